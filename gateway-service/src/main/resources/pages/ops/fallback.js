@@ -46,7 +46,7 @@ function gatewayRow(node) {
 /** Made anew only when they change, so that focus stays. */
 function renderButtons(fallback, context) {
   const held = fallback.sales.filter((sale) => sale.reservedUnits > 0);
-  const wanted = JSON.stringify([fallback.mode, fallback.state, held, fallback.failurePercent, fallback.failuresPerSecond, fallback.reservePercent]);
+  const wanted = JSON.stringify([fallback.mode, fallback.state, held, fallback.failurePercent, fallback.failuresPerSecond]);
   const at = $('fallback-switch');
   if (at.dataset.of === wanted) return;
   at.dataset.of = wanted;
@@ -79,15 +79,14 @@ function renderButtons(fallback, context) {
     }))),
     button('Thresholds…', true, () => ask(context, {
       title: 'When do gateways stop calling Redis?',
-      text: 'A gateway stops when within a second at least this share of its calls fail, and at least so many. The reserve is kept, in a fallback, in place of what a gateway that does not answer may have promised.',
+      text: 'A gateway stops when within a second at least this share of its calls fail, and at least so many.',
       yes: 'Change',
       fields: [
         {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: fallback.failurePercent, reads: WHOLE},
         {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: fallback.failuresPerSecond, reads: WHOLE},
-        {name: 'reservePercent', label: 'Reserve, percent of the unsold units, 0 to 100', value: fallback.reservePercent, reads: WHOLE},
       ],
       run: (values) => put(context, 'admin/v1/fallback/settings', values),
-      done: ({json}) => `thresholds: ${json.failurePercent} % and ${json.failuresPerSecond} a second, reserve ${json.reservePercent} %`,
+      done: ({json}) => `thresholds: ${json.failurePercent} % and ${json.failuresPerSecond} a second`,
       what: 'thresholds',
     })),
   );

@@ -19,10 +19,18 @@ class ConsumerFeaturesTest {
           .feature("strong", "storage", "web")
           .feature("deadletter", "storage", "orders", "runtime", "web")
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
-          .feature("catalogue", "storage", "orders", "runtime", "web")
-          .feature("consistency", "catalogue", "intake", "storage", "orders", "runtime", "web")
+          .feature("fallback", "storage", "orders", "runtime", "web")
+          .feature("catalogue", "fallback", "storage", "orders", "runtime", "web")
+          .feature(
+              "consistency",
+              "catalogue",
+              "fallback",
+              "intake",
+              "storage",
+              "orders",
+              "runtime",
+              "web")
           .feature("audit", "consistency", "catalogue", "orders", "runtime", "web")
           .feature("archive", "consistency", "catalogue", "storage", "orders", "runtime", "web")
-          .feature("fallback", "consistency", "storage", "orders", "runtime", "web")
           .rule();
 }

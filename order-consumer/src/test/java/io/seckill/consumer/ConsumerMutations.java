@@ -110,8 +110,8 @@ public final class ConsumerMutations {
       Mutation.named("Redis is to get back units of a strong sale")
           .constant(
               "io.seckill.consumer.payment.Cancellations",
-              "decides = 'MYSQL'",
-              "decides = 'NOBODY'");
+              "SELECT epoch, sale_phase",
+              "SELECT epoch, 'REDIS'");
 
   private ConsumerMutations() {}
 }

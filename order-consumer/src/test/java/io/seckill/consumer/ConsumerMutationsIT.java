@@ -137,13 +137,13 @@ class ConsumerMutationsIT {
         Mutation.named("purchases of a strong sale do not notice a change of its stock")
             .constant(
                 CATALOGUE + "StockChangeTable",
-                ", state_version = state_version + (decides = 'MYSQL')",
+                ", state_version = state_version + (sale_phase <> 'REDIS')",
                 "")
             .caughtBy(
                 CATALOGUE + "StrongSaleControlIT#aChangeOfStockIsNoticedByPurchases",
                 "purchases that were decided before are decided again"),
         Mutation.named("a strong sale is missed in Redis")
-            .constant("io.seckill.consumer.consistency.Schedule", " AND p.decides = 'REDIS'", "")
+            .constant("io.seckill.consumer.consistency.Schedule", " AND p.sale_phase = 'REDIS'", "")
             .caughtBy(
                 "io.seckill.consumer.consistency.StrongSaleLedgerIT#isNotMissedInRedis",
                 "sales that wait for a rebuild"),

@@ -88,9 +88,9 @@ class SaleStopper {
         .onErrorMap(SaleStopper::isUnavailable, e -> notTaken)
         .flatMap(
             moved ->
-                moved.decides() == Decider.MYSQL
-                    ? Mono.just(new Stopped.Everywhere(moved))
-                    : followInRedis(stop, moved));
+                moved.phase().redisDecides()
+                    ? followInRedis(stop, moved)
+                    : Mono.just(new Stopped.Everywhere(moved)));
   }
 
   private boolean stopRedis(Stop stop, long skuId, String operator) {

@@ -73,7 +73,7 @@ final class Admissions {
       purchase.answer(Unknown.UNVERIFIED);
     } else if (servers.isQuarantined(attempt.skuId())) {
       purchase.answer(Unknown.QUARANTINED);
-    } else if (!breaker.letsThrough(attempt.partition())) {
+    } else if (breaker.isOpen(attempt.partition())) {
       purchase.answer(Unknown.BREAKER);
     } else if (!attempt.keyFromShopper() && shield.covers(attempt.skuId())) {
       metrics.shieldHit();

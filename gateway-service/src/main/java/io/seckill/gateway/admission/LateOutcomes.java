@@ -1,7 +1,6 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -47,7 +46,7 @@ final class LateOutcomes {
           products
               .find(attempt.skuId())
               .timeout(within)
-              .map(found -> found.decides() == Decider.MYSQL ? Unknown.PRODUCTS : outcome)
+              .map(found -> found.phase().redisDecides() ? outcome : Unknown.PRODUCTS)
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
@@ -59,7 +58,7 @@ final class LateOutcomes {
   /** Redis was asked before the products were read: since then they may show a strong sale. */
   private boolean mayBeNew(long skuId) {
     @Nullable ProductRow read = products.lastRead(skuId);
-    return skuId != PathIds.NEVER_ON_SALE && (read == null || read.decides() == Decider.MYSQL);
+    return skuId != PathIds.NEVER_ON_SALE && (read == null || !read.phase().redisDecides());
   }
 
   private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {

@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.sale.SaleExpiry;
+import io.seckill.common.sale.SalePhase;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,8 +13,9 @@ final class StoredSales {
 
   /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
-      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND decides ="
-          + " 'REDIS' AND closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
+      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND "
+          + SalePhase.REDIS_DECIDES
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
           + SaleExpiry.RULES_LEAD.toSeconds()
           + " SECOND";

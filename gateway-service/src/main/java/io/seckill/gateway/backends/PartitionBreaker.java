@@ -6,11 +6,9 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.seckill.gateway.backends.CallWindow.Counts;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The breaker of one partition, or of all partitions on one server. The library keeps the state and
@@ -30,9 +28,6 @@ final class PartitionBreaker {
 
   /** Whether the server replied that it cannot decide, and no write has succeeded since. */
   private volatile boolean refuses;
-
-  /** Null while all purchases pass. */
-  private final AtomicReference<@Nullable GrowingShare> share = new AtomicReference<>();
 
   /**
    * @param opens whether the breaker opens after a call that failed or was slow, given the calls of
@@ -70,30 +65,6 @@ final class PartitionBreaker {
 
   Counts counts() {
     return window.counts();
-  }
-
-  /** Whether only a part of the purchases is let through, because an outage has just ended. */
-  boolean isGrowing() {
-    GrowingShare growing = share.get();
-    return growing != null && !growing.isWhole(nanoTime.getAsLong());
-  }
-
-  boolean letsThrough() {
-    GrowingShare growing = share.get();
-    return growing == null || letsThrough(growing);
-  }
-
-  private boolean letsThrough(GrowingShare growing) {
-    State state = state();
-    if (state != State.CLOSED) {
-      return state != State.OPEN; // half-open, the breaker itself selects the trial calls
-    }
-    long now = nanoTime.getAsLong();
-    if (growing.isWhole(now)) {
-      share.compareAndSet(growing, null); // fails if the breaker has opened again
-      return true;
-    }
-    return growing.letsThrough(now);
   }
 
   /**
@@ -143,7 +114,6 @@ final class PartitionBreaker {
   /** Only this leaves CLOSED, so under the lock no trial calls can be interrupted. */
   private synchronized void open() {
     if (state() == State.CLOSED) {
-      share.set(new GrowingShare(nanoTime.getAsLong())); // before: else all would pass for a moment
       breaker.transitionToOpenState();
     }
   }
@@ -152,6 +122,5 @@ final class PartitionBreaker {
   private void closed() {
     window.clear();
     writes.clear();
-    share.set(new GrowingShare(nanoTime.getAsLong()));
   }
 }

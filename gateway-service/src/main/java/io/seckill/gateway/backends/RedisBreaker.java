@@ -32,7 +32,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * is sent, so that threads and queues stay free. It opens when, within the last second, at least a
  * share of the calls failed and these were at least a number: a few errors at night do not open it,
  * a burst does, and so do calls that are nearly all slow. {@link ErrorReply} says which error
- * replies count as failures. After the trial calls a growing share of the purchases is let through.
+ * replies count as failures.
  *
  * <p>On a cluster there is one breaker for each partition, so that an unavailable node affects only
  * its own partitions. The share is then of the partition and the number of the gateway, because the
@@ -71,7 +71,7 @@ public final class RedisBreaker {
    *     replied that it cannot decide, a write has succeeded since
    * @param since how long {@code usable} has been so
    * @param state CLOSED when all calls of all partitions are made, OPEN when none is, else
-   *     HALF_OPEN: trial calls, the growing share, or some partitions only
+   *     HALF_OPEN: trial calls, or some partitions only
    * @param failurePercent share of the calls of the last second that failed
    * @param failuresPerSecond these calls
    */
@@ -186,18 +186,14 @@ public final class RedisBreaker {
     if (isOpenForAll()) {
       return State.OPEN;
     }
-    boolean whole =
-        breakers.stream()
-            .allMatch(breaker -> breaker.state() == State.CLOSED && !breaker.isGrowing());
+    boolean whole = breakers.stream().allMatch(breaker -> breaker.state() == State.CLOSED);
     return whole ? State.CLOSED : State.HALF_OPEN;
   }
 
-  /** Whether a purchase may be sent now. After an outage only a growing share of them may. */
-  public boolean letsThrough(int partition) {
-    return breaker(partition).letsThrough();
-  }
-
-  /** Whether a call for the partition would be refused now. */
+  /**
+   * Whether a call for the partition would be refused now. After an outage no share of the
+   * purchases is held back: the queues and threads of the batchers bound what Redis gets.
+   */
   public boolean isOpen(int partition) {
     return breaker(partition).state() == State.OPEN;
   }

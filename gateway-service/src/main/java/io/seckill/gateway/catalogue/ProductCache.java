@@ -4,7 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
@@ -54,8 +54,8 @@ public final class ProductCache implements SmartLifecycle {
   /** The columns that {@link #product} reads. */
   public static final String COLUMNS =
       """
-      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, decides, fallback, opens_at,
-      closes_at, state, state_version, epoch, last_seq, settled
+      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, sale_phase, opens_at, closes_at,
+      state, state_version, epoch, last_seq, settled
       """;
 
   /** Products that may change without being asked for; the first condition is for the index. */
@@ -366,7 +366,7 @@ public final class ProductCache implements SmartLifecycle {
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
-              if (product.decides() == Decider.MYSQL) {
+              if (!product.phase().redisDecides()) {
                 strong.add(product.skuId());
               } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
                 redisHasSales.set(true);
@@ -386,8 +386,7 @@ public final class ProductCache implements SmartLifecycle {
         row.getLong("initial_stock"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
-        Decider.valueOf(row.getString("decides")),
-        SaleFallback.valueOf(row.getString("fallback")),
+        SalePhase.valueOf(row.getString("sale_phase")),
         instant(row, "opens_at"),
         instant(row, "closes_at"),
         SaleState.valueOf(row.getString("state")),

@@ -5,7 +5,6 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.support.web.ProblemException;
@@ -68,7 +67,7 @@ final class SaleStockCache {
     Map<Long, SaleStock> strong = new HashMap<>();
     List<Long> inRedis = new ArrayList<>();
     for (ProductRow product : products) {
-      if (product.decides() == Decider.MYSQL || product.state() == SaleState.CLOSED) {
+      if (!product.phase().redisDecides() || product.state() == SaleState.CLOSED) {
         strong.put(product.skuId(), new SaleStock(product.state().name(), product.stock()));
       } else {
         inRedis.add(product.skuId());

@@ -2,7 +2,6 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.sale.Decider;
 import io.seckill.gateway.fallback.PromisedOrders.Admitted;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.thread.RepeatingTask;
@@ -72,19 +71,15 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   private void round() {
-    try {
-      long term = promises.awaitedTerm();
-      if (promises.mustRemember() && term > promises.handedOver()) {
-        Content content = orders.content();
-        send(term, content, () -> {});
-        call(term, List.of(), List.of(), true, content.complete());
-        orders.handedOver(content);
-        promises.handedOver(term);
-      }
-      forgetStored();
-    } catch (RuntimeException e) { // an exception would end the schedule
-      log.warn("promised orders are kept: {}", e.toString());
+    long term = promises.awaitedTerm();
+    if (promises.mustRemember() && term > promises.handedOver()) {
+      Content content = orders.content();
+      send(term, content, () -> {});
+      call(term, List.of(), List.of(), true, content.complete());
+      orders.handedOver(content);
+      promises.handedOver(term);
     }
+    forgetStored();
   }
 
   /**
@@ -185,7 +180,7 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   private static boolean isSettled(ProductRow product) {
-    return product.decides() == Decider.REDIS && product.settled() >= product.lastSeq();
+    return product.phase().redisDecides() && product.settled() >= product.lastSeq();
   }
 
   private static boolean isAtRest(long seq, @Nullable ProductRow product) {

@@ -196,36 +196,6 @@ class RedisBreakerTest {
   }
 
   @Test
-  void letsAGrowingShareThroughAfterAnOutage() {
-    assertThat(passed(0, 100)).isEqualTo(100);
-    open(breaker, 0);
-    assertThat(passed(0, 100)).isZero();
-
-    recover(breaker, 0);
-
-    assertThat(passed(0, 10)).as("a few").isEqualTo(10);
-    assertThat(passed(0, 100)).isEqualTo(30);
-    pass(Duration.ofMillis(500));
-    assertThat(passed(0, 100)).isEqualTo(65);
-    pass(Duration.ofMillis(499));
-    assertThat(passed(0, 1_000)).isBetween(999L, 1_000L);
-    pass(Duration.ofMillis(1));
-    assertThat(passed(0, 1_000)).isEqualTo(1_000);
-  }
-
-  @Test
-  void startsTheShareAgainWhenRedisFailsAgain() {
-    open(breaker, 0);
-    recover(breaker, 0);
-    pass(Duration.ofMillis(900));
-
-    open(breaker, 0);
-    recover(breaker, 0);
-
-    assertThat(passed(0, 110)).isEqualTo(10 + 30);
-  }
-
-  @Test
   void doesNotCountTheOutageASecondTimeWhenItIsOver() {
     open(breaker, 0);
     recover(breaker, 0);
@@ -247,11 +217,7 @@ class RedisBreakerTest {
         .isEqualTo(new Health(false, Duration.ofMillis(300), "OPEN", 60, 3));
 
     recover(breaker, 0);
-    pass(Duration.ofMillis(200));
-    assertThat(breaker.health())
-        .isEqualTo(new Health(true, Duration.ofMillis(200), "HALF_OPEN", 0, 0));
-
-    pass(Duration.ofMillis(800));
+    pass(Duration.ofSeconds(1));
     assertThat(breaker.health()).isEqualTo(new Health(true, Duration.ofSeconds(1), "CLOSED", 0, 0));
   }
 
@@ -278,8 +244,6 @@ class RedisBreakerTest {
     IntStream.range(0, 2).forEach(partition -> call(cluster, partition, true));
 
     assertThat(IntStream.range(0, 16).filter(cluster::isOpen)).containsExactly(0, 1, 2);
-    assertThat(cluster.letsThrough(2)).isFalse();
-    assertThat(cluster.letsThrough(3)).isTrue();
     assertThat(cluster.health().usable()).isTrue();
     assertThat(cluster.health().state()).isEqualTo("HALF_OPEN");
   }
@@ -353,10 +317,6 @@ class RedisBreakerTest {
     eventually().until(() -> !breaker.isOpen(partition));
     IntStream.range(0, 3).forEach(i -> call(breaker, partition, false));
     assertThat(breaker.isClosed(partition)).isTrue();
-  }
-
-  private long passed(int partition, int purchases) {
-    return IntStream.range(0, purchases).filter(i -> breaker.letsThrough(partition)).count();
   }
 
   private double transitions(String to) {

@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SkuPlace.Group;
 import io.seckill.gateway.catalogue.SkuPlace.When;
@@ -36,8 +35,7 @@ class SkuPlaceTest {
         10,
         PurchasePolicy.LIMITED,
         5,
-        Decider.REDIS,
-        SaleFallback.NO,
+        SalePhase.REDIS,
         NOW.plusSeconds(opens),
         NOW.plusSeconds(closes),
         state,

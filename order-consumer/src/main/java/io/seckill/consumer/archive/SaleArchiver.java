@@ -1,6 +1,5 @@
 package io.seckill.consumer.archive;
 
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.catalogue.Catalogue;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
@@ -114,7 +113,7 @@ class SaleArchiver {
     if (sale.epoch() != seen.epoch() || sale.settled() != seen.settled()) {
       refuse(List.of("it has changed meanwhile"));
     }
-    ArchivePhase phase = sale.decides() == Decider.REDIS ? ArchivePhase.REDIS : ArchivePhase.ORDERS;
+    ArchivePhase phase = sale.phase().redisDecides() ? ArchivePhase.REDIS : ArchivePhase.ORDERS;
     table.begin(sku, phase, OrderTotalTable.decided(jdbc, sku).orders(), startedBy);
   }
 

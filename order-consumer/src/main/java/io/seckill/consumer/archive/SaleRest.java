@@ -1,8 +1,6 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
 import io.seckill.consumer.catalogue.InFlightOrders;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.Ledgers;
@@ -81,7 +79,7 @@ class SaleRest {
     if (!sale.state().equals("CLOSED")) {
       found.add("it is " + sale.state() + ", not CLOSED");
     }
-    if (sale.fallback() != SaleFallback.NO) {
+    if (sale.phase().isInFallback()) {
       found.add("a fallback has not ended");
     }
     return found;
@@ -106,7 +104,7 @@ class SaleRest {
         found.add(number + " " + work.text);
       }
     }
-    if (found.isEmpty() && sale.decides() == Decider.REDIS && !hasNothingInFlight(sale.skuId())) {
+    if (found.isEmpty() && sale.phase().redisDecides() && !hasNothingInFlight(sale.skuId())) {
       found.add("messages of it may still be on their way");
     }
     return found;

@@ -1,6 +1,6 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -77,7 +77,7 @@ public class Catalogue {
       }
     }
     Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
-    if (edited.epoch() > 0 && !edited.isStrong()) {
+    if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
     return new Upserted(edited.row(), false);
@@ -92,7 +92,7 @@ public class Catalogue {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow open(long skuId) {
-    if (isStrong(skuId)) {
+    if (!redisDecides(skuId)) {
       return move(skuId, SaleState.OPEN, 0);
     }
     stops.carry(skuId);
@@ -107,25 +107,29 @@ public class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   public ProductRow stop(long skuId, SaleState target) {
-    boolean answers = isStrong(skuId) || carried(skuId);
+    Noted noted = redisDecides(skuId) ? noted(skuId, target) : new Noted(null, true);
     ProductRow row = move(skuId, target, 0);
-    if (answers && row.decides() == Decider.REDIS) { // also when a fallback has ended meanwhile
-      stops.follow(row);
+    if (noted.redisAnswers() && row.phase().redisDecides()) { // a fallback may have ended
+      stops.follow(row, noted.stop());
     }
     return row;
   }
 
-  private boolean isStrong(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).isStrong();
+  /**
+   * @param stop pending in Redis that this one includes, usually the gateway's half of it
+   */
+  private record Noted(@Nullable PendingStop stop, boolean redisAnswers) {}
+
+  private boolean redisDecides(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).phase().redisDecides();
   }
 
-  private boolean carried(long skuId) {
+  private Noted noted(long skuId, SaleState target) {
     try {
-      stops.carry(skuId);
-      return true;
+      return new Noted(stops.includedIn(skuId, target), true);
     } catch (JedisException e) {
       log.warn("sku {}: stopping in MySQL; Redis is updated later: {}", skuId, e.toString());
-      return false;
+      return new Noted(null, false);
     }
   }
 

@@ -8,8 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
@@ -113,8 +112,7 @@ public final class DatabaseSnapshot {
         row.getLong("state_version"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
-        Decider.valueOf(row.getString("decides")),
-        SaleFallback.valueOf(row.getString("fallback")),
+        SalePhase.valueOf(row.getString("sale_phase")),
         time(row, "opens_at"),
         time(row, "closes_at"),
         row.getLong("epoch"),

@@ -9,16 +9,14 @@ import io.seckill.support.web.ProductRow;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
-/**
- * Copies operators' stops from the store that has them to the store that was unavailable. Only this
- * class writes a stop that is pending in Redis to MySQL; it writes a stop that MySQL has to Redis.
- */
+/** Copies operators' stops from the store that has them to the store that was unavailable. */
 @Component
 class PendingStops {
 
@@ -91,13 +89,29 @@ class PendingStops {
   }
 
   /**
+   * The stop that is pending in Redis and that a stop in MySQL to this state writes there, too;
+   * null for none. A pending close is no part of a pause, and is written before.
+   *
+   * @throws JedisException as {@link #carry}
+   */
+  @Nullable PendingStop includedIn(long skuId, SaleState target) {
+    PendingStop pending = states.pendingStop(skuId).orElse(null);
+    if (pending != null && SaleState.valueOf(pending.state()).compareTo(target) > 0) {
+      carry(skuId);
+      return null;
+    }
+    return pending;
+  }
+
+  /**
    * Writes a stop that MySQL has to Redis.
    *
+   * @param included the pending stop that is stored with it, which is removed; null for none
    * @return false when Redis does not answer; {@link #sweep} writes it later
    */
-  boolean follow(ProductRow row) {
+  boolean follow(ProductRow row, @Nullable PendingStop included) {
     try {
-      states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), null);
+      states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), included);
       return true;
     } catch (JedisException e) {
       log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
@@ -121,7 +135,7 @@ class PendingStops {
     List<ProductRow> stopped =
         products.findStopped(clock.instant()).stream().map(Product::row).toList();
     for (ProductRow row : stopped) {
-      if (!follow(row)) {
+      if (!follow(row, null)) {
         return;
       }
     }

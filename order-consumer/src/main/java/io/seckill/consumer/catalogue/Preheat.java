@@ -71,7 +71,7 @@ class Preheat {
   ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
     refuseInFallback(product);
-    if (product.isStrong()) {
+    if (!product.phase().redisDecides()) {
       return inTransaction(() -> beginStrong(skuId));
     }
     opening.refuseUnsafeRedis();
@@ -87,7 +87,7 @@ class Preheat {
   }
 
   private static void refuseInFallback(Product product) {
-    if (product.isInFallback()) {
+    if (product.phase().isInFallback()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL decides this sale until the fallback ends; preheat it then.");
     }
@@ -187,7 +187,7 @@ class Preheat {
       throw SaleLoading.running(product.state().name());
     }
     refuseInFallback(product);
-    if (product.isStrong() != strong) {
+    if (product.phase().redisDecides() == strong) {
       throw SaleLoading.overtaken();
     }
     return product;

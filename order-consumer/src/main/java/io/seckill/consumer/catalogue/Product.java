@@ -2,7 +2,7 @@ package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -50,13 +50,15 @@ class Product {
   @Column(name = "limit_per_user", updatable = false)
   private int limitPerUser;
 
+  /** What the operator chose, as it is inserted; a fallback changes it. */
+  @SuppressWarnings("UnusedVariable")
   @Enumerated(EnumType.STRING)
   @Column(updatable = false)
   private Decider decides;
 
   @Enumerated(EnumType.STRING)
-  @Column(insertable = false, updatable = false)
-  private SaleFallback fallback = SaleFallback.NO;
+  @Column(name = "sale_phase", insertable = false, updatable = false)
+  private SalePhase phase;
 
   @Convert(converter = UtcMillis.class)
   @Column(name = "opens_at", updatable = false)
@@ -106,6 +108,7 @@ class Product {
     this.policy = rules.policy();
     this.limitPerUser = rules.limitPerUser();
     this.decides = rules.decides();
+    this.phase = SalePhase.of(rules.decides());
     this.opensAt = rules.opensAt();
     this.closesAt = rules.closesAt();
     this.state = SaleState.NEW;
@@ -115,9 +118,8 @@ class Product {
     return state;
   }
 
-  /** Whether MySQL decides its purchases, without Redis. */
-  boolean isStrong() {
-    return decides == Decider.MYSQL;
+  SalePhase phase() {
+    return phase;
   }
 
   /**
@@ -133,11 +135,6 @@ class Product {
   static ProblemException archived() {
     return ProblemException.of(
         ProblemCode.ARCHIVED, "The sale is archived; sell again under another SKU.");
-  }
-
-  /** Whether MySQL decides for a while what Redis decides otherwise, or is about to. */
-  boolean isInFallback() {
-    return fallback != SaleFallback.NO;
   }
 
   long stateVersion() {
@@ -173,14 +170,17 @@ class Product {
     return Duration.ofSeconds(retentionSeconds);
   }
 
-  /**
-   * The rules as an edit has to repeat them; stock is the opening stock with all changes, and only
-   * sales of Redis get into a fallback.
-   */
+  /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */
   ProductRules rules() {
-    Decider configured = isInFallback() ? Decider.REDIS : decides;
     return new ProductRules(
-        name, priceCents, initialStock, policy, limitPerUser, configured, opensAt, closesAt);
+        name,
+        priceCents,
+        initialStock,
+        policy,
+        limitPerUser,
+        phase.configured(),
+        opensAt,
+        closesAt);
   }
 
   ProductRow row() {
@@ -192,8 +192,7 @@ class Product {
         initialStock,
         policy,
         limitPerUser,
-        decides,
-        fallback,
+        phase,
         opensAt,
         closesAt,
         state,

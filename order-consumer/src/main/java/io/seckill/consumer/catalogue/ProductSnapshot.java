@@ -1,9 +1,8 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleExpiry;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import java.time.Duration;
 import java.time.Instant;
 
@@ -13,8 +12,7 @@ import java.time.Instant;
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
  * @param stateVersion number of changes of the state so far
  * @param limitPerUser units; ignored for UNLIMITED
- * @param decides what decides its purchases
- * @param fallback NO unless MySQL decides for a while what Redis decides otherwise
+ * @param phase who decides its purchases
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param ended whether the closing time has passed, by MySQL's clock
@@ -29,8 +27,7 @@ public record ProductSnapshot(
     long stateVersion,
     PurchasePolicy policy,
     int limitPerUser,
-    Decider decides,
-    SaleFallback fallback,
+    SalePhase phase,
     Instant opensAt,
     Instant closesAt,
     long epoch,
@@ -59,8 +56,8 @@ public record ProductSnapshot(
   }
 
   /** Whether MySQL decides what Redis decides otherwise, or has until its loading. */
-  public boolean isWithMySql() {
-    return fallback == SaleFallback.ACTIVE || fallback == SaleFallback.RETURNING;
+  public boolean isReturnable() {
+    return phase == SalePhase.MYSQL || phase == SalePhase.RETURNING;
   }
 
   public boolean isRunning() {

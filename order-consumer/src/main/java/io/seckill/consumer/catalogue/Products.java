@@ -45,7 +45,7 @@ interface Products extends Repository<Product, Long> {
   @Modifying(clearAutomatically = true)
   @Query(
       "update Product p set p.name = :name, p.closesAt = :closesAt, p.stateVersion ="
-          + " case when p.decides = MYSQL then p.stateVersion + 1 else p.stateVersion end"
+          + " case when p.phase = REDIS then p.stateVersion else p.stateVersion + 1 end"
           + " where p.skuId = :skuId")
   int rename(long skuId, String name, Instant closesAt);
 
@@ -81,6 +81,6 @@ interface Products extends Repository<Product, Long> {
    */
   @Query(
       "select p from Product p where p.state in (PAUSED, CLOSED) and p.closesAt > :now"
-          + " and p.decides = REDIS")
+          + " and p.phase = REDIS")
   List<Product> findStopped(Instant now);
 }

@@ -3,8 +3,9 @@ package io.seckill.consumer.catalogue;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -224,8 +225,8 @@ public class SaleLoader {
                 return Optional.empty();
               }
               long version = now.stateVersion();
-              if (now.fallback() == SaleFallback.RETURNING) {
-                endFallback(now, settled + now.settled() - loaded.settled());
+              if (now.phase() == SalePhase.RETURNING) {
+                FallbackSales.end(jdbc, now.skuId(), settled + now.settled() - loaded.settled());
                 version++;
               }
               loading.finish(stock, contained, now.state());
@@ -233,14 +234,5 @@ public class SaleLoader {
               return Optional.of(now.state());
             });
     return Objects.requireNonNull(state);
-  }
-
-  /** During a fallback {@code settled} counted rows; from now on it follows Redis's sequence. */
-  private void endFallback(ProductSnapshot locked, long settled) {
-    jdbc.sql(
-            "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
-                + " state_version = state_version + 1, settled = ? WHERE sku_id = ?")
-        .params(settled, locked.skuId())
-        .update();
   }
 }

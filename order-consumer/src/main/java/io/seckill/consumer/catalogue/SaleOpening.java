@@ -4,7 +4,6 @@ import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisNode;
 import io.seckill.common.redis.RedisNodes;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
@@ -59,11 +58,11 @@ class SaleOpening {
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }
-    if (product.decides() == Decider.REDIS) {
+    if (product.phase().redisDecides()) {
       refuseUnfit(product, from);
     }
     ProductRow opened = catalogue.open(skuId);
-    return opened.decides() == Decider.MYSQL ? opened : inRedis(opened);
+    return opened.phase().redisDecides() ? inRedis(opened) : opened;
   }
 
   private void refuseUnfit(ProductRow product, SaleState from) {

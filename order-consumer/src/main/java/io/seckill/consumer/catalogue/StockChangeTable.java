@@ -1,5 +1,6 @@
 package io.seckill.consumer.catalogue;
 
+import io.seckill.common.sale.SalePhase;
 import io.seckill.support.web.Operator;
 import java.util.List;
 import java.util.Optional;
@@ -15,7 +16,7 @@ class StockChangeTable {
 
   /** Purchases of a strong sale that were decided with the stock before are decided again. */
   private static final String NOTICED_BY_PURCHASES =
-      ", state_version = state_version + (decides = 'MYSQL')";
+      ", state_version = state_version + (" + SalePhase.REDIS_DOES_NOT_DECIDE + ")";
 
   private static final RowMapper<StockChange> ROW =
       (row, number) ->
@@ -36,22 +37,19 @@ class StockChangeTable {
    * The columns of a product that decide about a change.
    *
    * @param ended whether its closing time has passed, by MySQL's clock
-   * @param strong whether MySQL alone sells it, or decides it in a fallback
    * @param archived whether the sale is over for good
-   * @param between whether a fallback begins or ends: nobody decides
    */
   record Sale(
-      String state,
-      long epoch,
-      long stock,
-      boolean ended,
-      boolean strong,
-      boolean archived,
-      boolean between) {
+      String state, long epoch, long stock, boolean ended, SalePhase phase, boolean archived) {
 
     /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
     boolean isOnlyInMySql() {
-      return strong || state.equals("NEW");
+      return !phase.redisDecides() || state.equals("NEW");
+    }
+
+    /** Whether a fallback begins or ends. */
+    boolean isBetween() {
+      return phase.nobodyDecides();
     }
   }
 
@@ -66,8 +64,7 @@ class StockChangeTable {
 
   private Optional<Sale> sale(long skuId, String lock) {
     return jdbc.sql(
-            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), decides = 'MYSQL', archived,"
-                + " fallback IN ('ENTERING', 'RETURNING')"
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), sale_phase, archived"
                 + " FROM products WHERE sku_id = ?"
                 + lock)
         .param(skuId)
@@ -78,9 +75,8 @@ class StockChangeTable {
                     row.getLong(2),
                     row.getLong(3),
                     row.getBoolean(4),
-                    row.getBoolean(5),
-                    row.getBoolean(6),
-                    row.getBoolean(7)))
+                    SalePhase.valueOf(row.getString(5)),
+                    row.getBoolean(6)))
         .optional();
   }
 
@@ -150,7 +146,9 @@ class StockChangeTable {
     return jdbc.sql(
                 "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
                     + NOTICED_BY_PURCHASES
-                    + " WHERE sku_id = :sku AND stock - reserved_units >= :units")
+                    + " WHERE sku_id = :sku AND "
+                    + SalePhase.SELLABLE_UNITS
+                    + " >= :units")
             .param("units", units)
             .param("sku", skuId)
             .update()

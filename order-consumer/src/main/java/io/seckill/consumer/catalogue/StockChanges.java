@@ -77,7 +77,7 @@ class StockChanges {
     if (sale.filter(Sale::archived).isPresent()) {
       throw Product.archived();
     }
-    if (sale.filter(Sale::between).isPresent()) {
+    if (sale.filter(Sale::isBetween).isPresent()) {
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }
@@ -125,7 +125,7 @@ class StockChanges {
   }
 
   private Step step(StockChange change) {
-    if (sale(change.skuId()).between()) {
+    if (sale(change.skuId()).isBetween()) {
       return Step.WAIT;
     }
     return switch (change.state()) {
@@ -141,7 +141,7 @@ class StockChanges {
         tx -> {
           StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
           Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
-          if (change.state() != ChangeState.PENDING || sale.between()) {
+          if (change.state() != ChangeState.PENDING || sale.isBetween()) {
             return;
           }
           if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
@@ -195,7 +195,7 @@ class StockChanges {
             return;
           }
           Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
-          if (sale.between()) {
+          if (sale.isBetween()) {
             return;
           }
           if (sale.epoch() != change.epoch()) {

@@ -1,7 +1,6 @@
 package io.seckill.consumer.consistency;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.common.sale.Decider;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.DatabaseSnapshots;
 import io.seckill.consumer.catalogue.ProductSnapshot;
@@ -67,7 +66,7 @@ class Comparisons {
   }
 
   private Read read(ProductSnapshot sale, DatabaseSnapshot mysql, Consumer<Comparison> each) {
-    if (sale.decides() == Decider.MYSQL) {
+    if (!sale.phase().redisDecides()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL alone decides this sale: Redis has nothing to compare.");
     }

@@ -1,6 +1,6 @@
 package io.seckill.consumer.consistency;
 
-import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.Item;
 import io.seckill.consumer.consistency.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.orders.OrderFate;
@@ -115,7 +115,7 @@ class DatabaseBalanceItems {
     Map<Long, List<UnfinishedChange>> unfinished = unfinished(skus);
     Map<Long, DatabaseSaleCounters> sales = new HashMap<>();
     read(
-        "SELECT sku_id, decides, state, epoch, stock, initial_stock, settled FROM products"
+        "SELECT sku_id, sale_phase, state, epoch, stock, initial_stock, settled FROM products"
             + " WHERE sku_id IN (:skus)",
         skus,
         row -> {
@@ -124,7 +124,7 @@ class DatabaseBalanceItems {
               sku,
               new DatabaseSaleCounters(
                   sku,
-                  Decider.valueOf(row.getString("decides")),
+                  SalePhase.valueOf(row.getString("sale_phase")).decider(),
                   row.getString("state"),
                   row.getLong("epoch"),
                   row.getLong("stock"),
@@ -153,7 +153,9 @@ class DatabaseBalanceItems {
     Set<Long> strong = new HashSet<>();
     if (!skus.isEmpty()) {
       read(
-          "SELECT sku_id FROM products WHERE decides = 'MYSQL' AND sku_id IN (:skus)",
+          "SELECT sku_id FROM products WHERE "
+              + SalePhase.REDIS_DOES_NOT_DECIDE
+              + " AND sku_id IN (:skus)",
           skus,
           row -> strong.add(row.getLong(1)));
     }

@@ -1,5 +1,6 @@
 package io.seckill.consumer.consistency;
 
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
@@ -26,7 +27,8 @@ class LostAdmissionsController {
    */
   private static final String RAISE =
       "UPDATE products SET last_seq = GREATEST(last_seq, ?) + GREATEST(initial_stock, 1)"
-          + " WHERE sku_id = ? AND epoch = ? AND decides = 'REDIS'";
+          + " WHERE sku_id = ? AND epoch = ? AND "
+          + SalePhase.REDIS_DECIDES;
 
   private final JdbcClient jdbc;
 

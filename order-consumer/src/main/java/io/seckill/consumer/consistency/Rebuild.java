@@ -3,12 +3,14 @@ package io.seckill.consumer.consistency;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.InFlightOrders;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.catalogue.SaleLoader;
 import io.seckill.consumer.catalogue.SaleLoader.Loaded;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
+import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.support.web.ProblemException;
@@ -160,25 +162,16 @@ class Rebuild {
    */
   void abandon(ProductSnapshot sale) {
     sales.remove(sale.skuId());
-    jdbc.sql(
-            "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
-                + " state_version = state_version + 1 WHERE sku_id = ? AND epoch = ?"
-                + " AND fallback IN ('ACTIVE', 'RETURNING')")
-        .params(sale.skuId(), sale.epoch())
-        .update();
+    FallbackSales.abandon(jdbc, sale.skuId(), sale.epoch());
   }
 
   /**
-   * Lets MySQL sell on a sale in a fallback whose loading has failed, under another epoch: what is
-   * left of the loading admits nothing. Without the lock another process may be loading it.
+   * Lets MySQL sell on a sale in a fallback whose loading has failed. Without the lock another
+   * process may be loading it.
    */
   void backToMySql(long skuId, RunLock lock) {
     if (lock.isHeld()) {
-      jdbc.sql(
-              "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1, state_version ="
-                  + " state_version + 1 WHERE sku_id = ? AND fallback = 'RETURNING'")
-          .param(skuId)
-          .update();
+      FallbackSales.resume(jdbc, skuId);
     }
   }
 
@@ -259,11 +252,14 @@ class Rebuild {
     return jdbc.sql(
                 "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
                     + " last_seq = GREATEST(last_seq, ?) + initial_stock,"
-                    + " settled = IF(fallback = 'NO', last_seq - ("
+                    + " settled = IF("
+                    + SalePhase.REDIS_DECIDES
+                    + ", last_seq - ("
                     + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
-                    + "), settled), state_version = state_version + (fallback <> 'NO'),"
-                    + " reserved_units = 0, fallback = IF(fallback = 'NO', 'NO', 'RETURNING')"
-                    + " WHERE sku_id = ? AND epoch = ? AND fallback <> 'ENTERING'")
+                    + "), settled), "
+                    + FallbackSales.BEGIN_RETURN
+                    + " WHERE sku_id = ? AND epoch = ? AND "
+                    + FallbackSales.LOADABLE)
             .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
             .update()
         == 1;

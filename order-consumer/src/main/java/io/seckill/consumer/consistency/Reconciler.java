@@ -2,6 +2,7 @@ package io.seckill.consumer.consistency;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.consistency.SaleReconciliation.Found;
+import io.seckill.consumer.fallback.SaleReturn;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.web.ProblemCode;
@@ -26,7 +27,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * {@value ConnectionPools#RECONCILIATION_RUNS} runs in this process.
  */
 @Component
-public class Reconciler {
+public class Reconciler implements SaleReturn {
 
   private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
 
@@ -87,13 +88,7 @@ public class Reconciler {
     }
   }
 
-  /**
-   * Loads a sale that is in a fallback into Redis, which decides it from then on.
-   *
-   * @param atMost longest wait for the orders in flight
-   * @return empty when it is done, else why it is to be tried again
-   * @throws JedisException when Redis is unavailable
-   */
+  @Override
   public Optional<String> returnToRedis(long skuId, Duration atMost) {
     try {
       return returned(skuId, atMost);

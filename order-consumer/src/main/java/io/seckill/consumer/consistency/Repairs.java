@@ -117,9 +117,7 @@ class Repairs {
     if (!dryRun && found.seen().number("settled") < sale.settled()) {
       var unused =
           results.write(
-              List.of(),
-              List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
-              Map.of());
+              List.of(), List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
     }
   }
 

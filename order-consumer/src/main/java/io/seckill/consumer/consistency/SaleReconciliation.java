@@ -102,7 +102,7 @@ class SaleReconciliation {
         comparisons
             .ofFallback(skuId)
             .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    if (!read.sale().isWithMySql()) {
+    if (!read.sale().isReturnable()) {
       return found(read, Outcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
     }
     if (!read.isLost()) {

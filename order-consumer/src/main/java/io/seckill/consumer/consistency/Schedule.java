@@ -2,6 +2,7 @@ package io.seckill.consumer.consistency;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.catalogue.DatabaseSnapshot;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.Reconciler.Order;
@@ -39,7 +40,8 @@ class Schedule {
   /** Sales that Redis must still have: nothing older can be compared. */
   private static final String SALES =
       DatabaseSnapshot.SALES
-          + " WHERE p.state <> 'NEW' AND p.decides = 'REDIS'"
+          + " WHERE p.state <> 'NEW' AND p."
+          + SalePhase.REDIS_DECIDES
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 

@@ -1,6 +1,7 @@
 package io.seckill.consumer.deadletter;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.storage.UtcText;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
@@ -70,9 +71,7 @@ class DeadLetterTable {
 
   /** Whether MySQL alone sells the SKU: a message never was an order of it. */
   boolean isOfStrongSale(long skuId) {
-    return jdbc.sql(
-                "SELECT COUNT(*) FROM products"
-                    + " WHERE sku_id = ? AND decides = 'MYSQL' AND fallback = 'NO'")
+    return jdbc.sql("SELECT COUNT(*) FROM products WHERE sku_id = ? AND " + SalePhase.NOT_OF_REDIS)
             .param(skuId)
             .query(Long.class)
             .single()

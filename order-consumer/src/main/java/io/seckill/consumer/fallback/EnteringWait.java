@@ -28,11 +28,6 @@ final class EnteringWait {
     this.nanoTime = nanoTime;
   }
 
-  /** System.nanoTime() of the first read of the last term. */
-  long beganNanos() {
-    return readNanos;
-  }
-
   /** Whether MySQL may decide: all gateways have handed over, or none can confirm any more. */
   boolean isOver(Overview seen) {
     Row row = seen.fallback();

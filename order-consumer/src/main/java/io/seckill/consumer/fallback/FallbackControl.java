@@ -1,7 +1,7 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.FallbackMode;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
@@ -70,9 +70,10 @@ class FallbackControl {
       case ENTERING -> activate(now);
       case MYSQL -> leaveByItself(now);
       case RETURNING -> resumeIfLost(now);
+      case STRONG -> throw new IllegalStateException("a fallback is in no such state");
     }
-    FallbackState state = table.read().state();
-    meters.show(state, state == FallbackState.REDIS ? List.of() : sales.all());
+    SalePhase state = table.read().state();
+    meters.show(state, state.redisDecides() ? List.of() : sales.all());
   }
 
   private void enterByItself(Gateways nodes) {
@@ -83,7 +84,7 @@ class FallbackControl {
     if (nodes.withoutFallback().isPresent()) {
       logPrevented(nodes.withoutFallback().get());
     } else {
-      begin(AUTOMATIC, FallbackState.REDIS);
+      begin(AUTOMATIC, SalePhase.REDIS);
     }
   }
 
@@ -112,7 +113,7 @@ class FallbackControl {
             node -> {
               throw refused("The gateway " + node.name() + " has seckill.fallback=off.");
             });
-    if (!begin(operator.name(), FallbackState.REDIS, FallbackState.RETURNING)) {
+    if (!begin(operator.name(), SalePhase.REDIS, SalePhase.RETURNING)) {
       throw refused("The fallback has begun already.");
     }
   }
@@ -124,7 +125,7 @@ class FallbackControl {
    * @param from the states in which it may begin
    * @return false when the state is another one
    */
-  private boolean begin(String startedBy, FallbackState... from) {
+  private boolean begin(String startedBy, SalePhase... from) {
     boolean begun =
         transaction(
             () -> {
@@ -169,7 +170,7 @@ class FallbackControl {
                   || sales.all().stream().anyMatch(FallbackControl::isEntering)) {
                 return false;
               }
-              table.move(FallbackState.MYSQL);
+              table.move(SalePhase.MYSQL);
               return true;
             });
     if (done) {
@@ -188,21 +189,20 @@ class FallbackControl {
 
   /** The gateways are read again, after the sale is stopped and while the state cannot change. */
   private boolean activate(long skuId, long term) {
-    Row row = table.lock();
-    if (!isEntering(row, term)) {
+    if (!isEntering(table.lock(), term)) {
       return false;
     }
     boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
-    sales.activate(skuId, looks.of(skuId), enteringWait.beganNanos(), whole, row.reservePercent());
+    sales.activate(skuId, looks.of(skuId), whole);
     return true;
   }
 
   private static boolean isEntering(InFallback sale) {
-    return sale.fallback() == SaleFallback.ENTERING;
+    return sale.phase() == SalePhase.ENTERING;
   }
 
   private static boolean isEntering(Row row, long term) {
-    return row.isIn(FallbackState.ENTERING) && row.term() == term;
+    return row.isIn(SalePhase.ENTERING) && row.term() == term;
   }
 
   private void leaveByItself(Overview seen) {
@@ -222,7 +222,7 @@ class FallbackControl {
    */
   void leave() {
     Overview seen = gateways.overview();
-    if (!seen.fallback().isIn(FallbackState.MYSQL)) {
+    if (!seen.fallback().isIn(SalePhase.MYSQL)) {
       throw refused("MySQL does not decide now: the state is " + seen.fallback().state() + ".");
     }
     if (!seen.gateways().useRedis()) {
@@ -239,9 +239,9 @@ class FallbackControl {
   private boolean turnBack() {
     return transaction(
         () -> {
-          boolean decides = table.lock().isIn(FallbackState.MYSQL);
+          boolean decides = table.lock().isIn(SalePhase.MYSQL);
           if (decides) {
-            table.move(FallbackState.RETURNING);
+            table.move(SalePhase.RETURNING);
           }
           return decides;
         });
@@ -251,8 +251,7 @@ class FallbackControl {
   private void resumeIfLost(Overview seen) {
     if (seen.gateways().haveLostRedis()) {
       begin(
-          Objects.requireNonNullElse(seen.fallback().startedBy(), AUTOMATIC),
-          FallbackState.RETURNING);
+          Objects.requireNonNullElse(seen.fallback().startedBy(), AUTOMATIC), SalePhase.RETURNING);
     }
   }
 
@@ -266,9 +265,9 @@ class FallbackControl {
         transaction(
             () -> {
               Row row = table.lock();
-              boolean over = row.isIn(FallbackState.RETURNING) && sales.all().isEmpty();
+              boolean over = row.isIn(SalePhase.RETURNING) && sales.all().isEmpty();
               if (over) {
-                table.move(FallbackState.REDIS);
+                table.move(SalePhase.REDIS);
               }
               return over;
             });

@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.web.JsonBody;
@@ -59,13 +60,12 @@ class FallbackController {
    */
   record View(
       String mode,
-      FallbackState state,
+      SalePhase state,
       long term,
       @Nullable String startedBy,
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant changedAt,
       int failurePercent,
       int failuresPerSecond,
-      int reservePercent,
       List<GatewayNode> gateways,
       List<InFallback> sales) {}
 
@@ -81,7 +81,6 @@ class FallbackController {
         row.changedAt(),
         row.failurePercent(),
         row.failuresPerSecond(),
-        row.reservePercent(),
         now.gateways().all(),
         sales.all());
   }
@@ -112,14 +111,12 @@ class FallbackController {
   /**
    * @param failurePercent of a gateway's calls of Redis that open its breaker, 1..100
    * @param failuresPerSecond that are needed besides, 1..100000
-   * @param reservePercent of what was unsold, in place of what a gateway did not hand over, 0..100
    */
-  record Settings(Long failurePercent, Long failuresPerSecond, Long reservePercent) {
+  record Settings(Long failurePercent, Long failuresPerSecond) {
 
     Settings {
       RequestChecks.integer("failurePercent", failurePercent, 1, 100);
       RequestChecks.integer("failuresPerSecond", failuresPerSecond, 1, MOST_FAILURES);
-      RequestChecks.integer("reservePercent", reservePercent, 0, 100);
     }
   }
 
@@ -128,13 +125,10 @@ class FallbackController {
     return audited(
         operator,
         "fallback-settings",
-        "percent=" + body.failurePercent() + " failures=" + body.failuresPerSecond(),
+        "percent=" + body.failurePercent(),
         () -> {
-          table.set(
-              body.failurePercent().intValue(),
-              body.failuresPerSecond().intValue(),
-              body.reservePercent().intValue());
-          return "reserve=" + body.reservePercent();
+          table.set(body.failurePercent().intValue(), body.failuresPerSecond().intValue());
+          return "failures=" + body.failuresPerSecond();
         });
   }
 

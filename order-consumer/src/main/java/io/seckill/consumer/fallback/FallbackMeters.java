@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import java.util.List;
 import org.springframework.stereotype.Component;
@@ -33,8 +34,8 @@ class FallbackMeters {
             .register(meters);
   }
 
-  void show(FallbackState state, List<InFallback> sales) {
-    on = state != FallbackState.REDIS;
+  void show(SalePhase state, List<InFallback> sales) {
+    on = !state.redisDecides();
     reserved = sales.stream().mapToLong(InFallback::reservedUnits).sum();
   }
 

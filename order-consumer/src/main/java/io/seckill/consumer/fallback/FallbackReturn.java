@@ -1,6 +1,6 @@
 package io.seckill.consumer.fallback;
 
-import io.seckill.consumer.consistency.Reconciler;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import java.time.Duration;
 import java.util.Comparator;
@@ -34,15 +34,15 @@ class FallbackReturn {
   private final FallbackTable table;
   private final FallbackSales sales;
   private final FallbackControl control;
-  private final Reconciler reconciler;
+  private final SaleReturn saleReturn;
   private final Map<Long, FailedReturn> failures = new ConcurrentHashMap<>();
 
   FallbackReturn(
-      FallbackTable table, FallbackSales sales, FallbackControl control, Reconciler reconciler) {
+      FallbackTable table, FallbackSales sales, FallbackControl control, SaleReturn saleReturn) {
     this.table = table;
     this.sales = sales;
     this.control = control;
-    this.reconciler = reconciler;
+    this.saleReturn = saleReturn;
   }
 
   /**
@@ -77,7 +77,7 @@ class FallbackReturn {
   }
 
   private boolean isReturning() {
-    return table.read().isIn(FallbackState.RETURNING);
+    return table.read().isIn(SalePhase.RETURNING);
   }
 
   /** Those first that have failed the fewest times. */
@@ -103,7 +103,7 @@ class FallbackReturn {
   private void giveBack(long skuId) {
     String reason;
     try {
-      reason = reconciler.returnToRedis(skuId, doubled(FIRST_WAIT, timesFailed(skuId))).orElse("");
+      reason = saleReturn.returnToRedis(skuId, doubled(FIRST_WAIT, timesFailed(skuId))).orElse("");
     } catch (JedisException e) {
       reason = "Redis does not take it: " + e.getMessage();
     } catch (RuntimeException e) { // the others return

@@ -1,6 +1,8 @@
 package io.seckill.consumer.fallback;
 
-import io.seckill.common.sale.SaleFallback;
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.RedisLooks.Look;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.support.web.ProblemCode;
@@ -13,11 +15,26 @@ import org.springframework.stereotype.Component;
 
 /**
  * The columns of {@code products} that a fallback changes, and {@code admitted_units}. Every change
- * of a sale raises its {@code state_version}, so that no purchase that was decided before is
- * confirmed after it.
+ * of a sale's phase raises its {@code state_version}, so that no purchase that was decided before
+ * is confirmed after it.
  */
 @Component
-class FallbackSales {
+public class FallbackSales {
+
+  /**
+   * SQL: what the statement that raises a sale's epoch for a loading assigns besides. A sale in a
+   * fallback begins to return, with nothing reserved; one that Redis decides stays as it is.
+   */
+  public static final String BEGIN_RETURN =
+      "state_version = state_version + (sale_phase <> 'REDIS'), reserved_units = 0,"
+          + " fallback = IF(sale_phase = 'REDIS', 'NO', 'RETURNING')";
+
+  /** SQL: whether {@link #BEGIN_RETURN} may be: not before promised orders are handed over. */
+  public static final String LOADABLE = "sale_phase IN ('REDIS', 'MYSQL', 'RETURNING')";
+
+  private static final String END =
+      "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
+          + " state_version = state_version + 1";
 
   /** Sales that Redis must have. */
   private static final String WANTED =
@@ -29,7 +46,7 @@ class FallbackSales {
 
   private static final String RESUME =
       "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1,"
-          + " state_version = state_version + 1 WHERE fallback = 'RETURNING'";
+          + " state_version = state_version + 1 WHERE fallback = 'RETURNING'"; // for the index
 
   private static final String ACTIVATE =
       "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
@@ -42,7 +59,13 @@ class FallbackSales {
   }
 
   /** A sale that MySQL decides, or is about to, or was until its loading. */
-  record InFallback(long skuId, SaleFallback fallback, long reservedUnits) {}
+  record InFallback(long skuId, @JsonIgnore SalePhase phase, long reservedUnits) {
+
+    @JsonProperty
+    String fallback() {
+      return phase.fallback();
+    }
+  }
 
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq) {}
@@ -62,8 +85,8 @@ class FallbackSales {
 
   List<InFallback> all() {
     return jdbc.sql(
-            "SELECT sku_id, fallback, reserved_units FROM products WHERE fallback <> 'NO'"
-                + " ORDER BY sku_id")
+            "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"
+                + " WHERE fallback <> 'NO' ORDER BY sku_id") // this column has the index
         .query(InFallback.class)
         .list();
   }
@@ -71,8 +94,9 @@ class FallbackSales {
   /** Sales that Redis decides, or did when the fallback began. */
   List<Expected> ofRedis() {
     return jdbc.sql(
-            "SELECT sku_id, epoch - (fallback = 'ENTERING') AS epoch, last_seq FROM products"
-                + " WHERE (decides = 'REDIS' OR fallback <> 'NO') AND "
+            "SELECT sku_id, epoch - (sale_phase = 'ENTERING') AS epoch, last_seq FROM products WHERE "
+                + SalePhase.OF_REDIS
+                + " AND "
                 + WANTED)
         .query(Expected.class)
         .list();
@@ -87,7 +111,9 @@ class FallbackSales {
   int enter() {
     List<Long> skus =
         jdbc.sql(
-                "SELECT sku_id FROM products WHERE decides = 'REDIS' AND "
+                "SELECT sku_id FROM products WHERE "
+                    + SalePhase.REDIS_DECIDES
+                    + " AND "
                     + WANTED
                     + " ORDER BY sku_id FOR UPDATE")
             .query(Long.class)
@@ -105,15 +131,13 @@ class FallbackSales {
   /**
    * Lets MySQL decide a sale, in the caller's transaction.
    *
-   * @param look the last one at this sale in Redis
-   * @param switchNanos System.nanoTime() when the fallback began
+   * @param look the last one at this sale in Redis: so much was admitted at least
    * @param isWhole whether every registered gateway has handed over everything
-   * @param percent of what was unsold that is to be reserved otherwise
    */
-  void activate(long skuId, Optional<Look> look, long switchNanos, boolean isWhole, int percent) {
+  void activate(long skuId, Optional<Look> look, boolean isWhole) {
     Locked sale =
         jdbc.sql(
-                "SELECT epoch, stock FROM products WHERE sku_id = ? AND fallback = 'ENTERING'"
+                "SELECT epoch, stock FROM products WHERE sku_id = ? AND sale_phase = 'ENTERING'"
                     + " FOR UPDATE")
             .param(skuId)
             .query(Locked.class)
@@ -122,16 +146,40 @@ class FallbackSales {
     if (sale != null) {
       long epoch = sale.epoch() - 1; // entering has raised it by one
       KnownAdmissions known = known(skuId, epoch);
+      long seen = look.filter(found -> found.epoch() == epoch).map(Look::admittedUnits).orElse(0L);
       Reserve reserve =
           Reserve.of(
-              look.filter(found -> found.epoch() == epoch),
-              switchNanos,
-              known.units(),
+              Math.max(known.units(), seen),
               OrderTotalTable.decided(jdbc, skuId).units(),
-              isWhole && !known.isMoreUnknown() ? 0 : percent,
+              isWhole && !known.isMoreUnknown(),
               sale.stock());
       jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }
+  }
+
+  /**
+   * Lets MySQL sell on a sale whose loading has failed, under another epoch: what is left of the
+   * loading admits nothing.
+   */
+  public static void resume(JdbcClient jdbc, long skuId) {
+    jdbc.sql(RESUME + " AND sku_id = ?").param(skuId).update();
+  }
+
+  /**
+   * Lets Redis, which has been loaded, decide a sale.
+   *
+   * @param jdbc of the transaction that has locked the row
+   * @param settled orders, on the scale of Redis's sequence; MySQL has counted rows
+   */
+  public static void end(JdbcClient jdbc, long skuId, long settled) {
+    jdbc.sql(END + ", settled = ? WHERE sku_id = ?").params(settled, skuId).update();
+  }
+
+  /** Ends the fallback of a sale that Redis need not have any more; not once it has changed. */
+  public static void abandon(JdbcClient jdbc, long skuId, long epoch) {
+    jdbc.sql(END + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'RETURNING')")
+        .params(skuId, epoch)
+        .update();
   }
 
   private KnownAdmissions known(long skuId, long epoch) {
@@ -194,12 +242,13 @@ class FallbackSales {
   long release(long skuId) {
     InFallback sale =
         jdbc.sql(
-                "SELECT sku_id, fallback, reserved_units FROM products WHERE sku_id = ? FOR UPDATE")
+                "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"
+                    + " WHERE sku_id = ? FOR UPDATE")
             .param(skuId)
             .query(InFallback.class)
             .optional()
             .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    if (sale.fallback() != SaleFallback.ACTIVE) {
+    if (sale.phase() != SalePhase.MYSQL) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL does not decide this sale in a fallback now.");
     }

@@ -1,5 +1,6 @@
 package io.seckill.consumer.fallback;
 
+import io.seckill.common.sale.SalePhase;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -14,8 +15,7 @@ import org.springframework.stereotype.Component;
 class FallbackTable {
 
   static final String COLUMNS =
-      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second,"
-          + " f.reserve_percent";
+      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
 
@@ -30,29 +30,26 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param reservePercent of what was unsold, in place of what gateways did not transfer
    */
   record Row(
-      FallbackState state,
+      SalePhase state,
       long term,
       @Nullable String startedBy,
       Instant changedAt,
       int failurePercent,
-      int failuresPerSecond,
-      int reservePercent) {
+      int failuresPerSecond) {
 
     static Row of(ResultSet row) throws SQLException {
       return new Row(
-          FallbackState.valueOf(row.getString("state")),
+          SalePhase.valueOf(row.getString("state")),
           row.getLong("term"),
           row.getString("started_by"),
           row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
           row.getInt("failure_percent"),
-          row.getInt("failures_per_second"),
-          row.getInt("reserve_percent"));
+          row.getInt("failures_per_second"));
     }
 
-    boolean isIn(FallbackState wanted) {
+    boolean isIn(SalePhase wanted) {
       return state == wanted;
     }
   }
@@ -67,7 +64,7 @@ class FallbackTable {
   }
 
   /** Changes the state of the row, which the caller has locked. */
-  void move(FallbackState to) {
+  void move(SalePhase to) {
     jdbc.sql("UPDATE fallback SET state = ?, changed_at = NOW(6) WHERE id = 1")
         .param(to.name())
         .update();
@@ -89,11 +86,9 @@ class FallbackTable {
     return read().term();
   }
 
-  void set(int failurePercent, int failuresPerSecond, int reservePercent) {
-    jdbc.sql(
-            "UPDATE fallback SET failure_percent = ?, failures_per_second = ?, reserve_percent = ?"
-                + " WHERE id = 1")
-        .params(failurePercent, failuresPerSecond, reservePercent)
+  void set(int failurePercent, int failuresPerSecond) {
+    jdbc.sql("UPDATE fallback SET failure_percent = ?, failures_per_second = ? WHERE id = 1")
+        .params(failurePercent, failuresPerSecond)
         .update();
   }
 }

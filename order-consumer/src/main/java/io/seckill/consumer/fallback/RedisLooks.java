@@ -18,10 +18,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What Redis had admitted and not sold at the last look, which this process remembers while Redis
- * is away. A look also removes gateways that promise nothing any more, because it includes all that
- * Redis reported to them; of a sale that it does not include, orders stay unknown until a later
- * look does, or another epoch begins. {@link #round} is for one thread.
+ * What Redis had admitted at the last look, which this process remembers while Redis is away. A
+ * look also removes gateways that promise nothing any more, because it includes all that Redis
+ * reported to them; of a sale that it does not include, orders stay unknown until a later look
+ * does, or another epoch begins. {@link #round} is for one thread.
  */
 @Component
 class RedisLooks {
@@ -52,23 +52,9 @@ class RedisLooks {
   /**
    * A sale as Redis had it.
    *
-   * @param nanos System.nanoTime() before it was read
    * @param admittedUnits of all orders, also of earlier epochs
-   * @param stock units unsold
    */
-  record Look(long nanos, long epoch, long seq, long admittedUnits, long stock) {
-
-    /**
-     * Before a fallback begins by itself, a look may be a second old, a breaker is open for a
-     * second, and a heartbeat and a step take most of another. What is older says nothing of the
-     * units that are unsold when the fallback begins: stock may have been added, or units returned.
-     */
-    private static final Duration BEFORE_SWITCH = Duration.ofSeconds(5);
-
-    /** Whether it shows what was unsold when a fallback began. */
-    boolean isAsOf(long switchNanos) {
-      return nanos - switchNanos >= -BEFORE_SWITCH.toNanos();
-    }
+  record Look(long epoch, long seq, long admittedUnits) {
 
     private boolean includes(Expected sale) {
       return epoch == sale.epoch() && seq >= sale.lastSeq();
@@ -124,46 +110,33 @@ class RedisLooks {
   }
 
   private Map<Long, Look> read(List<Expected> expected) {
-    long now = System.nanoTime();
-    Map<Long, Answers> answers = new HashMap<>();
+    Map<Long, Response<List<@Nullable String>>> answers = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       // Also without sales: whether Redis answers.
       Response<String> any = pipeline.get(RedisKeys.stock(1));
-      expected.forEach(sale -> answers.put(sale.skuId(), Answers.of(pipeline, sale.skuId())));
+      expected.forEach(
+          sale ->
+              answers.put(
+                  sale.skuId(),
+                  pipeline.hmget(RedisKeys.sku(sale.skuId()), "epoch", "seq", "admittedUnits")));
       pipeline.sync();
       PipelineReplies.get(any);
     }
     Map<Long, Look> seen = new HashMap<>();
-    answers.forEach((sku, answer) -> answer.look(now).ifPresent(look -> seen.put(sku, look)));
+    answers.forEach((sku, answer) -> look(answer).ifPresent(look -> seen.put(sku, look)));
     return Map.copyOf(seen);
   }
 
-  /** The stock is read first: with an admission in between, too much is reserved. */
-  private record Answers(Response<String> stock, Response<List<@Nullable String>> sale) {
-
-    static Answers of(AbstractPipeline pipeline, long sku) {
-      return new Answers(
-          pipeline.get(RedisKeys.stock(sku)),
-          pipeline.hmget(RedisKeys.sku(sku), "epoch", "seq", "admittedUnits"));
-    }
-
-    /** Empty for a sale that has something else in the place of its keys. */
-    Optional<Look> look(long nanos) {
-      try {
-        List<@Nullable String> fields = PipelineReplies.get(sale);
-        return Optional.of(
-            new Look(
-                nanos,
-                number(fields.get(0)),
-                number(fields.get(1)),
-                number(fields.get(2)),
-                number(PipelineReplies.get(stock))));
-      } catch (JedisDataException e) {
-        if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
-          return Optional.empty();
-        }
-        throw e;
+  /** Empty for a sale that has something else in the place of its rules. */
+  private static Optional<Look> look(Response<List<@Nullable String>> answer) {
+    try {
+      List<@Nullable String> sale = PipelineReplies.get(answer);
+      return Optional.of(new Look(number(sale.get(0)), number(sale.get(1)), number(sale.get(2))));
+    } catch (JedisDataException e) {
+      if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
+        return Optional.empty();
       }
+      throw e;
     }
   }
 

@@ -3,6 +3,7 @@ package io.seckill.consumer.orders;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Collection;
@@ -92,7 +93,10 @@ public class Orders {
     }
     Set<Long> skus =
         Set.copyOf(
-            jdbc.sql("SELECT sku_id FROM products WHERE decides = 'REDIS' AND sku_id IN (:skus)")
+            jdbc.sql(
+                    "SELECT sku_id FROM products WHERE "
+                        + SalePhase.REDIS_DECIDES
+                        + " AND sku_id IN (:skus)")
                 .param("skus", results.stream().map(OrderResult::skuId).collect(toSet()))
                 .query(Long.class)
                 .list());

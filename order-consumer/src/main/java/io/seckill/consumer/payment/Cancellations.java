@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderFate;
@@ -279,11 +280,11 @@ class Cancellations {
 
   private Sale returnStock(long sku, long units) {
     jdbc.sql(RETURN_STOCK).params(units, units, sku).update();
-    return jdbc.sql(
-            "SELECT epoch, decides = 'MYSQL' AND fallback <> 'RETURNING' FROM products"
-                + " WHERE sku_id = ? FOR UPDATE")
+    return jdbc.sql("SELECT epoch, sale_phase FROM products WHERE sku_id = ? FOR UPDATE")
         .param(sku)
-        .query((row, number) -> new Sale(row.getLong(1), !row.getBoolean(2)))
+        .query(
+            (row, number) ->
+                new Sale(row.getLong(1), SalePhase.valueOf(row.getString(2)).isWrittenToRedis()))
         .optional()
         .orElseThrow(() -> new IllegalStateException("there is no product " + sku));
   }

@@ -2,7 +2,7 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import java.util.List;
@@ -28,8 +28,7 @@ class PaidResults {
 
   private static final String NEXT =
       """
-      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at, s.decides,
-      s.fallback = 'RETURNING' AS waits
+      SELECT p.order_id, o.sku_id, o.user_id, CAST(p.updated_at AS CHAR) AS paid_at, s.sale_phase
       FROM payment p JOIN orders o ON o.order_id = p.order_id AND o.status = 'PAID'
       JOIN products s ON s.sku_id = o.sku_id
       WHERE p.state = 'CHARGED' AND p.updated_at >= :from AND p.updated_at <= NOW(6) - INTERVAL :settling SECOND
@@ -50,11 +49,9 @@ class PaidResults {
    * A paid order.
    *
    * @param at by MySQL's clock, in MySQL's format
-   * @param decides what decides its sale now; Redis learns nothing of what MySQL decides
-   * @param waits whether its sale is being loaded into Redis
+   * @param phase of its sale now; Redis learns nothing of what MySQL decides
    */
-  private record Paid(
-      long orderId, long skuId, long userId, String at, Decider decides, boolean waits) {
+  private record Paid(long orderId, long skuId, long userId, String at, SalePhase phase) {
 
     OrderResult result() {
       return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
@@ -74,13 +71,13 @@ class PaidResults {
   }
 
   private static List<OrderResult> results(List<Paid> page) {
-    return page.stream().filter(paid -> paid.decides() == Decider.REDIS).map(Paid::result).toList();
+    return page.stream().filter(paid -> paid.phase().redisDecides()).map(Paid::result).toList();
   }
 
   private Paid begin() {
     String from =
         jdbc.sql("SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR)").query(String.class).single();
-    Paid begin = new Paid(0, 0, 0, from, Decider.REDIS, false);
+    Paid begin = new Paid(0, 0, 0, from, SalePhase.REDIS);
     last = begin;
     return begin;
   }
@@ -99,11 +96,10 @@ class PaidResults {
                     row.getLong(2),
                     row.getLong(3),
                     row.getString(4),
-                    Decider.valueOf(row.getString(5)),
-                    row.getBoolean(6)))
+                    SalePhase.valueOf(row.getString(5))))
         .list()
         .stream()
-        .takeWhile(paid -> !paid.waits())
+        .takeWhile(paid -> paid.phase() != SalePhase.RETURNING) // it is being loaded
         .toList();
   }
 }

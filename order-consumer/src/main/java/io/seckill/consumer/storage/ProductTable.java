@@ -1,6 +1,7 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.SkuProgress;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -22,8 +23,9 @@ final class ProductTable {
 
   private static final String TAKE_STRONG =
       "UPDATE products SET stock = stock - ?, last_seq = last_seq + ?, settled = settled + ?"
-          + " WHERE sku_id = ? AND stock - reserved_units >= ?"
-          + " AND state_version = ?";
+          + " WHERE sku_id = ? AND "
+          + SalePhase.SELLABLE_UNITS
+          + " >= ? AND state_version = ?";
 
   private ProductTable() {}
 
@@ -35,7 +37,8 @@ final class ProductTable {
     String sql =
         "SELECT sku_id, price_cents, policy, limit_per_user FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
-            + ") AND (decides = 'REDIS' OR fallback <> 'NO')";
+            + ") AND "
+            + SalePhase.OF_REDIS;
     Map<Long, SaleRules> found = new HashMap<>();
     jdbc.query(
         sql,

@@ -1,6 +1,7 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.storage.StrongDecision.Outcome;
 import java.time.Instant;
@@ -13,9 +14,7 @@ import org.springframework.jdbc.core.JdbcOperations;
 /**
  * A strong sale, or one that MySQL decides in a fallback, as one read without a lock has found it.
  *
- * @param decidedHere whether MySQL decides its purchases now: false for a sale of Redis, and for
- *     one that is changing between the two
- * @param fallback whether Redis decides it otherwise
+ * @param phase who decides its purchases now: MySQL, unless the sale is changing
  * @param version number of changes of the sale; a decision from this read is valid only while MySQL
  *     still has it
  * @param reserved of the stock: for orders that Redis may have promised before
@@ -23,8 +22,7 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 record StrongSale(
     SaleRules rules,
-    boolean decidedHere,
-    boolean fallback,
+    SalePhase phase,
     int maxPerOrder,
     SaleState state,
     long version,
@@ -38,8 +36,7 @@ record StrongSale(
 
   private static final String READ =
       "SELECT price_cents, policy, limit_per_user, max_per_order, state, state_version, epoch,"
-          + " last_seq, stock, reserved_units, opens_at, closes_at, UTC_TIMESTAMP(3),"
-          + " decides = 'MYSQL' AND fallback IN ('NO', 'ACTIVE'), fallback <> 'NO'"
+          + " last_seq, stock, reserved_units, opens_at, closes_at, UTC_TIMESTAMP(3), sale_phase"
           + " FROM products WHERE sku_id = ? AND state <> 'NEW'";
 
   /** Returns null when there is no such product, or it was never preheated. */
@@ -54,8 +51,7 @@ record StrongSale(
                         row.getLong(1),
                         PurchasePolicy.valueOf(row.getString(2)),
                         row.getInt(3)),
-                    row.getBoolean(14),
-                    row.getBoolean(15),
+                    SalePhase.valueOf(row.getString(14)),
                     row.getInt(4),
                     SaleState.valueOf(row.getString(5)),
                     row.getLong(6),

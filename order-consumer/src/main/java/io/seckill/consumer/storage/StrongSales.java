@@ -179,7 +179,7 @@ public final class StrongSales {
   private record Decided(List<StrongDecision> decisions, boolean fallback) {
 
     static Decided by(StrongBatch batch, StrongSale sale) {
-      return new Decided(batch.decisions(), sale.fallback());
+      return new Decided(batch.decisions(), sale.phase().isInFallback());
     }
   }
 
@@ -221,7 +221,7 @@ public final class StrongSales {
   private static @Nullable Decided allConfirmed(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
     StrongSale sale = StrongSale.find(jdbc, sku);
-    if (sale == null || !sale.decidedHere()) {
+    if (sale == null || !sale.phase().mySqlDecides()) {
       return undecided(sale, purchases);
     }
     StrongBatch batch =
@@ -241,7 +241,7 @@ public final class StrongSales {
   private static @Nullable Decided decided(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
     StrongSale sale = StrongSale.find(jdbc, sku);
-    if (sale == null || !sale.decidedHere()) {
+    if (sale == null || !sale.phase().mySqlDecides()) {
       return undecided(sale, purchases);
     }
     Map<Long, Integer> owned =

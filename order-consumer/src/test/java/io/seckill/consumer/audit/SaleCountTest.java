@@ -6,8 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.audit.SaleCount.Payment;
 import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.orders.OrderFate;
@@ -71,8 +70,7 @@ class SaleCountTest {
           1,
           PurchasePolicy.LIMITED,
           5,
-          Decider.REDIS,
-          SaleFallback.NO,
+          SalePhase.REDIS,
           Instant.EPOCH,
           Instant.EPOCH,
           1,

@@ -1,6 +1,6 @@
 package io.seckill.consumer.catalogue;
 
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 
 /** What a loading must never do; a mutation calls it instead of the method of the same name. */
 public final class MutantLoading {
@@ -9,6 +9,6 @@ public final class MutantLoading {
 
   /** Forgets what was sold when a sale returns from a fallback. */
   static long stock(ProductSnapshot sale) {
-    return sale.fallback() == SaleFallback.RETURNING ? sale.initialStock() : sale.stock();
+    return sale.phase() == SalePhase.RETURNING ? sale.initialStock() : sale.stock();
   }
 }

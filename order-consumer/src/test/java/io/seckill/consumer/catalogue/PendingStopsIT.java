@@ -11,9 +11,11 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Stops of a sale that only one of Redis and MySQL has recorded. */
@@ -51,6 +53,31 @@ class PendingStopsIT {
     assertThat(mysql("state")).isEqualTo("PAUSED");
     assertThat(mysql("state_version")).isEqualTo(Long.toString(before + 1));
     assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
+  }
+
+  /** The gateway has written its half to Redis, or another gateway another stop. */
+  @ParameterizedTest
+  @CsvSource({
+    "        , PAUSED, 200, PAUSED",
+    "        , CLOSED, 200, CLOSED",
+    "PAUSED, PAUSED, 200, PAUSED",
+    "CLOSED, CLOSED, 200, CLOSED",
+    "PAUSED, CLOSED, 200, CLOSED",
+    "CLOSED, PAUSED, 409, CLOSED"
+  })
+  void aStopInMySqlEndsTheOneThatWaitsInRedis(
+      @Nullable String waiting, String target, int status, String state) {
+    sale();
+    if (waiting != null) {
+      states.stop(stopped(waiting));
+    }
+
+    assertThat(move(target).status()).isEqualTo(status);
+
+    assertThat(states.pendingStop(sku)).isEmpty();
+    assertThat(mysql("state")).isEqualTo(state);
+    assertThat(redis("state")).isEqualTo(state);
+    assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
   }
 
   @Test

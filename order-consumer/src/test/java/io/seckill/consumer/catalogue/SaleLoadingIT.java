@@ -7,9 +7,8 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
@@ -232,8 +231,7 @@ class SaleLoadingIT {
         0,
         PurchasePolicy.LIMITED,
         5,
-        Decider.REDIS,
-        SaleFallback.NO,
+        SalePhase.REDIS,
         Instant.parse("2026-01-01T00:00:00Z"),
         Instant.parse("2036-01-01T00:00:00Z"),
         epoch,

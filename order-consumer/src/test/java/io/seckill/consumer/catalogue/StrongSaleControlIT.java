@@ -3,6 +3,7 @@ package io.seckill.consumer.catalogue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.testing.ConsumerAlone;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A strong sale is run with MySQL alone, and purchases notice every change of it. */
 @ExtendWith(TestServers.class)
@@ -42,6 +44,27 @@ class StrongSaleControlIT {
     assertChanged(version(), move("PAUSED"), "PAUSED");
     assertChanged(version(), api.post(path + "/resume", "{}"), "OPEN");
     assertChanged(version(), move("CLOSED"), "CLOSED");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whoDecidesAndTheFallbackMakeThePhase(SalePhase phase) {
+    put(PRODUCT);
+    consumer.update(
+        "UPDATE products SET decides = ?, fallback = ? WHERE sku_id = ?",
+        phase.decider().name(),
+        phase.fallback(),
+        sku);
+
+    assertThat(column("sale_phase")).isEqualTo(phase.name());
+    assertThat(isTrue(SalePhase.REDIS_DECIDES)).isEqualTo(phase.redisDecides());
+    assertThat(isTrue(SalePhase.REDIS_DOES_NOT_DECIDE)).isNotEqualTo(phase.redisDecides());
+    assertThat(isTrue(SalePhase.OF_REDIS)).isEqualTo(phase.isOfRedis());
+    assertThat(isTrue(SalePhase.NOT_OF_REDIS)).isNotEqualTo(phase.isOfRedis());
+  }
+
+  private boolean isTrue(String condition) {
+    return column(condition).equals("1");
   }
 
   @Test

@@ -6,8 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.catalogue.DatabasePart;
 import io.seckill.consumer.catalogue.DatabasePart.PendingUnits;
 import io.seckill.consumer.catalogue.ProductSnapshot;
@@ -141,8 +140,7 @@ class ComparisonTest {
             1,
             PurchasePolicy.LIMITED,
             5,
-            Decider.REDIS,
-            SaleFallback.NO,
+            SalePhase.REDIS,
             Instant.ofEpochMilli(NOW - 1_000),
             Instant.ofEpochMilli(NOW + 1_000),
             1,

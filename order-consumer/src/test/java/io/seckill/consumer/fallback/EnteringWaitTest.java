@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import java.time.Duration;
@@ -58,8 +59,7 @@ class EnteringWaitTest {
   private static Overview seen(long term, GatewayNode node) {
     Instant longAgo = Instant.EPOCH; // where the commit took long
     return new Overview(
-        new Row(FallbackState.ENTERING, term, "operator", longAgo, 50, 3, 100),
-        new Gateways(List.of(node)));
+        new Row(SalePhase.ENTERING, term, "operator", longAgo, 50, 3), new Gateways(List.of(node)));
   }
 
   /** A gateway that has not seen the term, and may go on confirming for two seconds. */

@@ -9,7 +9,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.consistency.AdmittedSale;
+import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
@@ -62,7 +62,6 @@ class FallbackIT {
   @BeforeEach
   void nothingIsReservedForOthers() {
     execute("DELETE FROM gateway_node");
-    execute("UPDATE fallback SET reserve_percent = 100");
   }
 
   @AfterEach
@@ -160,8 +159,7 @@ class FallbackIT {
   }
 
   @Test
-  void whatAGatewayDoesNotTellIsAShareOfWhatWasUnsold() {
-    execute("UPDATE fallback SET reserve_percent = 30");
+  void whatAGatewayDoesNotTellMayBeAllThatMySqlHasNotSold() {
     sale.admit(7, 4);
     awaitLook(4);
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
@@ -170,8 +168,8 @@ class FallbackIT {
     fallback.awaitState("MYSQL");
 
     assertThat(fallback.number(sku, "reserved_units"))
-        .as("30 % of 16 that are unsold, and 4 that were admitted")
-        .isEqualTo(9);
+        .as("16 that are unsold, and 4 that were admitted")
+        .isEqualTo(20);
   }
 
   @Test
@@ -610,7 +608,7 @@ class FallbackIT {
   @Test
   void gatewaysGetTheSettings() {
     String settings = FallbackFixture.FALLBACK + "/settings";
-    String good = "{\"failurePercent\":60,\"failuresPerSecond\":4,\"reservePercent\":0}";
+    String good = "{\"failurePercent\":60,\"failuresPerSecond\":4}";
 
     assertThat(consumer.api().put(settings, good).body().path("failurePercent").intValue())
         .isEqualTo(60);

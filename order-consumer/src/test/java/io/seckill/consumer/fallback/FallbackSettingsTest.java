@@ -10,18 +10,14 @@ class FallbackSettingsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, 4, 0, failurePercent",
-    "101, 4, 0, failurePercent",
-    "60, 0, 0, failuresPerSecond",
-    "60, 100001, 0, failuresPerSecond",
-    "60, 4, -1, reservePercent",
-    "60, 4, 101, reservePercent",
-    "60, 4, null, reservePercent"
+    "0, 4, failurePercent",
+    "101, 4, failurePercent",
+    "60, 0, failuresPerSecond",
+    "60, 100001, failuresPerSecond",
+    "60, null, failuresPerSecond"
   })
-  void haveBounds(String percent, String failures, String reserve, String field) {
-    String json =
-        "{'failurePercent':%s,'failuresPerSecond':%s,'reservePercent':%s}"
-            .formatted(percent, failures, reserve);
+  void haveBounds(String percent, String failures, String field) {
+    String json = "{'failurePercent':%s,'failuresPerSecond':%s}".formatted(percent, failures);
 
     assertThat(refused(json, FallbackController.Settings.class)).isEqualTo(field);
   }

@@ -9,6 +9,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.storage.OrderTable.Request;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
@@ -177,8 +178,7 @@ class StrongBatchTest {
       int closes) {
     return new StrongSale(
         SaleRules.of(SKU, 9_900, policy, limit),
-        true,
-        false,
+        SalePhase.STRONG,
         maxQuantity,
         state,
         1,

@@ -1,9 +1,10 @@
 package io.seckill.support.web;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleFallback;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import java.time.Instant;
 
@@ -13,8 +14,7 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
- * @param decides MYSQL for a strong sale, and for a sale of Redis in a fallback
- * @param fallback NO unless MySQL decides for a while what Redis decides otherwise
+ * @param phase who decides its purchases
  * @param stateVersion number of changes of the state so far; of a strong sale, also of its stock
  *     and closing time
  * @param epoch raised by every preheat, 0 before the first
@@ -29,12 +29,23 @@ public record ProductRow(
     long initialStock,
     PurchasePolicy policy,
     int limitPerUser,
-    Decider decides,
-    SaleFallback fallback,
+    SalePhase phase,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     SaleState state,
     long stateVersion,
     long epoch,
     long lastSeq,
-    long settled) {}
+    long settled) {
+
+  /** MYSQL for a strong sale, and for a sale of Redis in a fallback. */
+  @JsonProperty
+  public Decider decides() {
+    return phase.decider();
+  }
+
+  @JsonProperty
+  String fallback() {
+    return phase.fallback();
+  }
+}

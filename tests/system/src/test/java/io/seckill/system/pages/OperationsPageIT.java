@@ -326,11 +326,13 @@ class OperationsPageIT {
     page.open(pipeline.tokens().operator());
     try (var mysql = pipeline.mysql().connect();
         var sql = mysql.createStatement()) {
-      sql.execute("CREATE TEMPORARY TABLE former AS SELECT * FROM products WHERE sku_id = 3008");
-      sql.execute("UPDATE former SET state = 'CLOSED', opens_at = '2020-01-01'");
       for (int skuId = 3901; skuId <= 3925; skuId++) {
-        sql.execute("UPDATE former SET sku_id = " + skuId);
-        sql.execute("INSERT INTO products SELECT * FROM former");
+        sql.execute(
+            "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                + " limit_per_user, opens_at, closes_at, state, epoch) SELECT "
+                + skuId
+                + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
+                + " '2020-01-01', closes_at, 'CLOSED', epoch FROM products WHERE sku_id = 3008");
       }
       long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
       browser.awaitText("#extent", " of " + all + " SKUs, open sales first");

@@ -1,4 +1,4 @@
-package io.seckill.consumer.consistency;
+package io.seckill.consumer.testing;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -7,8 +7,6 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.TestConsumer;
 import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -83,7 +81,7 @@ public final class AdmittedSale {
   }
 
   /** Leaves of the sale what does not depend on the release. */
-  void asAFormerReleaseLoadedIt() {
+  public void asAFormerReleaseLoadedIt() {
     redis.hdel(RedisKeys.sku(sku), "bucketCount");
     redis.hset(RedisKeys.sku(sku), "buckets", "1");
     redis.del(RedisKeys.bucket(sku, 0));
@@ -97,7 +95,7 @@ public final class AdmittedSale {
     return Long.parseLong(redis.get(RedisKeys.stock(sku)));
   }
 
-  long quota(long user) {
+  public long quota(long user) {
     String units = redis.hget(bucket(user), RedisKeys.quotaField(user));
     return units == null ? 0 : Long.parseLong(units);
   }
@@ -113,36 +111,36 @@ public final class AdmittedSale {
     return String.valueOf(redis.hget(bucket(order.userId()), request(order)));
   }
 
-  static String request(OrderMessage order) {
+  public static String request(OrderMessage order) {
     return RedisKeys.requestField(order.userId(), order.requestId());
   }
 
-  void setQuota(long user, long units) {
+  public void setQuota(long user, long units) {
     setQuota(user, Long.toString(units));
   }
 
-  void setQuota(long user, String units) {
+  public void setQuota(long user, String units) {
     redis.hset(bucket(user), RedisKeys.quotaField(user), units);
   }
 
   /** Sets Redis's entry of a stock change, {@code <epoch>:<delta>:<outcome>}. */
-  void change(String id, String outcome) {
+  public void change(String id, String outcome) {
     redis.hset(RedisKeys.stockChanges(sku), id, outcome);
   }
 
-  void forgetChanges() {
+  public void forgetChanges() {
     redis.del(RedisKeys.stockChanges(sku));
   }
 
-  void setStock(long units) {
+  public void setStock(long units) {
     redis.set(RedisKeys.stock(sku), Long.toString(units));
   }
 
-  void setField(String name, String value) {
+  public void setField(String name, String value) {
     redis.hset(RedisKeys.sku(sku), name, value);
   }
 
-  void setResult(OrderMessage order, String letters) {
+  public void setResult(OrderMessage order, String letters) {
     String key = bucket(order.userId());
     String[] part = redis.hget(key, order.orderId().toString()).split("\\|", -1);
     part[5] = letters;
@@ -150,7 +148,7 @@ public final class AdmittedSale {
   }
 
   /** Returns all data of the sale in Redis, while it has one bucket. */
-  Map<String, Object> all() {
+  public Map<String, Object> all() {
     return Map.of(
         "sku", redis.hgetAll(RedisKeys.sku(sku)),
         "stock", redis.get(RedisKeys.stock(sku)),
@@ -161,16 +159,16 @@ public final class AdmittedSale {
     return RedisKeys.bucket(sku, RedisKeys.bucketOf(user, Integer.parseInt(field("bucketCount"))));
   }
 
-  void forgetRecord(OrderMessage order) {
+  public void forgetRecord(OrderMessage order) {
     redis.hdel(bucket(order.userId()), order.orderId().toString());
     forgetRequest(order);
   }
 
-  void forgetRequest(OrderMessage order) {
+  public void forgetRequest(OrderMessage order) {
     redis.hdel(bucket(order.userId()), request(order));
   }
 
-  void forgetGiven(OrderMessage order) {
+  public void forgetGiven(OrderMessage order) {
     redis.hdel(bucket(order.userId()), RedisKeys.compensationField(order.orderId()));
   }
 }

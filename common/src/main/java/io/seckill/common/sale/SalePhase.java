@@ -1,0 +1,80 @@
+package io.seckill.common.sale;
+
+/**
+ * Who decides the purchases of a sale now (docs/engineering/adr/0021-fallback.md): the column
+ * {@code products.sale_phase}, which MySQL makes of {@code decides} and {@code fallback}. All but
+ * STRONG are also the states of the fallback as a whole, in {@code fallback.state}.
+ */
+public enum SalePhase {
+  /** Redis, and MySQL stores. */
+  REDIS,
+  /** MySQL alone, always: a strong sale, or one that is archived. */
+  STRONG,
+  /** Nobody: a fallback begins, and gateways hand over what they have promised. */
+  ENTERING,
+  /** MySQL: a sale of Redis in a fallback. */
+  MYSQL,
+  /** Nobody: the sale is being loaded into Redis. */
+  RETURNING;
+
+  // SQL conditions on a row of products: redisDecides and isOfRedis, and their opposites.
+  public static final String REDIS_DECIDES = "sale_phase = 'REDIS'";
+  public static final String REDIS_DOES_NOT_DECIDE = "sale_phase <> 'REDIS'";
+  public static final String OF_REDIS = "sale_phase <> 'STRONG'";
+  public static final String NOT_OF_REDIS = "sale_phase = 'STRONG'";
+
+  /** SQL: units that MySQL may sell; the others are kept for orders that Redis has promised. */
+  public static final String SELLABLE_UNITS = "stock - reserved_units";
+
+  /** The phase of a sale without a fallback. */
+  public static SalePhase of(Decider configured) {
+    return configured == Decider.REDIS ? REDIS : STRONG;
+  }
+
+  public boolean redisDecides() {
+    return this == REDIS;
+  }
+
+  public boolean mySqlDecides() {
+    return this == STRONG || this == MYSQL;
+  }
+
+  /** While a sale changes between the two. */
+  public boolean nobodyDecides() {
+    return this == ENTERING || this == RETURNING;
+  }
+
+  /**
+   * Whether Redis may have admitted orders of the sale, because it decides it outside fallbacks.
+   */
+  public boolean isOfRedis() {
+    return this != STRONG;
+  }
+
+  public boolean isInFallback() {
+    return isOfRedis() && !redisDecides();
+  }
+
+  /** Whether Redis gets what happens to orders: it decides, or its data are being written. */
+  public boolean isWrittenToRedis() {
+    return redisDecides() || this == RETURNING;
+  }
+
+  /** Where purchases go, as the APIs name it; MySQL answers them also while nobody decides. */
+  public Decider decider() {
+    return redisDecides() ? Decider.REDIS : Decider.MYSQL;
+  }
+
+  /** What the operator chose. */
+  public Decider configured() {
+    return isOfRedis() ? Decider.REDIS : Decider.MYSQL;
+  }
+
+  /** How far the sale is in a fallback, as the APIs and the column {@code fallback} name it. */
+  public String fallback() {
+    if (!isInFallback()) {
+      return "NO";
+    }
+    return this == MYSQL ? "ACTIVE" : name();
+  }
+}

@@ -1,0 +1,17 @@
+package io.seckill.consumer.fallback;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** Loads into Redis what MySQL has of a sale that is in a fallback. */
+public interface SaleReturn {
+
+  /**
+   * Loads a sale that is in a fallback into Redis, which decides it from then on.
+   *
+   * @param atMost longest wait for the orders in flight
+   * @return empty when it is done, else why it is to be tried again
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
+   */
+  Optional<String> returnToRedis(long skuId, Duration atMost);
+}
