@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a MySQL primary and its semi-synchronous standby. */
 @Tag("proof")
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class MySqlPairFaultsIT {
 
