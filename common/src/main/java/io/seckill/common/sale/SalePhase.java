@@ -3,7 +3,7 @@ package io.seckill.common.sale;
 /**
  * Who decides the purchases of a sale now (docs/engineering/adr/0021-fallback.md): the column
  * {@code products.sale_phase}, which MySQL makes of {@code decides} and {@code fallback}. All but
- * STRONG are also the states of the fallback as a whole, in {@code fallback.state}.
+ * STRONG and LOADING are also the states of the fallback as a whole, in {@code fallback.state}.
  */
 public enum SalePhase {
   /** Redis, and MySQL stores. */
@@ -14,7 +14,9 @@ public enum SalePhase {
   ENTERING,
   /** MySQL: a sale of Redis in a fallback. */
   MYSQL,
-  /** Nobody: the sale is being loaded into Redis. */
+  /** MySQL, while what it has is written to Redis. */
+  LOADING,
+  /** Nobody: what has changed since is written to Redis, which decides then. */
   RETURNING;
 
   // SQL conditions on a row of products: redisDecides and isOfRedis, and their opposites.
@@ -36,7 +38,7 @@ public enum SalePhase {
   }
 
   public boolean mySqlDecides() {
-    return this == STRONG || this == MYSQL;
+    return this == STRONG || this == MYSQL || this == LOADING;
   }
 
   /** While a sale changes between the two. */
@@ -57,7 +59,12 @@ public enum SalePhase {
 
   /** Whether Redis gets what happens to orders: it decides, or its data are being written. */
   public boolean isWrittenToRedis() {
-    return redisDecides() || this == RETURNING;
+    return redisDecides() || isBeingLoaded();
+  }
+
+  /** Whether Redis may lack what has happened to orders, and gets it at the end of the loading. */
+  public boolean isBeingLoaded() {
+    return this == LOADING || this == RETURNING;
   }
 
   /** Where purchases go, as the APIs name it; MySQL answers them also while nobody decides. */

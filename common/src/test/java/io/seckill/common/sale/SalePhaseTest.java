@@ -20,6 +20,7 @@ class SalePhaseTest {
           STRONG    | false | true  | false  | false    | false       | false    | MYSQL   | MYSQL  | NO
           ENTERING  | false | false | true   | true     | true        | false    | MYSQL   | REDIS  | ENTERING
           MYSQL     | false | true  | false  | true     | true        | false    | MYSQL   | REDIS  | ACTIVE
+          LOADING   | false | true  | false  | true     | true        | true     | MYSQL   | REDIS  | LOADING
           RETURNING | false | false | true   | true     | true        | true     | MYSQL   | REDIS  | RETURNING
           """)
   void eachPhaseHasOneDecider(

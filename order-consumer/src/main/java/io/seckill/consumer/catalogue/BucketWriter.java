@@ -21,6 +21,10 @@ import redis.clients.jedis.UnifiedJedis;
 final class BucketWriter {
 
   private static final LuaScript LOAD = LuaScript.from(BucketWriter.class, "loading_load.lua");
+
+  /** In place of a value: the field is removed. */
+  private static final String NOTHING = "";
+
   private static final int FIELDS_PER_CALL = 500;
   private static final int CALLS_PER_PIPELINE = 16;
 
@@ -64,7 +68,7 @@ final class BucketWriter {
 
   /** Adds the units that a user has taken. */
   void quota(long userId, long units) {
-    add(userId, RedisKeys.quotaField(userId), Long.toString(units));
+    add(userId, RedisKeys.quotaField(userId), units == 0 ? NOTHING : Long.toString(units));
   }
 
   /** Adds an order, and the request that made it unless the order is an alias. */
@@ -75,6 +79,14 @@ final class BucketWriter {
           order.userId(),
           RedisKeys.requestField(order.userId(), order.requestId()),
           id + ":" + order.quantity());
+    }
+  }
+
+  /** Removes an order that was added, and its request. */
+  void noOrder(OrderId id, AdmissionRecord order) {
+    add(order.userId(), id.toString(), NOTHING);
+    if (order.requestId() != null) {
+      add(order.userId(), RedisKeys.requestField(order.userId(), order.requestId()), NOTHING);
     }
   }
 

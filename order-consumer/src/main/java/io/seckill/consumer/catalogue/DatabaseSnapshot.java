@@ -22,9 +22,11 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -65,6 +67,9 @@ public final class DatabaseSnapshot {
       "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
   private static final int PAGE = 5_000;
+
+  /** A batch waits some seconds for locks at most, then it is stored by another transaction. */
+  private static final int LONGEST_STORE_S = 10;
 
   /** Ids in one statement. */
   private static final int CHUNK = 1_000;
@@ -230,6 +235,29 @@ public final class DatabaseSnapshot {
           each.accept(page);
           return last;
         });
+  }
+
+  /** MySQL's clock some seconds ago: what is committed later begins later. In MySQL's format. */
+  String beforeNow() {
+    return jdbc.sql("SELECT CAST(NOW(6) - INTERVAL " + LONGEST_STORE_S + " SECOND AS CHAR)")
+        .query(String.class)
+        .single();
+  }
+
+  /**
+   * The ids of a sale's orders that were stored since then.
+   *
+   * @param time as {@link #beforeNow}
+   */
+  Set<OrderId> storedSince(long sku, String time) {
+    Set<OrderId> ids = new HashSet<>();
+    read(
+        "SELECT order_id FROM orders FORCE INDEX (ix_orders_status) WHERE status IN ('CONFIRMED',"
+            + " 'PAID', 'CANCELLED', 'EXPIRED', 'REJECTED') AND created_at >= :time"
+            + " AND sku_id = :sku",
+        Map.of("sku", sku, "time", time),
+        row -> ids.add(new OrderId(row.getLong(1))));
+    return ids;
   }
 
   /** Hands over a sale's quotas above 0, user to units, some thousand at a time. */

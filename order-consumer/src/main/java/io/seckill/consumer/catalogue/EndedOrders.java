@@ -4,6 +4,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.Map;
 
 /**
@@ -25,6 +26,9 @@ final class EndedOrders {
   /** By bucket; some hundred kilobytes for ten million units. */
   private final short[] loaded;
 
+  /** Buckets with more than the last {@link #finish} has written. */
+  private final BitSet changed = new BitSet();
+
   /**
    * @param nowMs MySQL's clock, Unix ms
    */
@@ -42,10 +46,27 @@ final class EndedOrders {
           if (!order.status().hasEnded()) {
             writer.order(id, order);
           } else if (order.changedAt() > afterMs && isBelowTheMost(order)) {
-            writer.order(id, order);
-            writer.ended(id, order, ++loaded[bucketOf(order)]);
+            ended(id, order);
           }
         });
+  }
+
+  /** Writes an order that may have been written before, when it had not ended. */
+  void rewrite(OrderId id, AdmissionRecord order) {
+    if (!order.status().hasEnded()) {
+      writer.order(id, order);
+    } else if (isBelowTheMost(order)) {
+      ended(id, order);
+    } else {
+      writer.noOrder(id, order);
+    }
+  }
+
+  private void ended(OrderId id, AdmissionRecord order) {
+    int bucket = bucketOf(order);
+    writer.order(id, order);
+    writer.ended(id, order, ++loaded[bucket]);
+    changed.set(bucket);
   }
 
   private boolean isBelowTheMost(AdmissionRecord order) {
@@ -56,12 +77,9 @@ final class EndedOrders {
     return RedisKeys.bucketOf(order.userId(), buckets);
   }
 
-  /** Writes how many there are; call it after the last page. */
+  /** Writes how many there are; call it after the last page, and after rewriting others. */
   void finish() {
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      if (loaded[bucket] > 0) {
-        writer.endedRange(bucket, loaded[bucket]);
-      }
-    }
+    changed.stream().forEach(bucket -> writer.endedRange(bucket, loaded[bucket]));
+    changed.clear();
   }
 }

@@ -57,7 +57,7 @@ public record ProductSnapshot(
 
   /** Whether MySQL decides what Redis decides otherwise, or has until its loading. */
   public boolean isReturnable() {
-    return phase == SalePhase.MYSQL || phase == SalePhase.RETURNING;
+    return phase == SalePhase.MYSQL || phase.isBeingLoaded();
   }
 
   public boolean isRunning() {

@@ -7,13 +7,17 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -27,6 +31,14 @@ import redis.clients.jedis.UnifiedJedis;
  */
 @Component
 public class SaleLoader {
+
+  private static final Logger log = LoggerFactory.getLogger(SaleLoader.class);
+
+  /** Orders stored while the ones before them were written: with fewer, the sale is stopped. */
+  private static final int MANY = 500;
+
+  /** Of catching up; MySQL may store faster than the changes are written. */
+  private static final int MOST_ROUNDS = 10;
 
   private final DatabaseSnapshots snapshots;
   private final JdbcClient jdbc;
@@ -80,55 +92,151 @@ public class SaleLoader {
   }
 
   /**
+   * Of a sale in a fallback MySQL sells on while most is written, and is stopped for the rest.
+   *
    * @param epoch of this loading, as raised
    * @param beforeReplacing runs before each step that replaces something; throws to end the loading
-   * @return empty when the closing time has moved meanwhile: the keys would expire too early, so
-   *     the sale must be loaded again under another epoch
+   * @return empty when the closing time, or another rule, has changed meanwhile: the sale must be
+   *     loaded again under another epoch
    * @throws ProblemException 409 when the sale runs, has orders in flight, or has another type of
    *     key in its place in Redis, and when another loading has begun
    */
   public Optional<Loaded> load(
       long skuId, long epoch, Replacing replacing, Runnable beforeReplacing) {
-    return snapshots.read(
-        database -> {
-          ProductSnapshot sale = database.sale(skuId).orElseThrow();
-          if (sale.epoch() != epoch) {
-            throw SaleLoading.overtaken();
-          }
-          return load(sale, database, replacing, beforeReplacing);
-        });
+    SalePhase phase = DatabaseSnapshot.sale(jdbc, skuId).orElseThrow().phase();
+    return phase == SalePhase.LOADING
+        ? whileMySqlSells(skuId, epoch, replacing, beforeReplacing)
+        : snapshots.read(
+            database -> atOnce(sale(database, skuId, epoch), database, replacing, beforeReplacing));
   }
 
-  private Optional<Loaded> load(
+  private static ProductSnapshot sale(DatabaseSnapshot database, long skuId, long epoch) {
+    ProductSnapshot sale = database.sale(skuId).orElseThrow();
+    if (sale.epoch() != epoch) {
+      throw SaleLoading.overtaken();
+    }
+    return sale;
+  }
+
+  private Optional<Loaded> atOnce(
       ProductSnapshot sale,
       DatabaseSnapshot database,
       Replacing replacing,
       Runnable beforeReplacing) {
     List<OrderMessage> dead = database.unsettledDeadLetters(sale.skuId());
+    Written written = write(sale, database, dead, replacing, beforeReplacing);
+    return load(sale, database, dead, written.steps(), written.orders(), beforeReplacing);
+  }
+
+  /**
+   * What a first snapshot has is written while MySQL sells on, and then what has changed since,
+   * until that is little. The sale is stopped only for the changes that are left. What dead letters
+   * may become is written last: until then it may change.
+   */
+  private Optional<Loaded> whileMySqlSells(
+      long skuId, long epoch, Replacing replacing, Runnable beforeReplacing) {
+    ChangedOrders changes =
+        snapshots.read(
+            database -> {
+              ProductSnapshot sale = sale(database, skuId, epoch);
+              String time = database.beforeNow(); // the writing takes long
+              Written written = write(sale, database, List.of(), replacing, beforeReplacing);
+              return new ChangedOrders(database, time, sale, written);
+            });
+    int stored = MANY;
+    for (int round = 0; round < MOST_ROUNDS && stored >= MANY; round++) {
+      stored =
+          snapshots.read(
+              database -> changes.write(database, sale(database, skuId, epoch), beforeReplacing));
+    }
+    beforeReplacing.run();
+    if (!FallbackSales.stop(jdbc, skuId, epoch)) {
+      throw SaleLoading.overtaken();
+    }
+    return snapshots.read(
+        database -> {
+          ProductSnapshot sale = sale(database, skuId, epoch);
+          SaleLoading steps = changes.written().steps();
+          if (!steps.hasRulesOf(sale)) {
+            return Optional.empty();
+          }
+          List<OrderMessage> dead = database.unsettledDeadLetters(skuId);
+          int last = changes.write(database, sale, beforeReplacing);
+          log.info("sku {}: stopped for {} orders of {}", skuId, last, changes.orders());
+          if (!changes.areAll(database, sale)) {
+            throw SaleLoading.inFlight("Orders were stored meanwhile that the loading lacks.");
+          }
+          changes.writeDead(database, sale, dead);
+          return load(sale, database, dead, steps, changes.orders(), beforeReplacing);
+        });
+  }
+
+  /**
+   * The orders and quotas of a snapshot are in Redis.
+   *
+   * @param orders number of orders
+   */
+  record Written(SaleLoading steps, BucketWriter writer, EndedOrders ended, int orders) {
+
+    /** Writes the orders that dead letters may become. */
+    void dead(List<OrderMessage> orders, long epoch) {
+      orders.forEach(order -> writer.order(order.orderId(), delayed(order, epoch)));
+      writer.flush();
+    }
+  }
+
+  private Written write(
+      ProductSnapshot sale,
+      DatabaseSnapshot database,
+      List<OrderMessage> dead,
+      Replacing replacing,
+      Runnable beforeReplacing) {
+    SaleLoading steps = new SaleLoading(redis, sale);
+    beforeReplacing.run();
+    steps.clear(steps.begin(database.count(sale.skuId(), dead), replacing));
+    BucketWriter writer = steps.writer();
+    EndedOrders ended = new EndedOrders(writer, sale.buckets(), database.now());
+    int orders = write(sale, database, dead, writer, ended, beforeReplacing);
+    Written written = new Written(steps, writer, ended, orders);
+    written.dead(dead, sale.epoch());
+    return written;
+  }
+
+  /** Puts a sale on sale whose orders and quotas are written. */
+  private Optional<Loaded> load(
+      ProductSnapshot sale,
+      DatabaseSnapshot database,
+      List<OrderMessage> dead,
+      SaleLoading steps,
+      int orders,
+      Runnable beforeReplacing) {
     long reserved = dead.stream().mapToLong(OrderMessage::quantity).sum();
     long stock = Math.max(0, sale.stock() - reserved);
-    SaleLoading loading = new SaleLoading(redis, sale);
-    beforeReplacing.run();
-    loading.clear(loading.begin(database.count(sale.skuId(), dead), replacing));
-    int orders = write(sale, database, dead, loading.writer(), beforeReplacing);
     Map<String, String> contained = contained(database, sale);
+    OrderTotals stored = database.count(sale.skuId(), dead);
     beforeReplacing.run();
-    long settled = sale.lastSeq() - dead.size();
-    Optional<String> state = finish(sale, loading, stock, contained, settled);
+    Optional<String> state =
+        finish(
+            sale,
+            now -> steps.finish(sale, stock, stored, contained, now.state()),
+            sale.lastSeq() - dead.size());
     // Those that were settled meanwhile had their units returned to the data that are replaced now.
     compensations.deliverAgain(dead.stream().map(OrderMessage::orderId).toList());
     return state.map(loaded -> new Loaded(loaded, stock, orders));
   }
 
-  /** Writes quotas and orders as MySQL has them, and the orders that dead letters may become. */
+  /**
+   * Writes quotas and orders as MySQL has them, with the quotas of orders that dead letters may
+   * become.
+   */
   private static int write(
       ProductSnapshot sale,
       DatabaseSnapshot database,
       List<OrderMessage> dead,
       BucketWriter writer,
+      EndedOrders endedOrders,
       Runnable beforeReplacing) {
     AtomicInteger orders = new AtomicInteger();
-    EndedOrders endedOrders = new EndedOrders(writer, sale.buckets(), database.now());
     database.orders(
         sale.skuId(),
         page -> {
@@ -162,8 +270,6 @@ public class SaleLoader {
           });
       deadUnits.forEach(writer::quota);
     }
-    dead.forEach(order -> writer.order(order.orderId(), delayed(order, sale.epoch())));
-    writer.flush();
     return orders.get();
   }
 
@@ -205,15 +311,12 @@ public class SaleLoader {
    * or after. A stop that waits in Redis stays in force. A sale that returns from a fallback is
    * decided by Redis from the COMMIT on, and has the state in Redis before.
    *
+   * @param lastStep puts the sale, as it is now, on sale in Redis
    * @param settled orders that MySQL had settled at the loading, on the scale of Redis's sequence
    * @return the state that the sale has now
    */
   private Optional<String> finish(
-      ProductSnapshot loaded,
-      SaleLoading loading,
-      long stock,
-      Map<String, String> contained,
-      long settled) {
+      ProductSnapshot loaded, Consumer<ProductSnapshot> lastStep, long settled) {
     Optional<String> state =
         transactions.execute(
             tx -> {
@@ -229,7 +332,7 @@ public class SaleLoader {
                 FallbackSales.end(jdbc, now.skuId(), settled + now.settled() - loaded.settled());
                 version++;
               }
-              loading.finish(stock, contained, now.state());
+              lastStep.accept(now);
               states.follow(now.skuId(), now.state(), now.epoch(), version, null);
               return Optional.of(now.state());
             });

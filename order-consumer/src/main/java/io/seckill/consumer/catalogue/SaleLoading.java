@@ -69,7 +69,7 @@ final class SaleLoading {
                 Long.toString(stored.orders()),
                 Long.toString(stored.units()),
                 replacing.name()));
-    rules()
+    rules(sale)
         .forEach(
             (field, value) -> {
               args.add(field);
@@ -111,14 +111,19 @@ final class SaleLoading {
     return ProblemException.of(ProblemCode.PREHEAT_OVERTAKEN);
   }
 
-  private Map<String, String> rules() {
+  /** Whether the rules that this loading has written are still those of the sale. */
+  boolean hasRulesOf(ProductSnapshot now) {
+    return rules(sale).equals(rules(now));
+  }
+
+  private static Map<String, String> rules(ProductSnapshot sale) {
     return Map.of(
         "policy", sale.policy().name(),
         "limit", Integer.toString(sale.limitPerUser()),
         "maxPerOrder", Integer.toString(sale.maxPerOrder()),
         "opensAt", Long.toString(sale.opensAt().toEpochMilli()),
         "closesAt", Long.toString(sale.closesAt().toEpochMilli()),
-        "expiresAt", Long.toString(expiry.restMs()));
+        "expiresAt", Long.toString(sale.expiry().restMs()));
   }
 
   /**
@@ -145,12 +150,19 @@ final class SaleLoading {
   /**
    * Puts the SKU on sale.
    *
+   * @param loaded the sale as the last snapshot has it
    * @param stock units admissible
+   * @param stored all orders of the sale
    * @param contained stock changes that the loaded stock includes already, id to outcome
    * @param state PREHEATED, OPEN, PAUSED or CLOSED; a pending stop takes precedence
    * @throws ProblemException 409 PREHEAT_OVERTAKEN
    */
-  void finish(long stock, Map<String, String> contained, String state) {
+  void finish(
+      ProductSnapshot loaded,
+      long stock,
+      OrderTotals stored,
+      Map<String, String> contained,
+      String state) {
     List<String> args =
         new ArrayList<>(
             List.of(
@@ -158,7 +170,10 @@ final class SaleLoading {
                 Long.toString(stock),
                 Long.toString(sale.skuId()),
                 Long.toString(expiry.restMs()),
-                state));
+                state,
+                Long.toString(loaded.lastSeq()),
+                Long.toString(stored.orders()),
+                Long.toString(stored.units())));
     contained.forEach(
         (id, outcome) -> {
           args.add(id);

@@ -39,10 +39,10 @@ import org.springframework.transaction.TransactionException;
  *       store are sent again before.
  *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
  *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
- *       guards alone. Of a sale in a fallback, MySQL has sold until here; now nobody decides, and
- *       nothing is reserved any more.
+ *       guards alone. Of a sale in a fallback, nothing is reserved any more, and MySQL sells on.
  *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
- *       letters may still take.
+ *       letters may still take. Of a sale in a fallback, a second snapshot follows, of what has
+ *       changed since; it is taken when MySQL has stopped the sale.
  *   <li>The sale gets the state that MySQL has by then, while its row is locked, and a fallback of
  *       it ends. When the closing time has been moved meanwhile, the keys expire too early: the
  *       last two steps are repeated.
@@ -257,7 +257,7 @@ class Rebuild {
                     + ", last_seq - ("
                     + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
                     + "), settled), "
-                    + FallbackSales.BEGIN_RETURN
+                    + FallbackSales.BEGIN_LOADING
                     + " WHERE sku_id = ? AND epoch = ? AND "
                     + FallbackSales.LOADABLE)
             .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())

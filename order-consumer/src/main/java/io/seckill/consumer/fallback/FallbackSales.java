@@ -23,14 +23,14 @@ public class FallbackSales {
 
   /**
    * SQL: what the statement that raises a sale's epoch for a loading assigns besides. A sale in a
-   * fallback begins to return, with nothing reserved; one that Redis decides stays as it is.
+   * fallback begins to be loaded, with nothing reserved; one that Redis decides stays as it is.
    */
-  public static final String BEGIN_RETURN =
+  public static final String BEGIN_LOADING =
       "state_version = state_version + (sale_phase <> 'REDIS'), reserved_units = 0,"
-          + " fallback = IF(sale_phase = 'REDIS', 'NO', 'RETURNING')";
+          + " fallback = IF(sale_phase = 'REDIS', 'NO', 'LOADING')";
 
-  /** SQL: whether {@link #BEGIN_RETURN} may be: not before promised orders are handed over. */
-  public static final String LOADABLE = "sale_phase IN ('REDIS', 'MYSQL', 'RETURNING')";
+  /** SQL: whether {@link #BEGIN_LOADING} may be: not before promised orders are handed over. */
+  public static final String LOADABLE = "sale_phase IN ('REDIS', 'MYSQL', 'LOADING', 'RETURNING')";
 
   private static final String END =
       "UPDATE products SET decides = 'REDIS', fallback = 'NO', reserved_units = 0,"
@@ -46,7 +46,9 @@ public class FallbackSales {
 
   private static final String RESUME =
       "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1,"
-          + " state_version = state_version + 1 WHERE fallback = 'RETURNING'"; // for the index
+          + " state_version = state_version + 1 WHERE fallback IN ('LOADING', 'RETURNING')"; // for
+  // the
+  // index
 
   private static final String ACTIVATE =
       "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
@@ -166,6 +168,20 @@ public class FallbackSales {
   }
 
   /**
+   * Stops a sale whose loading needs only what has changed since it began.
+   *
+   * @return false when another loading has begun, or the fallback goes on
+   */
+  public static boolean stop(JdbcClient jdbc, long skuId, long epoch) {
+    return jdbc.sql(
+                "UPDATE products SET fallback = 'RETURNING', state_version = state_version + 1"
+                    + " WHERE sku_id = ? AND epoch = ? AND sale_phase = 'LOADING'")
+            .params(skuId, epoch)
+            .update()
+        == 1;
+  }
+
+  /**
    * Lets Redis, which has been loaded, decide a sale.
    *
    * @param jdbc of the transaction that has locked the row
@@ -177,7 +193,9 @@ public class FallbackSales {
 
   /** Ends the fallback of a sale that Redis need not have any more; not once it has changed. */
   public static void abandon(JdbcClient jdbc, long skuId, long epoch) {
-    jdbc.sql(END + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'RETURNING')")
+    jdbc.sql(
+            END
+                + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')")
         .params(skuId, epoch)
         .update();
   }
@@ -248,7 +266,7 @@ public class FallbackSales {
             .query(InFallback.class)
             .optional()
             .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    if (sale.phase() != SalePhase.MYSQL) {
+    if (sale.phase() != SalePhase.MYSQL && sale.phase() != SalePhase.LOADING) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL does not decide this sale in a fallback now.");
     }

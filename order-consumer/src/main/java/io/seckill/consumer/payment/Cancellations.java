@@ -34,7 +34,8 @@ import org.springframework.transaction.support.TransactionOperations;
 /**
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
  * ends them, in Redis by compensation after it. Redis gets nothing of orders of strong sales, nor
- * of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has.
+ * of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has. While the
+ * sale is loaded, the compensations show what has changed.
  *
  * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by
  * SKU, totals by SKU last. Payments are locked right after orders, as in a payment. The number of

@@ -99,7 +99,7 @@ class PaidResults {
                     SalePhase.valueOf(row.getString(5))))
         .list()
         .stream()
-        .takeWhile(paid -> paid.phase() != SalePhase.RETURNING) // it is being loaded
+        .takeWhile(paid -> !paid.phase().isBeingLoaded())
         .toList();
   }
 }

@@ -3,15 +3,17 @@
 -- ARGV  1 epoch of the loading  2 units admissible  3 SKU id
 --       4 Unix ms at which stock and changes expire
 --       5 state of the sale from now on; the state of an operator's pending stop takes precedence
---       6.. ids of stock changes that these units include already, with their outcome
+--       6 highest sequence stored  7 orders stored  8 units of those orders: more than at the begin of the loading
+--         when MySQL has sold meanwhile
+--       9.. ids of stock changes that these units include already, with their outcome
 -- reply 1 done · 0 another loading has taken over: nothing was written
 
 if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then
   return 0
 end
 redis.call('SET', KEYS[2], ARGV[2], 'PXAT', ARGV[4])
-if #ARGV > 5 then
-  redis.call('HSET', KEYS[4], unpack(ARGV, 6))
+if #ARGV > 8 then
+  redis.call('HSET', KEYS[4], unpack(ARGV, 9))
 end
 redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 redis.call('SADD', KEYS[3], ARGV[3])
@@ -31,6 +33,14 @@ else
 end
 local stop = redis.call('HGET', KEYS[5], ARGV[3])
 local state = stop and string.match(stop, '^%u+') or ARGV[5]
+local begun = redis.call('HMGET', KEYS[1], 'seq', 'admittedOrders')
+if tonumber(ARGV[6]) > tonumber(begun[1]) then
+  redis.call('HSET', KEYS[1], 'seq', ARGV[6], 'settled', ARGV[6])
+end
+if tonumber(ARGV[7]) > tonumber(begun[2]) then
+  redis.call('HSET', KEYS[1], 'admittedOrders', ARGV[7], 'publishedOrders', ARGV[7],
+    'admittedUnits', ARGV[8], 'publishedUnits', ARGV[8])
+end
 redis.call('HSET', KEYS[1], 'state', state, 'epoch', ARGV[1])
 redis.call('HDEL', KEYS[1], 'loading', 'clearing')
 return 1

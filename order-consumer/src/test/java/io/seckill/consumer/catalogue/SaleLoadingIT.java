@@ -58,9 +58,13 @@ class SaleLoadingIT {
           writer.quota(7, 1);
           writer.flush();
         });
-    refusesAsOvertaken(() -> overtaken.finish(100, Map.of(), "PREHEATED"));
+    refusesAsOvertaken(() -> finish(overtaken, 100, "PREHEATED"));
     assertThat(redis.exists(RedisKeys.bucket(sku, 0))).isFalse();
     assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  private void finish(SaleLoading loading, long stock, String state) {
+    loading.finish(sale(9), stock, OrderTotals.NONE, Map.of(), state);
   }
 
   private static void refusesAsOvertaken(Runnable step) {
@@ -89,7 +93,7 @@ class SaleLoadingIT {
     SaleLoading loading = loading(4);
     loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
 
-    loading.finish(10, Map.of(), "OPEN");
+    finish(loading, 10, "OPEN");
 
     assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
     assertThat(states.follow(sku, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
@@ -103,7 +107,7 @@ class SaleLoadingIT {
     SaleLoading loading = loading(2);
     loading.begin(OrderTotals.NONE, Replacing.AT_REST);
 
-    loading.finish(10, Map.of(), "PREHEATED");
+    finish(loading, 10, "PREHEATED");
 
     assertThat(redis.smembers(set))
         .contains(Long.toString(sku))

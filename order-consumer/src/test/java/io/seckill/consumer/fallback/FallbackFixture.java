@@ -3,7 +3,9 @@ package io.seckill.consumer.fallback;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
@@ -13,6 +15,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
 /** Gateways, shoppers and operators during a fallback. */
@@ -113,6 +116,41 @@ final class FallbackFixture {
   /** Buys one unit under a new key, and returns the outcome. */
   String buy(long sku, long user) {
     return buy(sku, user, "key-of-" + System.nanoTime(), 1).path("outcome").asString();
+  }
+
+  /** A sale in a fallback has sold so many single units before, and has more to sell. */
+  void sell(long sku, int orders, int left) {
+    long time = System.currentTimeMillis() - Duration.ofMinutes(1).toMillis();
+    long first = OrderId.of(time, Partition.ofSku(sku), 1, 0).value();
+    long perMs = OrderId.of(time + 1, Partition.ofSku(sku), 1, 0).value() - first;
+    String digit =
+        IntStream.range(0, 10)
+            .mapToObj(d -> "SELECT " + d + " AS d")
+            .collect(Collectors.joining(" UNION ALL ", "(", ")"));
+    String numbers =
+        " FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n FROM "
+            + "%1$s a JOIN %1$s b JOIN %1$s c JOIN %1$s e JOIN %1$s f) n WHERE n < %2$d"
+                .formatted(digit, orders);
+    consumer.update(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at) SELECT %d + n DIV 1000 * %d + n MOD 1000,"
+                .formatted(first, perMs)
+            + " 100000 + n, %d, 1, 100, CONCAT('key-of-before-', n), 'CONFIRMED', 1, n + 1, NOW(3)"
+                .formatted(sku)
+            + numbers);
+    consumer.update(
+        "INSERT INTO user_quota (sku_id, user_id, owned_count, limit_units) SELECT %d, 100000 + n, 1, 5"
+                .formatted(sku)
+            + numbers);
+    consumer.update(
+        "INSERT INTO order_total (sku_id, fate, orders, units) VALUES (%1$d, 'CONFIRMED', %2$d, %2$d)"
+                .formatted(sku, orders)
+            + " ON DUPLICATE KEY UPDATE orders = orders + VALUES(orders), units = units + VALUES(units)");
+    consumer.update(
+        "UPDATE products SET stock = stock + %1$d, initial_stock = initial_stock + %1$d + %2$d,"
+                .formatted(left, orders)
+            + " last_seq = last_seq + %1$d, settled = settled + %1$d WHERE sku_id = %2$d"
+                .formatted(orders, sku));
   }
 
   /** Begins a fallback as an operator. */

@@ -19,6 +19,7 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -445,6 +446,50 @@ class FallbackIT {
     fallback.awaitState("REDIS");
 
     eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  /** Redis learns what was bought, paid and cancelled after the loading had begun. */
+  @Test
+  void mySqlSellsOnWhileALargeSaleIsLoaded() {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    fallback.sell(sku, 30_000, 1_000);
+    JsonNode cancelled = fallback.buy(sku, 9, "key-00000001", 2);
+    JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
+    assertThat(fallback.leave().status()).isEqualTo(200);
+    eventually()
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
+
+    JsonNode bought = fallback.buy(sku, 11, "key-00000003", 3);
+    call(cancelled.path("orderId").asString(), 9, "cancel");
+    call(paid.path("orderId").asString(), 10, "payment");
+    JsonNode regretted = fallback.buy(sku, 12, "key-00000004", 1);
+    call(regretted.path("orderId").asString(), 12, "cancel");
+    assertThat(fallback.product(sku, "fallback")).as("still").isEqualTo("LOADING");
+    long sold = 0;
+    Map<String, Long> nanos = new HashMap<>();
+    long user = 1_000;
+    long last = System.nanoTime();
+    String before;
+    do {
+      before = fallback.product(sku, "fallback");
+      sold += fallback.buy(sku, ++user).equals("CONFIRMED") ? 1 : 0;
+      long now = System.nanoTime();
+      nanos.merge(before, now - last, Long::sum);
+      last = now;
+    } while (!before.equals("NO"));
+
+    assertThat(bought.path("outcome").asString()).isEqualTo("CONFIRMED");
+    assertThat(sold).as("sold while the rest was loaded").isPositive();
+    assertThat(nanos.getOrDefault("RETURNING", 0L))
+        .as("sold by nobody, of %s", nanos)
+        .isLessThan(nanos.get("LOADING"));
+    assertThat(letter(bought, 11)).isEqualTo("C");
+    eventually().untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
+    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(ledger.stock(sku)));
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
   }

@@ -176,7 +176,9 @@ public final class SaleHistory {
             + " SELECT %d + i, 'thing', 100, %d, %d, 'LIMITED', %d,"
                 .formatted(firstSku, UNSOLD + cancelled, orders + UNSOLD, LIMIT)
             // No daily audit of a running sale is due today.
-            + " LEAST(UTC_TIMESTAMP() - INTERVAL 1 MINUTE, closes - INTERVAL 2 DAY), closes,"
+            + " IF('%s' = 'CLOSED', closes - INTERVAL 2 DAY, UTC_TIMESTAMP() - INTERVAL 1 MINUTE),"
+                .formatted(state)
+            + " closes,"
             + " '%s', 1, %d, %d FROM sale_history_number JOIN".formatted(state, orders, orders)
             + " (SELECT UTC_TIMESTAMP() + INTERVAL %d DAY AS closes) t WHERE i < %d"
                 .formatted(closesInDays, sales));

@@ -23,28 +23,29 @@ class SalePhaseStatementsTest {
   private static final List<String> READERS =
       """
       consistency.DatabaseBalanceItems: any
-      consistency.DatabaseBalanceItems: STRONG ENTERING MYSQL RETURNING
+      consistency.DatabaseBalanceItems: STRONG ENTERING MYSQL LOADING RETURNING
       consistency.LostAdmissionsController: REDIS
-      consistency.Rebuild: REDIS, STRONG ENTERING MYSQL RETURNING, REDIS, REDIS MYSQL RETURNING
+      consistency.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
       consistency.Schedule: REDIS
       catalogue.ProductCache: any
       catalogue.Products: REDIS
       catalogue.Products: REDIS
-      catalogue.StockChangeTable: STRONG ENTERING MYSQL RETURNING
-      catalogue.StockChangeTable: STRONG ENTERING MYSQL RETURNING
+      catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
+      catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       catalogue.StockChangeTable: any
       catalogue.StockChangeTable: any
       deadletter.DeadLetterTable: STRONG
       fallback.FallbackSales: ENTERING
-      fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL RETURNING
-      fallback.FallbackSales: MYSQL RETURNING
+      fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
+      fallback.FallbackSales: MYSQL LOADING RETURNING
+      fallback.FallbackSales: LOADING
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
       orders.Orders: REDIS
       payment.Cancellations: any
       payment.PaidResults: any
-      storage.ProductTable: REDIS ENTERING MYSQL RETURNING
+      storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       storage.StrongSale: any
       admission.StoredSales: REDIS
       ops.SalesTable: any
@@ -100,11 +101,11 @@ class SalePhaseStatementsTest {
       value = {
         "SELECT sale_phase FROM products                         | any",
         "SELECT 1 FROM products p WHERE p.sale_phase = 'REDIS'   | REDIS",
-        "SELECT 1 FROM products WHERE sale_phase <> 'STRONG'     | REDIS ENTERING MYSQL RETURNING",
+        "SELECT 1 FROM products WHERE sale_phase <> 'STRONG'     | REDIS ENTERING MYSQL LOADING RETURNING",
         "SELECT 1 FROM products WHERE sale_phase IN ('MYSQL', 'RETURNING') | MYSQL RETURNING",
         "select 1 from Product p where p.phase = REDIS and p.closesAt > NOW() | REDIS",
         "UPDATE products SET epoch = IF(sale_phase = 'REDIS', 1, 2) WHERE sale_phase <> 'REDIS'"
-            + " | 'REDIS, STRONG ENTERING MYSQL RETURNING'",
+            + " | 'REDIS, STRONG ENTERING MYSQL LOADING RETURNING'",
       })
   void phasesAreThoseOfEachCondition(String sql, String phases) {
     assertThat(phases(sql)).isEqualTo(phases);
