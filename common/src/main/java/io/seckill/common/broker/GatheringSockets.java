@@ -9,8 +9,7 @@ import javax.net.SocketFactory;
 /**
  * Creates the socket of one connection and can buffer its writes to send them together. Without it,
  * the client writes each frame to the network separately, which costs more than everything else
- * about a publish or an ack. Has no effect on a connection whose socket another factory creates, as
- * with TLS.
+ * about a publish. Has no effect on a connection whose socket another factory creates, as with TLS.
  */
 public final class GatheringSockets extends SocketFactory {
 

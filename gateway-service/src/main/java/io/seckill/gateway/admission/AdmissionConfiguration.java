@@ -1,5 +1,7 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.backends.ConsumerClient;
@@ -96,7 +98,7 @@ class AdmissionConfiguration {
         WATCH_INTERVAL);
   }
 
-  /** With the direct channel, admission ends before {@code direct} is closed. */
+  /** With {@code direct}, admission ends before it is closed. */
   @Bean
   RequestBatcher<Purchase> admitQueue(
       UnifiedJedis redis,
@@ -112,6 +114,9 @@ class AdmissionConfiguration {
       AdmissionProperties settings,
       AdmissionMetrics metrics,
       MeterRegistry meters) {
+    check(
+        (settings.durableIn() == Durability.Store.BROKER) == (direct != null),
+        "seckill.admission.durable-in must be redis, replicas or broker");
     AdmitCall call =
         new AdmitCall(
             redis,

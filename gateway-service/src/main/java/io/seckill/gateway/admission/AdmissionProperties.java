@@ -17,7 +17,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     purchase that is not sent 150 ms before is answered BUSY
  * @param durableIn what must have an order before "queued" is answered
  * @param replicas replicas that must confirm, 1..16 with {@code REPLICAS}, else 0
- * @param channel how admitted orders reach the broker
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
  *     SKU's stock was 0; 0 switches the shield off
  */
@@ -29,16 +28,7 @@ record AdmissionProperties(
     @DefaultValue("270ms") Duration answerWithin,
     @DefaultValue("redis") Durability.Store durableIn,
     @DefaultValue("0") int replicas,
-    @DefaultValue("relay") Channel channel,
     @DefaultValue("100ms") Duration soldOutShield) {
-
-  /** How admitted orders reach the broker. */
-  enum Channel {
-    /** Through the outbox; relays publish them. */
-    RELAY,
-    /** This gateway publishes them; through the outbox when it cannot. */
-    DIRECT
-  }
 
   /** Left for the script call: a call that takes longer counts as slow and opens the breaker. */
   private static final Duration CALL = Duration.ofMillis(150);
@@ -65,9 +55,6 @@ record AdmissionProperties(
     check(
         (durableIn == Durability.Store.REPLICAS) == (replicas > 0),
         "seckill.admission.replicas must be 1..16 with durable-in=replicas, else 0");
-    check(
-        durableIn != Durability.Store.BROKER || channel == Channel.DIRECT,
-        "seckill.admission.durable-in=broker needs seckill.admission.channel=direct");
     check(!soldOutShield.isNegative(), "seckill.admission.sold-out-shield must not be negative");
   }
 

@@ -33,9 +33,9 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm,
- * hands the admitted orders over to this gateway's lanes if it has any, and waits for the broker if
- * it must confirm. Thread-safe.
+ * Executes {@code admit.lua} for a batch of purchases, followed by WAIT when replicas must confirm;
+ * when the broker must, hands the admitted orders over to this gateway's lanes and waits for their
+ * confirms. Thread-safe.
  */
 final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
@@ -60,7 +60,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
    * @param products what MySQL has of a SKU; null when that is not known
    * @param orderIds returns a new id of a partition, unique over all gateways; null while this
    *     gateway holds no worker number
-   * @param lanes this gateway's lanes, one per partition; empty when every order goes to the outbox
+   * @param lanes this gateway's lanes, one per partition; empty unless durable in the broker
    * @param onOtherServer called when a batch reaches a server that is not verified
    */
   AdmitCall(
@@ -270,15 +270,11 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       purchase.answer(outcome);
     } else if (!promises.may(purchase.attempt().skuId())) {
       purchase.answer(Unknown.FALLBACK);
-    } else if (waitsForBroker() && order.status() == OrderStatus.QUEUED) {
+    } else if (durability.in() == Durability.Store.BROKER && order.status() == OrderStatus.QUEUED) {
       confirms.answerConfirmed(purchase, order);
     } else {
       purchase.answer(reply.confirmed() ? order : Unknown.REPLICAS);
     }
-  }
-
-  private boolean waitsForBroker() {
-    return durability.in() == Durability.Store.BROKER;
   }
 
   private void handOver(Call call, List<?> texts, BrokerConfirms confirms) {
@@ -310,9 +306,6 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
 
   private OutboundOrder outbound(String json, BrokerConfirms confirms) {
     byte[] body = json.getBytes(UTF_8);
-    if (!waitsForBroker()) {
-      return OutboundOrder.of(body);
-    }
     OutboundOrder order = OutboundOrder.of(body, message -> published.confirmed(message.orderId()));
     if (order.message() != null) {
       confirms.published(order.message().orderId());

@@ -8,9 +8,9 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Only with the direct channel does a gateway need the broker's address. */
+/** Only a gateway that promises what the broker has needs its address. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnProperty(name = "seckill.admission.channel", havingValue = "direct")
+@ConditionalOnProperty(name = "seckill.admission.durable-in", havingValue = "broker")
 @EnableConfigurationProperties(BrokerSettings.class)
 class DirectChannelConfiguration {
 

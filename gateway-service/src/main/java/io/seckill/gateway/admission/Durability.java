@@ -16,7 +16,7 @@ record Durability(Store in, int replicas, Duration within) {
     REDIS,
     /** Also on replicas of Redis. */
     REPLICAS,
-    /** Also in a queue of the broker, which has confirmed it. */
+    /** Also in a queue of the broker, which has confirmed it to this gateway's own lanes. */
     BROKER
   }
 }

@@ -79,15 +79,4 @@ final class RecentPublishes {
       }
     }
   }
-
-  /** Calls that wait for the order. */
-  int waiting(OrderId order) {
-    Published one = orders.getIfPresent(order);
-    if (one == null) {
-      return 0;
-    }
-    synchronized (one) {
-      return one.calls.size();
-    }
-  }
 }

@@ -9,10 +9,7 @@ import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -23,15 +20,12 @@ final class Heartbeats implements AutoCloseable {
 
   static final Duration PAUSE = Duration.ofMillis(500);
 
-  private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
-
   private final String name;
   private final FallbackMode mode;
   private final ConsumerClient consumer;
   private final RedisBreaker breaker;
   private final ProductCache products;
   private final Promises promises;
-  private final AtomicBoolean failing = new AtomicBoolean();
   private final ReentrantLock oneBeat = new ReentrantLock();
   private final RepeatingTask beating;
 
@@ -67,18 +61,8 @@ final class Heartbeats implements AutoCloseable {
     promises.begins(products.term());
     long sentNanos = System.nanoTime();
     long sentTerm = promises.term();
-    try {
-      JsonNode answer = consumer.heartbeat(body()).body();
-      learn(answer);
-      promises.heard(sentNanos, sentTerm);
-      if (failing.getAndSet(false)) {
-        log.info("order-consumer answers heartbeats again");
-      }
-    } catch (RuntimeException e) { // an exception would end the schedule
-      if (!failing.getAndSet(true)) {
-        log.warn("order-consumer answers no heartbeats: {}", e.toString());
-      }
-    }
+    learn(consumer.heartbeat(body()).body());
+    promises.heard(sentNanos, sentTerm);
   }
 
   private Map<String, Object> body() {

@@ -71,19 +71,15 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   private void round() {
-    try {
-      long term = promises.awaitedTerm();
-      if (promises.mustRemember() && term > promises.handedOver()) {
-        Content content = orders.content();
-        send(term, content, () -> {});
-        call(term, List.of(), List.of(), true, content.complete());
-        orders.handedOver(content);
-        promises.handedOver(term);
-      }
-      forgetStored();
-    } catch (RuntimeException e) { // an exception would end the schedule
-      log.warn("promised orders are kept: {}", e.toString());
+    long term = promises.awaitedTerm();
+    if (promises.mustRemember() && term > promises.handedOver()) {
+      Content content = orders.content();
+      send(term, content, () -> {});
+      call(term, List.of(), List.of(), true, content.complete());
+      orders.handedOver(content);
+      promises.handedOver(term);
     }
+    forgetStored();
   }
 
   /**

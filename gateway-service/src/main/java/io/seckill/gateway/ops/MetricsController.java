@@ -4,7 +4,6 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.seckill.gateway.backends.BlockingCalls;
@@ -14,10 +13,9 @@ import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
@@ -27,6 +25,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A snapshot of the gateway's metrics; docs/metrics.md explains them. */
 @RestController
@@ -49,7 +49,7 @@ final class MetricsController {
   }
 
   @GetMapping("/api/v1/metrics/summary")
-  Mono<MetricsSummary> summary() {
+  Mono<JsonNode> summary() {
     return Mono.zip(
             orEmpty(calls.call(registry::read)),
             orEmpty(consumer.metrics().map(ConsumerAnswer::body)))
@@ -60,38 +60,41 @@ final class MetricsController {
     return read.map(Optional::of).onErrorReturn(Optional.empty());
   }
 
-  private MetricsSummary summary(Optional<Lanes> lanes, @Nullable JsonNode ofConsumer) {
-    return new MetricsSummary(
-        Instant.now().truncatedTo(ChronoUnit.MILLIS),
-        TimeUnit.MILLISECONDS.toSeconds(ManagementFactory.getRuntimeMXBean().getUptime()),
-        count("seckill.purchases"),
-        count("seckill.admitted"),
-        count("seckill.confirmed"),
-        count("seckill.idempotent.hits"),
-        count("seckill.busy"),
-        counts("seckill.refused", "reason"),
-        counts("seckill.unknown", "cause"),
-        counts("seckill.requests.refused", "code"),
-        latency(meters.get("seckill.admission.latency").timer()),
-        latency(meters.get("seckill.strong.latency").timer()),
-        new MetricsSummary.Shield(count("seckill.shield.hits"), count("seckill.shield.misses")),
-        redis(),
-        breakers(meters),
-        byTag("queue", meters.get("seckill.queue.depth").gauges(), Gauge::value),
-        lanes.map(MetricsController::outbox).orElse(null),
-        lanes.map(MetricsController::lanes).orElse(null),
-        ofConsumer);
+  /** The members and what they mean are in admin.yaml. */
+  private JsonNode summary(Optional<Lanes> lanes, @Nullable JsonNode ofConsumer) {
+    return object()
+        .put("readAt", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString())
+        .put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / 1_000)
+        .put("purchases", count("seckill.purchases"))
+        .put("admitted", count("seckill.admitted"))
+        .put("confirmed", count("seckill.confirmed"))
+        .put("idempotentHits", count("seckill.idempotent.hits"))
+        .put("busy", count("seckill.busy"))
+        .set("refused", counts("seckill.refused", "reason"))
+        .set("unknown", counts("seckill.unknown", "cause"))
+        .set("refusedRequests", counts("seckill.requests.refused", "code"))
+        .set("latency", latency("seckill.admission.latency"))
+        .set("strongLatency", latency("seckill.strong.latency"))
+        .set(
+            "shield",
+            object()
+                .put("hits", count("seckill.shield.hits"))
+                .put("misses", count("seckill.shield.misses")))
+        .set(
+            "redis",
+            object()
+                .set("errors", counts("seckill.redis.errors", "kind"))
+                .put("verified", gauge("seckill.redis.verified") == 1)
+                .put("quarantinedSkus", gauge("seckill.quarantined.skus")))
+        .set("breakers", breakers(meters))
+        .set("waiting", byTag("queue", meters.get("seckill.queue.depth").gauges(), Gauge::value))
+        .set("outbox", lanes.map(MetricsController::outbox).orElse(null))
+        .set("lanes", lanes.map(MetricsController::lanes).orElse(null))
+        .set("consumer", ofConsumer);
   }
 
-  private MetricsSummary.Redis redis() {
-    return new MetricsSummary.Redis(
-        counts("seckill.redis.errors", "kind"),
-        meters.get("seckill.redis.verified").gauge().value() == 1,
-        (long) meters.get("seckill.quarantined.skus").gauge().value());
-  }
-
-  static Map<String, MetricsSummary.Breaker> breakers(MeterRegistry meters) {
-    Map<String, MetricsSummary.Breaker> breakers = new TreeMap<>();
+  static ObjectNode breakers(MeterRegistry meters) {
+    SortedMap<String, JsonNode> breakers = new TreeMap<>();
     for (Gauge state : meters.get("seckill.breaker.state").gauges()) {
       if (state.value() == 1) {
         String name = tag(state, "breaker");
@@ -99,34 +102,37 @@ final class MetricsController {
             meters.get("seckill.breaker.transitions").tag("breaker", name).counters();
         breakers.put(
             name,
-            new MetricsSummary.Breaker(
-                tag(state, "state"), byTag("to", transitions, Counter::count)));
+            object()
+                .put("state", tag(state, "state"))
+                .set("transitions", byTag("to", transitions, Counter::count)));
       }
     }
-    return breakers;
+    return object().setAll(breakers);
   }
 
-  private static MetricsSummary.Latency latency(Timer timer) {
-    HistogramSnapshot snapshot = timer.takeSnapshot();
-    Map<String, Long> within = new LinkedHashMap<>();
+  private ObjectNode latency(String name) {
+    HistogramSnapshot snapshot = meters.get(name).timer().takeSnapshot();
+    ObjectNode within = object();
     for (CountAtBucket bucket : snapshot.histogramCounts()) {
       within.put(Long.toString((long) bucket.bucket(TimeUnit.MILLISECONDS)), (long) bucket.count());
     }
-    return new MetricsSummary.Latency(
-        snapshot.count(),
-        snapshot.mean(TimeUnit.MILLISECONDS),
-        snapshot.max(TimeUnit.MILLISECONDS),
-        within);
+    return object()
+        .put("count", snapshot.count())
+        .put("meanMs", snapshot.mean(TimeUnit.MILLISECONDS))
+        .put("maxMs", snapshot.max(TimeUnit.MILLISECONDS))
+        .set("withinMs", within);
   }
 
-  private static MetricsSummary.Outbox outbox(Lanes lanes) {
-    return new MetricsSummary.Outbox(
-        lanes.outboxes().stream().mapToLong(Lanes.Outbox::orders).sum(),
-        lanes.outboxes().stream().mapToLong(Lanes.Outbox::oldestMs).max().orElse(0));
+  private static ObjectNode outbox(Lanes lanes) {
+    return object()
+        .put("orders", lanes.outboxes().stream().mapToLong(Lanes.Outbox::orders).sum())
+        .put(
+            "oldestMs",
+            lanes.outboxes().stream().mapToLong(Lanes.Outbox::oldestMs).max().orElse(0));
   }
 
-  private static Map<String, Long> lanes(Lanes lanes) {
-    Map<String, Long> byState = new TreeMap<>();
+  private static ObjectNode lanes(Lanes lanes) {
+    ObjectNode byState = object();
     for (Lanes.State state : Lanes.State.values()) {
       byState.put(
           state.name().toLowerCase(Locale.ROOT),
@@ -139,16 +145,26 @@ final class MetricsController {
     return (long) meters.get(name).counter().count();
   }
 
-  private Map<String, Long> counts(String name, String tag) {
+  private long gauge(String name) {
+    return (long) meters.get(name).gauge().value();
+  }
+
+  private ObjectNode counts(String name, String tag) {
     return byTag(tag, meters.get(name).counters(), Counter::count);
   }
 
-  private static <M extends Meter> Map<String, Long> byTag(
+  private static <M extends Meter> ObjectNode byTag(
       String tag, Collection<M> meters, ToDoubleFunction<M> value) {
-    Map<String, Long> values = new TreeMap<>();
+    SortedMap<String, Long> values = new TreeMap<>();
     meters.forEach(
         meter -> values.merge(tag(meter, tag), (long) value.applyAsDouble(meter), Long::sum));
-    return values;
+    ObjectNode byTag = object();
+    values.forEach(byTag::put);
+    return byTag;
+  }
+
+  private static ObjectNode object() {
+    return JsonNodeFactory.instance.objectNode();
   }
 
   private static String tag(Meter meter, String name) {

@@ -6,20 +6,18 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Decider;
-import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.security.RateLimits;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
 /**
  * The status of an order, for its owner: normally from one read of Redis; from MySQL when its id
  * says that MySQL decided it, or when Redis does not have it, does not answer, or has reported it
- * as queued for suspiciously long. A newer status from MySQL is written back to Redis, so that a
- * lost result never leaves a shopper waiting.
+ * as queued for suspiciously long, so that a lost result never leaves a shopper waiting;
+ * reconciliation writes it to Redis.
  *
  * <p>An id that is new to this gateway costs a lookup in each SKU of its partition and three MySQL
  * statements that other lookups share; the number of such lookups that find nothing is bounded per
@@ -33,28 +31,23 @@ public class OrderStatuses {
   /** Age from which a QUEUED order is looked up in MySQL; most are stored within a second. */
   private static final long STALE_AFTER_MS = 2_000;
 
-  /** Maximum age of a settlement rate from which the wait is estimated. */
-  private static final long RATE_MAX_AGE_MS = 15_000;
-
   private final RedisOrders redis;
   private final DatabaseLookup mysql;
-  private final BlockingCalls redisCalls;
   private final RateLimits limits;
   private final PaymentTimeout paymentTimeout;
   private final ProductCache products;
+  private final SettleRates rates = new SettleRates();
   private final Cache<OrderId, Long> skus =
       Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
 
   OrderStatuses(
       RedisOrders redis,
       DatabaseLookup mysql,
-      @Qualifier("redisCalls") BlockingCalls redisCalls,
       RateLimits limits,
       PaymentTimeout paymentTimeout,
       ProductCache products) {
     this.redis = redis;
     this.mysql = mysql;
-    this.redisCalls = redisCalls;
     this.limits = limits;
     this.paymentTimeout = paymentTimeout;
     this.products = products;
@@ -157,7 +150,7 @@ public class OrderStatuses {
   OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;
-    long waitMs = queued ? order.expectedWaitMs(RATE_MAX_AGE_MS) : -1;
+    long waitMs = queued ? rates.expectedMs(order.skuId(), order.position()) : -1;
     Instant changedAt = Instant.ofEpochMilli(record.changedAt());
     return new OrderView(
         order.id(),
@@ -184,6 +177,7 @@ public class OrderStatuses {
 
   private CompletableFuture<Status> hot(RedisOrder order, long userId) {
     skus.put(order.id(), order.skuId());
+    rates.read(order.skuId(), order.settled(), order.nowMs());
     Status asRedisSays = new Status.Known(view(order));
     if (!isDoubtful(order)) {
       return CompletableFuture.completedFuture(asRedisSays);
@@ -236,36 +230,16 @@ public class OrderStatuses {
   }
 
   private long staleAfterMs(RedisOrder order) {
-    long expectedMs = order.expectedWaitMs(RATE_MAX_AGE_MS);
+    long expectedMs = rates.expectedMs(order.skuId(), order.position());
     return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
-  /**
-   * An alias is shown as the stored order, and rejected in Redis. Does not wait for the write to
-   * Redis: when it fails, the next poll finds the same difference and tries again.
-   */
+  /** An alias is shown as the stored order. */
   private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
     boolean alias = !stored.id().equals(hot.id());
-    AdmissionRecord seen = hot.record();
-    OrderStatus status = alias ? OrderStatus.REJECTED : stored.status();
-    if (status.replaces(seen.status())) {
-      AdmissionRecord known =
-          new AdmissionRecord(
-              seen.userId(),
-              seen.requestId(),
-              seen.quantity(),
-              seen.seq(),
-              seen.admittedAt(),
-              seen.epoch(),
-              status,
-              alias ? null : stored.reason(),
-              stored.updatedAt().toEpochMilli(),
-              alias ? stored.id() : null);
-      redisCalls.call(() -> redis.writeBack(hot, known.format())).onErrorComplete().subscribe();
-    } else if (!alias) {
-      return asRedisSays;
-    }
-    return new Status.Known(view(stored));
+    return alias || stored.status().replaces(hot.record().status())
+        ? new Status.Known(view(stored))
+        : asRedisSays;
   }
 
   private Status cold(LookupResult<StoredOrder> inMySql, long userId, boolean redisKnows) {

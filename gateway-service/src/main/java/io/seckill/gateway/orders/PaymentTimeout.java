@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -37,16 +36,12 @@ final class PaymentTimeout implements DisposableBean {
   }
 
   private void read() {
-    try {
-      mysql
-          .sql("SELECT timeout_ms FROM payment_terms")
-          .query(Long.class)
-          .optional()
-          .map(Duration::ofMillis)
-          .ifPresent(this::learn);
-    } catch (DataAccessException e) {
-      log.debug("payment time-out cannot be read from mysql", e);
-    }
+    mysql
+        .sql("SELECT timeout_ms FROM payment_terms")
+        .query(Long.class)
+        .optional()
+        .map(Duration::ofMillis)
+        .ifPresent(this::learn);
   }
 
   private void learn(Duration timeout) {

@@ -7,26 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * An order read from Redis, with the progress of its SKU's queue.
  *
- * @param bucketCount number of buckets of the SKU
- * @param text the record as stored in Redis
  * @param settled orders of the SKU settled, counted on the same scale as {@code record.seq()}
- * @param rate orders settled per second lately; 0 when unknown
- * @param rateAt Redis's clock when the rate was written, Unix ms; 0 when unknown
  * @param nowMs Redis's clock at the reading, Unix ms
  */
-record RedisOrder(
-    OrderId id,
-    long skuId,
-    int bucketCount,
-    AdmissionRecord record,
-    String text,
-    long settled,
-    double rate,
-    long rateAt,
-    long nowMs) {
+record RedisOrder(OrderId id, long skuId, AdmissionRecord record, long settled, long nowMs) {
 
   /**
-   * Reads {@code sku|bucketCount|settled|rate|rateAt|record}, as the scripts reply.
+   * Reads {@code sku|settled|record}, as the scripts reply.
    *
    * @return null when the text is empty: Redis does not have the order
    */
@@ -34,34 +21,18 @@ record RedisOrder(
     if (reply.isEmpty()) {
       return null;
     }
-    String[] part = reply.split("\\|", 6);
+    String[] part = reply.split("\\|", 3);
     return new RedisOrder(
         id,
         Long.parseLong(part[0]),
-        Integer.parseInt(part[1]),
-        AdmissionRecord.parse(part[5]),
-        part[5],
-        Long.parseLong(part[2]),
-        part[3].isEmpty() ? 0 : Double.parseDouble(part[3]),
-        part[4].isEmpty() ? 0 : Long.parseLong(part[4]),
+        AdmissionRecord.parse(part[2]),
+        Long.parseLong(part[1]),
         nowMs);
   }
 
   /** Place in the SKU's queue, from 1. */
   long position() {
     return Math.max(1, record.seq() - settled);
-  }
-
-  /**
-   * Expected wait in ms, or -1 when the rate is unknown or too old.
-   *
-   * @param maxAgeMs age beyond which a rate is not used
-   */
-  long expectedWaitMs(long maxAgeMs) {
-    if (rate <= 0 || nowMs - rateAt > maxAgeMs) {
-      return -1;
-    }
-    return (long) Math.ceil(position() * 1000 / rate);
   }
 
   long ageMs() {

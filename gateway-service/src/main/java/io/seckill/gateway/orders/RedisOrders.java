@@ -30,7 +30,6 @@ final class RedisOrders implements DisposableBean {
 
   private static final Logger log = LoggerFactory.getLogger(RedisOrders.class);
   private static final LuaScript STATUS = LuaScript.from(RedisOrders.class, "order_status.lua");
-  private static final LuaScript RESULT = LuaScript.from(RedisOrders.class, "order_result.lua");
   private static final int MAX_BATCH = 64;
 
   /** Members of the script's arguments and of its reply before those of the orders. */
@@ -116,22 +115,6 @@ final class RedisOrders implements DisposableBean {
       read.fail(PendingRequest.Failure.NOT_SENT);
     }
     return read.result;
-  }
-
-  /**
-   * Writes a result over the record it was computed from, unless that record has changed since.
-   * Blocks.
-   *
-   * @param record the new record, whose status may replace the old one's
-   * @return whether it was written
-   */
-  boolean writeBack(RedisOrder seen, String record) {
-    String key =
-        RedisKeys.bucket(
-            seen.skuId(), RedisKeys.bucketOf(seen.record().userId(), seen.bucketCount()));
-    Object written =
-        RESULT.call(redis, List.of(key), List.of(seen.id().toString(), seen.text(), record));
-    return Long.valueOf(1).equals(written);
   }
 
   /** Orders whose SKU is known come first: those behind a search wait for it. */

@@ -9,7 +9,7 @@
 -- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
 --        then one text per order that is done, in their order}:
 --       ""  not there, or in another user's bucket
---       "sku|bucketCount|settled|rate|rateAt|record"  with "" for an absent rate; the record as admit.lua wrote it
+--       "sku|settled|record"  the record as admit.lua wrote it
 -- The orders of a partition share the read of its SKUs. An id without an order is looked for in each of them. Ids
 -- are kept as text.
 
@@ -26,12 +26,12 @@ local function sale(partition, sku)
   local s = partition.sales[sku]
   if not s then
     reads = reads + 1
-    local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'rate', 'rateAt')
+    local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled')
     s = { bucketPrefix = prefix .. 'bucket:' .. sku .. ':' }
     local buckets = not f.err and tonumber(f[1] or '')
     if buckets and buckets >= 1 then
       s.buckets = buckets
-      s.progress = sku .. '|' .. f[1] .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
+      s.progress = sku .. '|' .. (f[2] or '0') .. '|'
     end
     partition.sales[sku] = s
   end

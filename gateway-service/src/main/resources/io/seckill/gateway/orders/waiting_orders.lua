@@ -7,7 +7,7 @@
 --       then one per user: its id
 -- reply {Redis's clock in Unix ms, how many users are done, in their order,
 --        SKU after which the next user is to be continued, or "",
---        then per order: number of its user from 1, order id, "sku|bucketCount|settled|rate|rateAt|record";
+--        then per order: number of its user from 1, order id, "sku|settled|record";
 --        id "" and text "large" for a bucket with too many fields, id and text "" for one that cannot be read}
 -- For each SKU only the user's own bucket is read, some 30 fields, and for a SKU with a quota only when the user
 -- has taken units of it: an order without a result always holds some. Users who buy and cancel for long make a
@@ -24,15 +24,15 @@ local skus = redis.call('SMEMBERS', KEYS[1])
 table.sort(skus) -- the same order in each call
 local sales = {}
 for _, sku in ipairs(skus) do
-  local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'rate', 'rateAt', 'policy')
+  local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'policy')
   local buckets = not f.err and tonumber(f[1] or '')
   if buckets and buckets >= 1 then
     sales[#sales + 1] = {
       sku = sku,
       buckets = buckets,
       prefix = prefix .. 'bucket:' .. sku .. ':',
-      hasQuota = f[5] == 'LIMITED' or f[5] == 'ONE_PER_USER',
-      progress = sku .. '|' .. f[1] .. '|' .. (f[2] or '0') .. '|' .. (f[3] or '') .. '|' .. (f[4] or '') .. '|'
+      hasQuota = f[3] == 'LIMITED' or f[3] == 'ONE_PER_USER',
+      progress = sku .. '|' .. (f[2] or '0') .. '|'
     }
   end
 end

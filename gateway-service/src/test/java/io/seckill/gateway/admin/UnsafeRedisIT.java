@@ -8,9 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
@@ -47,8 +45,7 @@ class UnsafeRedisIT {
   private static final RedisServer server = RedisServer.start();
   private static final RedisDatabase database = server.newDatabase();
   private static final MySqlDatabase mysql = TestServers.mysql().newDatabase();
-  private static final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(database.url()), "test");
+  private static final UnifiedJedis redis = database.open();
   private static final ConsumerProcess consumer = consumer("false");
   private static final TestGateway gateway = TestGateway.start(database, mysql, consumer.url());
 

@@ -38,6 +38,8 @@ class AdmissionClusterIT {
 
   private static final long FIRST_SKU = 1_600;
   private static final int PARTITIONS = 16;
+  private static final String THREE_UNITS = GatewayStage.product(PurchasePolicy.LIMITED, 3, 3);
+  private static final String PLENTY = GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 1_000_000);
 
   private static RedisCluster cluster;
   private static ConsumerProcess consumer;
@@ -86,13 +88,12 @@ class AdmissionClusterIT {
 
   @Test
   void sellsAndTakesBackInEveryPartition() {
-    skus().forEach(AdmissionClusterIT::putOnSale);
+    skus().forEach(sku -> gateway.putOnSale(sku, THREE_UNITS));
 
     skus()
         .forEach(
             sku -> {
-              GatewayAnswer first = gateway.buy(1, sku, 2, "key-of-user-1");
-              assertThat(first.status()).as(first.toString()).isEqualTo(202);
+              GatewayAnswer first = gateway.buy(1, sku, 2, "key-of-user-1").expect(202);
               assertThat(gateway.buy(1, sku, 2, "key-of-user-1").text("orderId"))
                   .isEqualTo(first.text("orderId"));
               assertThat(gateway.buy(1, sku, 2, "key-two-user-1").code())
@@ -115,18 +116,9 @@ class AdmissionClusterIT {
     return LongStream.range(FIRST_SKU, FIRST_SKU + PARTITIONS);
   }
 
-  private static void putOnSale(long sku) {
-    expect(
-        201,
-        gateway.operate(
-            "PUT", GatewayStage.admin(sku), GatewayStage.product(PurchasePolicy.LIMITED, 3, 3)));
-    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null));
-    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/open", null));
-  }
-
   private static void takeTheLastUnit(long sku) {
-    expect(202, gateway.buy(3, sku, 1, "key-of-user-3"));
-    expect(409, buyWithoutKey(sku));
+    gateway.buy(3, sku, 1, "key-of-user-3").expect(202);
+    buyWithoutKey(sku).expect(409);
     assertThat(gateway.bean(SoldOutShield.class).covers(sku)).isTrue();
   }
 
@@ -136,25 +128,21 @@ class AdmissionClusterIT {
 
   /** Adds units: order-consumer writes them to MySQL's row first, then to Redis. */
   private static void moreCome(long sku) {
-    expect(
-        200,
-        gateway.send(
+    gateway
+        .send(
             gateway
                 .admin(GatewayStage.admin(sku) + "/stock")
                 .header("Authorization", TestGateway.operator())
                 .header("Content-Type", "application/json")
                 .header("Idempotency-Key", "change-" + sku)
-                .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more came\"}"))));
-  }
-
-  private static void expect(int status, GatewayAnswer answer) {
-    assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
+                .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more came\"}")))
+        .expect(200);
   }
 
   @Test
   void answersWithoutTheNodeThatIsGoneAndAgainWithIt() {
     long sku = FIRST_SKU + PARTITIONS;
-    putOnSale(sku);
+    gateway.putOnSale(sku, THREE_UNITS);
     cluster.node(0).kill();
     cluster.node(1).kill();
     cluster.node(2).kill();
@@ -171,7 +159,7 @@ class AdmissionClusterIT {
     List<Long> all =
         skus()
             .map(sku -> sku + 2 * PARTITIONS)
-            .peek(AdmissionClusterIT::putInPlenty)
+            .peek(sku -> gateway.putOnSale(sku, PLENTY))
             .boxed()
             .toList();
     RedisServer node = cluster.primaryOf(RedisKeys.sku(all.get(0)));
@@ -213,17 +201,6 @@ class AdmissionClusterIT {
     assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     cluster.awaitAgreement();
     all.forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
-  }
-
-  private static void putInPlenty(long sku) {
-    expect(
-        201,
-        gateway.operate(
-            "PUT",
-            GatewayStage.admin(sku),
-            GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 1_000_000)));
-    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null));
-    expect(200, gateway.operate("POST", GatewayStage.admin(sku) + "/open", null));
   }
 
   private static void buyUntil(AtomicBoolean done, long sku) {

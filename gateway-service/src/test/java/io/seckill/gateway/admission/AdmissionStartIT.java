@@ -8,6 +8,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -30,7 +32,7 @@ class AdmissionStartIT {
     "seckill.admission.replicas=-1, replicas must be 0..16",
     "seckill.admission.replicas=1, durable-in=replicas",
     "seckill.admission.durable-in=replicas, replicas must be 1..16",
-    "seckill.admission.durable-in=broker, durable-in=broker needs",
+    "seckill.admission.durable-in=bro-ker, must be redis",
     "seckill.limits.trusted-proxies=everyone, not a network",
     "seckill.redis.url=http://localhost, url must be redis"
   })
@@ -39,7 +41,11 @@ class AdmissionStartIT {
   }
 
   private static void startWithoutStores(String property) {
-    GatewayProcess.startAt("redis://127.0.0.1:1", "jdbc:mysql://127.0.0.1:1/x", "u", "p", property)
+    TestGateway.start(
+            "redis://127.0.0.1:1",
+            new MySqlDatabase("127.0.0.1", 1, "x", "u", "p"),
+            TestGateway.NO_CONSUMER,
+            property)
         .close();
   }
 
@@ -54,13 +60,13 @@ class AdmissionStartIT {
                 "test")) {
       TestSale sale = TestSale.unlimited(redis, 10);
       link.cut();
-      try (GatewayProcess gateway =
-          GatewayProcess.startHeld(
-              "redis://127.0.0.1:" + link.port() + "/" + database, SeededDatabase.create(mysql))) {
-        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode()).isEqualTo(503);
+      try (TestGateway gateway =
+          SeededDatabase.create(mysql)
+              .heldGateway("redis://127.0.0.1:" + link.port() + "/" + database)) {
+        assertThat(gateway.buy(1, sale.sku(), 1, "key-0001").status()).isEqualTo(503);
 
         link.heal();
-        eventually().until(() -> gateway.buy(sale.sku(), 1, "key-0001", 1).statusCode() == 202);
+        eventually().until(() -> gateway.buy(1, sale.sku(), 1, "key-0001").status() == 202);
       }
     }
   }
@@ -69,7 +75,7 @@ class AdmissionStartIT {
   void givesItsWorkerNumberBackWhenItStops(RedisServer server, MySqlServer mysql) {
     String url = server.newDatabase().url();
     try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(url), "test")) {
-      GatewayProcess.start(url, SeededDatabase.create(mysql)).close();
+      SeededDatabase.create(mysql).gateway(url).close();
 
       for (int partition = 0; partition < Partition.COUNT; partition++) {
         assertThat(redis.hvals(RedisKeys.workers(partition)))

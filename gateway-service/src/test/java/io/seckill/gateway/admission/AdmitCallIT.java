@@ -8,9 +8,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -42,7 +40,7 @@ class AdmitCallIT {
 
   @BeforeAll
   static void connect(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    redis = server.newDatabase().open();
     calls = new Calls(redis);
   }
 

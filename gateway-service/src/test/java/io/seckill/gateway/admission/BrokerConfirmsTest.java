@@ -81,7 +81,11 @@ class BrokerConfirmsTest {
     waits(1, ONE);
     confirms.await(Duration.ZERO);
     assertThat(answers.get(1L)).isEqualTo(Unknown.BROKER);
-    assertThat(orders.waiting(ONE)).isZero();
+
+    orders.confirmed(ONE); // for nobody
+    waits(2, ONE);
+    confirms.await(Duration.ZERO);
+    assertThat(answers.get(2L)).as("not by the earlier confirm").isEqualTo(Unknown.BROKER);
   }
 
   @Test

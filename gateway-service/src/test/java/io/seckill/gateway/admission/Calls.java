@@ -43,10 +43,6 @@ final class Calls {
         List.of());
   }
 
-  Calls(UnifiedJedis redis, List<HandOver> lanes) {
-    this(redis, new Durability(Durability.Store.REDIS, 0, Duration.ZERO), lanes);
-  }
-
   Calls(UnifiedJedis redis, Durability durability, List<HandOver> lanes) {
     this(redis, durability, lanes, TestPromises.withoutFallback());
   }

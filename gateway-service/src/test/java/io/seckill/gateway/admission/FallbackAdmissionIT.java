@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Admitted;
@@ -35,7 +33,7 @@ class FallbackAdmissionIT {
   private final Calls calls;
 
   FallbackAdmissionIT(RedisServer server) {
-    redis = RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test");
+    redis = server.newDatabase().open();
     calls = new Calls(redis, promises.promises());
   }
 

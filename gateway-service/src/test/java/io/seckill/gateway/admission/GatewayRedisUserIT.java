@@ -3,8 +3,7 @@ package io.seckill.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -27,16 +26,15 @@ class GatewayRedisUserIT {
     try (RedisServer server =
             RedisServer.start(
                 "user gateway on >secret-word resetchannels ~seckill:* -@all " + COMMANDS);
-        UnifiedJedis redis =
-            RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + server.port()), "test")) {
+        UnifiedJedis redis = server.open()) {
       TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 2);
       String url = "redis://gateway:secret-word@127.0.0.1:" + server.port();
-      try (GatewayProcess gateway = GatewayProcess.start(url, SeededDatabase.create(mysql))) {
-        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
-        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
-        assertThat(gateway.buy(sale.sku(), 1, "key-0002", 1).statusCode()).isEqualTo(409);
-        assertThat(gateway.buy(sale.sku(), 2, "key-0002", 1).statusCode()).isEqualTo(409);
-        assertThat(gateway.buy(sale.sku(), 1, "key-0001", 2).statusCode()).isEqualTo(202);
+      try (TestGateway gateway = SeededDatabase.create(mysql).gateway(url)) {
+        assertThat(gateway.buy(1, sale.sku(), 2, "key-0001").status()).isEqualTo(202);
+        assertThat(gateway.buy(1, sale.sku(), 2, "key-0001").status()).isEqualTo(202);
+        assertThat(gateway.buy(1, sale.sku(), 1, "key-0002").status()).isEqualTo(409);
+        assertThat(gateway.buy(2, sale.sku(), 1, "key-0002").status()).isEqualTo(409);
+        assertThat(gateway.buy(1, sale.sku(), 2, "key-0001").status()).isEqualTo(202);
         assertThat(sale.outbox()).hasSize(1);
         assertThat(gateway.counter("seckill.redis.errors", "kind", "reply")).isZero();
       }

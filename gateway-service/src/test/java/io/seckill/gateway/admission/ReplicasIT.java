@@ -4,8 +4,6 @@ import static io.seckill.gateway.admission.Calls.attempt;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -34,9 +32,8 @@ class ReplicasIT {
   void start() {
     master = RedisServer.start();
     replica = RedisServer.start("replicaof 127.0.0.1 " + master.port());
-    redis = RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + master.port()), "test");
-    onReplica =
-        RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + replica.port()), "test");
+    redis = master.open();
+    onReplica = replica.open();
     redis.set("here", "yes");
     eventually().until(() -> onReplica.get("here") != null);
     calls = new Calls(redis, 1);

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.MySqlServer;
@@ -23,7 +21,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.datasource.AbstractDataSource;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -36,8 +33,7 @@ class SaleWatchIT {
   void doesNotHoldASaleThatIsResumedUnderLoadWhileItLooks(
       RedisServer redisServer, MySqlServer mysqlServer) {
     SeededDatabase database = SeededDatabase.create(mysqlServer);
-    try (UnifiedJedis redis =
-        RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
+    try (UnifiedJedis redis = redisServer.newDatabase().open()) {
       TestSale sale = TestSale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
       database.sale(sale.sku(), "PAUSED", 1, 3);
       // The sale is resumed after the first read of MySQL; orders are admitted and stored after
@@ -78,8 +74,7 @@ class SaleWatchIT {
                 return getConnection();
               }
             });
-    try (UnifiedJedis redis =
-        RedisClients.open(RedisSettings.single(redisServer.newDatabase().url()), "test")) {
+    try (UnifiedJedis redis = redisServer.newDatabase().open()) {
 
       try (WorkerLeases leases = leases(redis);
           SaleWatch watch = watch(redis, unavailable, new VerifiedServers(), leases)) {
@@ -121,7 +116,7 @@ class SaleWatchIT {
     private int readings;
 
     ResumedBetweenReadings(SeededDatabase database, Runnable resume) {
-      super(new DriverManagerDataSource(database.url(), database.username(), database.password()));
+      super(database.dataSource());
       this.resume = resume;
     }
 

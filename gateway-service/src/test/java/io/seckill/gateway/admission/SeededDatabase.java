@@ -1,6 +1,9 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import io.seckill.common.order.OrderId;
+import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.TcpProxy;
@@ -15,6 +18,8 @@ import java.sql.Statement;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** A MySQL database with the schema of order-consumer's migrations and rows written by a test. */
 final class SeededDatabase {
@@ -35,16 +40,25 @@ final class SeededDatabase {
     return new SeededDatabase(database.via(proxy));
   }
 
-  String url() {
-    return database.jdbcUrl();
+  /**
+   * Starts a gateway without order-consumer on this database, and waits until it admits purchases.
+   *
+   * @param properties {@code name=value}; they override the defaults
+   */
+  TestGateway gateway(String redisUrl, String... properties) {
+    TestGateway gateway = heldGateway(redisUrl, properties);
+    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
+    return gateway;
   }
 
-  String username() {
-    return database.username();
+  /** Starts a gateway; it may not admit yet, because Redis is not verified. */
+  TestGateway heldGateway(String redisUrl, String... properties) {
+    return TestGateway.start(redisUrl, database, TestGateway.NO_CONSUMER, properties);
   }
 
-  String password() {
-    return database.password();
+  DataSource dataSource() {
+    return new DriverManagerDataSource(
+        database.jdbcUrl(), database.username(), database.password());
   }
 
   /** Writes a strong sale with 100 units; replaces the row if it exists. */

@@ -44,6 +44,7 @@ import redis.clients.jedis.UnifiedJedis;
 @ChildProcessesOnly
 class UnsafeNodesIT {
 
+  private static final String PRODUCT = GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 100);
   private static final long SKU = 1_800;
   private static final int PARTITIONS = 16;
 
@@ -77,7 +78,7 @@ class UnsafeNodesIT {
     for (TestGateway gateway : List.of(lenient, strict)) {
       eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
     }
-    putOnSale(lenient, SKU);
+    lenient.putOnSale(SKU, PRODUCT);
 
     replicas.forEach(replica -> set(replica, "appendfsync", "everysec"));
 
@@ -122,7 +123,7 @@ class UnsafeNodesIT {
     startConsumer(settings);
     TestGateway lenient = startGateway(settings, "false");
     eventually().until(() -> lenient.bean(VerifiedServers.class).allVerified());
-    LongStream.range(SKU, SKU + PARTITIONS).forEach(sku -> putOnSale(lenient, sku));
+    LongStream.range(SKU, SKU + PARTITIONS).forEach(sku -> lenient.putOnSale(sku, PRODUCT));
     HostAndPort second = HostAndPort.from(cluster.nodes().get(1));
 
     set(second, "maxmemory-policy", "allkeys-lru");
@@ -217,16 +218,8 @@ class UnsafeNodesIT {
   }
 
   private static GatewayAnswer preheat(TestGateway gateway, long sku) {
-    gateway.operate(
-        "PUT", GatewayStage.admin(sku), GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 100));
+    gateway.operate("PUT", GatewayStage.admin(sku), PRODUCT);
     return gateway.operate("POST", GatewayStage.admin(sku) + "/preheat", null);
-  }
-
-  private static void putOnSale(TestGateway gateway, long sku) {
-    GatewayAnswer preheated = preheat(gateway, sku);
-    assertThat(preheated.status()).as(preheated.toString()).isEqualTo(200);
-    GatewayAnswer open = gateway.operate("POST", GatewayStage.admin(sku) + "/open", null);
-    assertThat(open.status()).as(open.toString()).isEqualTo(200);
   }
 
   private static GatewayAnswer buy(TestGateway gateway, long sku) {

@@ -41,9 +41,7 @@ class WorkerLeaseIT {
 
   private final MovableClock clock = new MovableClock(Instant.now());
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   @Test
   void makesNoIdsBeforeItHoldsANumber() {
@@ -189,8 +187,7 @@ class WorkerLeaseIT {
   @Test
   void keepsTheNumberOfGatewaysThatItLastKnewWithoutRedis(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis throughLink =
-            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test");
+        UnifiedJedis throughLink = server.newDatabase().via(link).open();
         WorkerLeases leases = leases(throughLink)) {
       try (WorkerLeases other = leases(throughLink)) {
         eventually().until(() -> leases.count() == 2 && other.count() == 2);
@@ -225,8 +222,7 @@ class WorkerLeaseIT {
   @Test
   void saysOnceWhyItHasNoNumberHoweverOftenItAsks(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis throughLink =
-            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+        UnifiedJedis throughLink = server.newDatabase().via(link).open()) {
       WorkerLease lease =
           new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
       leaseAllBut(throughLink, -1);

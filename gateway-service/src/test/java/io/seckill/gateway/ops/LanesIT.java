@@ -6,9 +6,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -21,8 +19,7 @@ class LanesIT {
 
   private static final int PARTITION = 5;
 
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
   private final LaneRegistry registry = new LaneRegistry(redis);
 
   @AfterEach

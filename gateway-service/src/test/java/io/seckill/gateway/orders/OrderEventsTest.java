@@ -63,7 +63,7 @@ class OrderEventsTest {
     private final AtomicInteger reads = new AtomicInteger();
 
     NeverAnswers() {
-      super(null, null, null, null, null, null);
+      super(null, null, null, null, null);
     }
 
     @Override
@@ -78,7 +78,7 @@ class OrderEventsTest {
     private final AtomicInteger reads = new AtomicInteger();
 
     FailsTwice() {
-      super(null, null, null, null, null, null);
+      super(null, null, null, null, null);
     }
 
     @Override

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -101,8 +100,7 @@ class OrderListIT {
 
     for (int i = 0; i < placed.size(); i++) {
       long user = placed.get(i).user();
-      GatewayAnswer answer =
-          new GatewayAnswer(answers.get(i).orTimeout(60, TimeUnit.SECONDS).join());
+      GatewayAnswer answer = new GatewayAnswer(Bounded.get(answers.get(i)));
       if (answer.status() == 503) { // refused, because the machine is busy
         answer = eventually().until(() -> gateway.get(user, LIST), again -> again.status() != 503);
       }

@@ -7,10 +7,9 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -19,7 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -47,10 +45,9 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> second = orders.read(ids.get(1), USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> third = orders.read(ids.get(0), USER, SKU);
 
-          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
-          assertThat(second.orTimeout(60, TimeUnit.SECONDS).join())
-              .isEqualTo(LookupResult.unknown());
-          assertThat(third.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+          assertThat(Bounded.get(first).order()).isPresent();
+          assertThat(Bounded.get(second)).isEqualTo(LookupResult.unknown());
+          assertThat(Bounded.get(third).order()).isPresent();
         });
   }
 
@@ -68,15 +65,10 @@ class RedisOrdersIT {
           CompletableFuture<LookupResult<RedisOrder>> rightHint = orders.read(one, USER, SKU);
           CompletableFuture<LookupResult<RedisOrder>> noHint = orders.read(other, USER, null);
 
-          assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
-          assertThat(
-                  wrongHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
-              .contains(SKU + 1);
-          assertThat(
-                  rightHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
-              .contains(SKU);
-          assertThat(noHint.orTimeout(60, TimeUnit.SECONDS).join().order().map(RedisOrder::skuId))
-              .contains(SKU + 1);
+          assertThat(Bounded.get(first).order()).isPresent();
+          assertThat(Bounded.get(wrongHint).order().map(RedisOrder::skuId)).contains(SKU + 1);
+          assertThat(Bounded.get(rightHint).order().map(RedisOrder::skuId)).contains(SKU);
+          assertThat(Bounded.get(noHint).order().map(RedisOrder::skuId)).contains(SKU + 1);
         });
   }
 
@@ -91,8 +83,7 @@ class RedisOrdersIT {
                 .mapToObj(i -> order(redis, SKU + i * Partition.COUNT, 1 + (int) i, null))
                 .toList(),
         (orders, ids) -> {
-          try (UnifiedJedis admin =
-              RedisClients.open(RedisSettings.single(server.newDatabase().url()), "test")) {
+          try (UnifiedJedis admin = server.newDatabase().open()) {
             long calls = count(admin, "cmdstat_evalsha");
             long reads = count(admin, "cmdstat_hget");
             var first = orders.read(ids.get(0), USER, SKU);
@@ -100,13 +91,10 @@ class RedisOrdersIT {
                 IntStream.range(0, 14).mapToObj(i -> orders.read(invented(i), USER, null)).toList();
             var real = orders.read(ids.get(skus - 1), USER, null);
 
-            assertThat(first.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+            assertThat(Bounded.get(first).order()).isPresent();
             assertThat(invented)
-                .allSatisfy(
-                    one ->
-                        assertThat(one.orTimeout(60, TimeUnit.SECONDS).join())
-                            .isEqualTo(LookupResult.of(null)));
-            assertThat(real.orTimeout(60, TimeUnit.SECONDS).join().order()).isPresent();
+                .allSatisfy(one -> assertThat(Bounded.get(one)).isEqualTo(LookupResult.of(null)));
+            assertThat(Bounded.get(real).order()).isPresent();
             reads = count(admin, "cmdstat_hget") - reads;
             calls = count(admin, "cmdstat_evalsha") - calls;
             assertThat(reads).as("reads of orders").isGreaterThanOrEqualTo(14L * skus);
@@ -133,8 +121,7 @@ class RedisOrdersIT {
       BiConsumer<RedisOrders, List<OrderId>> reads)
       throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis redis =
-            RedisClients.open(RedisSettings.single(server.newDatabase().via(link).url()), "test")) {
+        UnifiedJedis redis = server.newDatabase().via(link).open()) {
       List<OrderId> ids = stored.apply(redis);
       RedisOrders orders =
           new RedisOrders(

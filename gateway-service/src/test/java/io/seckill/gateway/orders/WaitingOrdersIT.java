@@ -7,9 +7,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
@@ -38,9 +36,7 @@ class WaitingOrdersIT {
    */
   private static final long SKU = 16_000 + PARTITION;
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   @BeforeEach
   void connect() {

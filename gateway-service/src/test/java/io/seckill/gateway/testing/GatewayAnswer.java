@@ -34,6 +34,14 @@ public record GatewayAnswer(HttpResponse<String> http) {
     return status() >= 400 ? text("code") : Integer.toString(status());
   }
 
+  /** Returns this answer when it has that status. */
+  public GatewayAnswer expect(int status) {
+    if (status() != status) {
+      throw new AssertionError("expected " + status + " but got " + this);
+    }
+    return this;
+  }
+
   @Override
   public String toString() {
     return status() + " " + body();

@@ -5,8 +5,6 @@ import static io.seckill.testing.Eventually.eventually;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
@@ -54,8 +52,7 @@ public final class GatewayStage {
           consumer.url(),
           "seckill.redis.socket-timeout=10s", // so that no 503 comes from a slow machine
           "seckill.admission.answer-within=10s");
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(redisDatabase.url()), "test");
+  private final UnifiedJedis redis = redisDatabase.open();
   private final JdbcClient mysql =
       JdbcClient.create(
           new DriverManagerDataSource(
@@ -150,10 +147,7 @@ public final class GatewayStage {
   /** A new strong sale that was not preheated. */
   public long newStrongSale() {
     long sku = newSku();
-    String product =
-        product(PurchasePolicy.LIMITED, 5, 100)
-            .replace("\"policy\"", "\"decides\":\"MYSQL\",\"policy\"");
-    expect(gateway.operate("PUT", admin(sku), product), 201);
+    gateway.operate("PUT", admin(sku), strongProduct()).expect(201);
     return sku;
   }
 
@@ -161,18 +155,20 @@ public final class GatewayStage {
    * A new strong sale, preheated and open; the gateway has read it when the operator is answered.
    */
   public long onStrongSale() {
-    long sku = newStrongSale();
-    expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
-    expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
+    long sku = newSku();
+    gateway.putOnSale(sku, strongProduct());
     return sku;
+  }
+
+  private static String strongProduct() {
+    return product(PurchasePolicy.LIMITED, 5, 100)
+        .replace("\"policy\"", "\"decides\":\"MYSQL\",\"policy\"");
   }
 
   /** A new SKU, preheated and open. */
   public long onSale(PurchasePolicy policy, int limit, long stock) {
     long sku = newSku();
-    expect(gateway.operate("PUT", admin(sku), product(policy, limit, stock)), 201);
-    expect(gateway.operate("POST", admin(sku) + "/preheat", null), 200);
-    expect(gateway.operate("POST", admin(sku) + "/open", null), 200);
+    gateway.putOnSale(sku, product(policy, limit, stock));
     return sku;
   }
 
@@ -183,8 +179,7 @@ public final class GatewayStage {
 
   public Placed buy(long user, long sku, int quantity) {
     String key = "key-" + NEXT_KEY.incrementAndGet() + "-of-" + user;
-    GatewayAnswer answer = gateway.buy(user, sku, quantity, key);
-    expect(answer, 202);
+    GatewayAnswer answer = gateway.buy(user, sku, quantity, key).expect(202);
     return new Placed(OrderId.parse(answer.text("orderId")), user, sku, key);
   }
 
@@ -237,11 +232,5 @@ public final class GatewayStage {
 
   public static String admin(long sku) {
     return "/admin/v1/skus/" + sku;
-  }
-
-  private static void expect(GatewayAnswer answer, int status) {
-    if (answer.status() != status) {
-      throw new AssertionError("expected " + status + " but got " + answer);
-    }
   }
 }

@@ -13,12 +13,16 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The whole gateway in this JVM, on two free ports, with an HTTP client for it. */
 public final class TestGateway implements AutoCloseable {
+
+  /** Address of an order-consumer that does not run. */
+  public static final String NO_CONSUMER = "http://127.0.0.1:1";
 
   private final ConfigurableApplicationContext context;
   private final HttpClient http =
@@ -38,12 +42,18 @@ public final class TestGateway implements AutoCloseable {
    */
   public static TestGateway start(
       RedisDatabase redis, MySqlDatabase mysql, String consumerUrl, String... properties) {
+    return start(redis.url(), mysql, consumerUrl, properties);
+  }
+
+  /** As {@link #start(RedisDatabase, MySqlDatabase, String, String...)}. */
+  public static TestGateway start(
+      String redisUrl, MySqlDatabase mysql, String consumerUrl, String... properties) {
     List<String> all =
         new ArrayList<>(
             List.of(
                 "server.port=0",
                 "seckill.admin.port=0",
-                "seckill.redis.url=" + redis.url(),
+                "seckill.redis.url=" + redisUrl,
                 "spring.datasource.url=" + mysql.jdbcUrl(),
                 "spring.datasource.username=" + mysql.username(),
                 "spring.datasource.password=" + mysql.password(),
@@ -108,12 +118,25 @@ public final class TestGateway implements AutoCloseable {
     return send(json(shop(path), method, body).header("Authorization", shopper(user)));
   }
 
+  /** A request for a purchase, without its body. */
+  public HttpRequest.Builder purchase(long user, long sku) {
+    return shop("/api/v1/skus/" + sku + "/orders").header("Authorization", shopper(user));
+  }
+
   /** A purchase. */
   public GatewayAnswer buy(long user, long sku, int quantity, String key) {
-    return send(
-        json(shop("/api/v1/skus/" + sku + "/orders"), "POST", "{\"quantity\":" + quantity + "}")
-            .header("Authorization", shopper(user))
-            .header("Idempotency-Key", key));
+    return send(purchase(user, sku, quantity, key));
+  }
+
+  /** As {@link #buy}, without waiting for the answer. */
+  public CompletableFuture<GatewayAnswer> buyAsync(long user, long sku, int quantity, String key) {
+    return http.sendAsync(purchase(user, sku, quantity, key).build(), BodyHandlers.ofString())
+        .thenApply(GatewayAnswer::new);
+  }
+
+  private HttpRequest.Builder purchase(long user, long sku, int quantity, String key) {
+    return json(purchase(user, sku), "POST", "{\"quantity\":" + quantity + "}")
+        .header("Idempotency-Key", key);
   }
 
   /** GET by an operator. */
@@ -124,6 +147,18 @@ public final class TestGateway implements AutoCloseable {
   /** A request of any method, with or without a JSON body, by an operator. */
   public GatewayAnswer operate(String method, String path, @Nullable String body) {
     return send(json(admin(path), method, body).header("Authorization", operator()));
+  }
+
+  /** Creates, preheats and opens a sale. */
+  public void putOnSale(long sku, String product) {
+    String path = GatewayStage.admin(sku);
+    operate("PUT", path, product).expect(201);
+    operate("POST", path + "/preheat", null).expect(200);
+    operate("POST", path + "/open", null).expect(200);
+  }
+
+  public GatewayAnswer post(HttpRequest.Builder request, String body) {
+    return send(request.POST(BodyPublishers.ofString(body)));
   }
 
   public GatewayAnswer send(HttpRequest.Builder request) {

@@ -8,9 +8,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
@@ -66,7 +64,7 @@ class WarmUpIT {
   @Test
   void endsByItselfAndWritesNothing(RedisServer server) {
     RedisDatabase own = server.newDatabase();
-    try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(own.url()), "test");
+    try (UnifiedJedis redis = own.open();
         TestGateway gateway = gateway(own, BRIEF, UNHURRIED)) {
       eventually().until(() -> readiness(gateway).status() == 200);
 

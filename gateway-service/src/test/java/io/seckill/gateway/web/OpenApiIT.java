@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import static java.util.Comparator.comparing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.networknt.schema.Error;
@@ -16,9 +17,11 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -39,14 +42,13 @@ class OpenApiIT {
   /** Largest integer that is exact as a double. */
   private static final double MAX_EXACT = (1L << 53) - 1;
 
+  private static final String AUTHORIZATION = "Authorization";
+  private static final String OPERATOR = TestGateway.operator();
+
   private static final GatewayStage stage = GatewayStage.shared();
   private static final TestGateway gateway = stage.gateway();
   private static final JsonNode shopper = parse(gateway.send(gateway.shop("/api/v1/openapi.yaml")));
   private static final JsonNode admin = parse(gateway.adminGet("/admin/v1/openapi.yaml"));
-
-  /** A request with its answer, and the described operation that it is an example of. */
-  private record Example(
-      JsonNode api, String method, String path, int status, GatewayAnswer answer) {}
 
   @Test
   void describesEveryAddressThatExistsAndNoOther() {
@@ -61,8 +63,7 @@ class OpenApiIT {
                       .forEach(
                           method -> {
                             if (!method.equals("parameters")) {
-                              described.add(
-                                  method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey());
+                              described.add(method.toUpperCase(Locale.ROOT) + " " + path.getKey());
                             }
                           }));
     }
@@ -87,27 +88,39 @@ class OpenApiIT {
     assertThat(described).isEqualTo(routed);
   }
 
-  @Test
-  void answersAsDescribed() {
-    examples().forEach(OpenApiIT::assertDescribed);
-  }
-
-  private static void assertDescribed(Example example) {
-    GatewayAnswer answer = example.answer();
-    String what = example.method() + " " + example.path() + ": " + answer;
-    assertThat(answer.status()).as(what).isEqualTo(example.status());
-    JsonNode response = response(example);
+  /** Asserts the status, and that the operation of the request describes this answer. */
+  private static void is(int status, GatewayAnswer answer) {
+    HttpRequest request = answer.http().request();
+    String what = request.method() + " " + request.uri() + ": " + answer;
+    assertThat(answer.status()).as(what).isEqualTo(status);
+    JsonNode api = request.uri().getPort() == gateway.adminPort() ? admin : shopper;
+    JsonNode response = response(api, request, status);
     assertThat(response.isMissingNode()).as("not described: " + what).isFalse();
     String type = answer.header("Content-Type").replaceAll(";.*", "");
     JsonNode content = response.path("content");
     assertThat(content.has(type)).as("no " + type + " in " + what).isTrue();
     JsonNode schema = content.path(type).path("schema");
     if (type.endsWith("json") && !schema.isMissingNode()) {
-      assertThat(errors(example.api(), schema, answer.body())).as(what).isEmpty();
+      assertThat(errors(api, schema, answer.body())).as(what).isEmpty();
     }
     if (type.endsWith("json")) {
       assertThat(withoutExactNumber(JSON.readTree(answer.body()))).as(what).isEmpty();
     }
+  }
+
+  private static JsonNode response(JsonNode api, HttpRequest request, int status) {
+    String path = request.uri().getPath();
+    String described =
+        api.path("paths").propertyNames().stream()
+            .filter(template -> path.matches(template.replaceAll("\\{\\w+}", "[^/]+")))
+            .min(comparing((String template) -> !template.equals(path)))
+            .orElse("");
+    JsonNode operation =
+        api.path("paths").path(described).path(request.method().toLowerCase(Locale.ROOT));
+    JsonNode response = operation.path("responses").path(Integer.toString(status));
+    return response.has("$ref")
+        ? api.at(response.path("$ref").stringValue().substring(1))
+        : response;
   }
 
   /** Numbers that a browser changes when it reads them; users of this test have ids above 2^53. */
@@ -144,80 +157,33 @@ class OpenApiIT {
         .toList();
   }
 
-  private static JsonNode response(Example example) {
-    JsonNode operation =
-        example
-            .api()
-            .path("paths")
-            .path(example.path())
-            .path(example.method().toLowerCase(java.util.Locale.ROOT));
-    JsonNode response = operation.path("responses").path(Integer.toString(example.status()));
-    return response.has("$ref")
-        ? example.api().at(response.path("$ref").stringValue().substring(1))
-        : response;
-  }
-
-  private List<Example> examples() {
-    List<Example> all = new ArrayList<>();
-    all.addAll(productExamples());
-    all.addAll(orderExamples());
-    all.addAll(strongSaleExamples());
-    all.addAll(adminExamples());
-    return all;
-  }
-
-  private List<Example> productExamples() {
+  @Test
+  void describesProductsAndPurchases() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     long closed = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     gateway.operate("POST", GatewayStage.admin(closed) + "/close", null);
-    String page = "/api/v1/skus/{sku}";
-    String orders = page + "/orders";
+    String orders = "/api/v1/skus/" + sku + "/orders";
+    String body = "{\"quantity\":1}";
     long user = stage.newUser();
-    return List.of(
-        shop("GET", "/api/v1/skus", 200, gateway.send(gateway.shop("/api/v1/skus"))),
-        shop("POST", "/api/v1/demo/token", 404, demoToken()),
-        shop("GET", page, 200, gateway.send(gateway.shop("/api/v1/skus/" + sku))),
-        shop("GET", page, 400, gateway.send(gateway.shop("/api/v1/skus/x"))),
-        shop("GET", page, 404, gateway.send(gateway.shop("/api/v1/skus/987654321"))),
-        shop(
-            "GET", "/api/v1/openapi.yaml", 200, gateway.send(gateway.shop("/api/v1/openapi.yaml"))),
-        shop("POST", orders, 202, gateway.buy(user, sku, 1, "key-of-example")),
-        shop("POST", orders, 422, gateway.buy(user, sku, 2, "key-of-example")),
-        shop("POST", orders, 409, gateway.buy(user, sku, 6, "key-of-greed")),
-        shop("POST", orders, 409, gateway.buy(user, closed, 1, "key-too-late")),
-        shop("POST", orders, 404, gateway.buy(user, 987_654_321, 1, "key-unknown")),
-        shop("POST", orders, 400, gateway.buy(user, sku, 0, "key-of-nothing")),
-        shop(
-            "POST",
-            orders,
-            401,
-            gateway.send(
-                gateway
-                    .shop("/api/v1/skus/" + sku + "/orders")
-                    .POST(BodyPublishers.ofString("{\"quantity\":1}")))),
-        shop(
-            "POST",
-            orders,
-            403,
-            gateway.send(
-                gateway
-                    .shop("/api/v1/skus/" + sku + "/orders")
-                    .header("Authorization", TestGateway.operator())
-                    .POST(BodyPublishers.ofString("{\"quantity\":1}")))),
-        shop(
-            "POST",
-            orders,
-            413,
-            gateway.call(user, "POST", "/api/v1/skus/" + sku + "/orders", "x".repeat(50_000))));
+    is(200, gateway.send(gateway.shop("/api/v1/skus")));
+    is(404, gateway.post(gateway.shop("/api/v1/demo/token"), "{\"userId\":7}")); // it is off
+    is(200, gateway.send(gateway.shop("/api/v1/skus/" + sku)));
+    is(400, gateway.send(gateway.shop("/api/v1/skus/x")));
+    is(404, gateway.send(gateway.shop("/api/v1/skus/987654321")));
+    is(200, gateway.send(gateway.shop("/api/v1/openapi.yaml")));
+    is(202, gateway.buy(user, sku, 1, "key-of-example"));
+    is(422, gateway.buy(user, sku, 2, "key-of-example"));
+    is(409, gateway.buy(user, sku, 6, "key-of-greed"));
+    is(409, gateway.buy(user, closed, 1, "key-too-late"));
+    is(404, gateway.buy(user, 987_654_321, 1, "key-unknown"));
+    is(400, gateway.buy(user, sku, 0, "key-of-nothing"));
+    is(401, gateway.post(gateway.shop(orders), body));
+    is(403, gateway.post(gateway.shop(orders).header(AUTHORIZATION, OPERATOR), body));
+    is(413, gateway.call(user, "POST", orders, "x".repeat(50_000)));
   }
 
-  /** Demo mode is off. */
-  private static GatewayAnswer demoToken() {
-    return gateway.send(
-        gateway.shop("/api/v1/demo/token").POST(BodyPublishers.ofString("{\"userId\":7}")));
-  }
-
-  private List<Example> orderExamples() {
+  @Test
+  void describesOrders() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed queued = stage.buy(sku, 1);
     Placed confirmed = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
@@ -225,144 +191,93 @@ class OpenApiIT {
     Placed other = stage.store(sku, confirmed.user(), 1, 3, "CONFIRMED", null);
     stage.update("INSERT INTO user_quota VALUES (?, ?, 2, 5)", confirmed.user(), sku);
     String list = "/api/v1/orders";
-    String one = list + "/{id}";
-    String pay = one + "/payment";
-    String watch = one + "/events";
-    return List.of(
-        shop("GET", list, 200, gateway.get(confirmed.user(), list)),
-        shop("GET", list, 200, gateway.get(confirmed.user(), list + "?limit=1")),
-        shop("GET", list, 400, gateway.get(7, list + "?limit=x")),
-        shop("GET", list, 401, gateway.send(gateway.shop(list))),
-        shop("GET", list, 403, asOperator(list)),
-        shop("GET", one, 200, show(queued, "")),
-        shop("GET", one, 200, show(confirmed, "")),
-        shop("GET", one, 200, show(rejected, "")),
-        shop("GET", one, 404, gateway.get(7, list + "/1")),
-        shop("GET", one, 401, gateway.send(gateway.shop(list + "/1"))),
-        shop("GET", one, 403, asOperator(list + "/1")),
-        shop("GET", watch, 200, show(rejected, "/events")),
-        shop("GET", watch, 404, gateway.get(7, list + "/1/events")),
-        shop("GET", watch, 401, gateway.send(gateway.shop(list + "/1/events"))),
-        shop("GET", watch, 403, asOperator(list + "/1/events")),
-        shop("POST", pay, 200, act(confirmed, "POST", "/payment")),
-        shop("POST", pay, 409, act(queued, "POST", "/payment")),
-        shop("POST", pay, 404, gateway.call(7, "POST", list + "/1/payment", null)),
-        shop("DELETE", one, 200, act(other, "DELETE", "")),
-        shop("DELETE", one, 409, act(confirmed, "DELETE", "")),
-        shop("DELETE", one, 404, gateway.call(7, "DELETE", list + "/1", null)));
+    is(200, gateway.get(confirmed.user(), list));
+    is(200, gateway.get(confirmed.user(), list + "?limit=1"));
+    is(400, gateway.get(7, list + "?limit=x"));
+    for (String path : List.of(list, list + "/1", list + "/1/events")) {
+      is(401, gateway.send(gateway.shop(path)));
+      is(403, gateway.send(gateway.shop(path).header(AUTHORIZATION, OPERATOR)));
+    }
+    is(200, show(queued, ""));
+    is(200, show(confirmed, ""));
+    is(200, show(rejected, ""));
+    is(404, gateway.get(7, list + "/1"));
+    is(200, show(rejected, "/events"));
+    is(404, gateway.get(7, list + "/1/events"));
+    is(200, act(confirmed, "POST", "/payment"));
+    is(409, act(queued, "POST", "/payment"));
+    is(404, gateway.call(7, "POST", list + "/1/payment", null));
+    is(200, act(other, "DELETE", ""));
+    is(409, act(confirmed, "DELETE", ""));
+    is(404, gateway.call(7, "DELETE", list + "/1", null));
   }
 
-  private List<Example> strongSaleExamples() {
+  @Test
+  void describesStrongSales() {
     long sku = stage.onStrongSale();
     long user = stage.newUser();
-    String page = "/api/v1/skus/{sku}";
-    String orders = page + "/orders";
-    String one = "/api/v1/orders/{id}";
     GatewayAnswer bought = gateway.buy(user, sku, 1, "key-of-example");
     Placed order = new Placed(OrderId.parse(bought.text("orderId")), user, sku, "key-of-example");
-    return List.of(
-        shop("GET", page, 200, gateway.send(gateway.shop("/api/v1/skus/" + sku))),
-        shop("POST", orders, 201, bought),
-        shop("GET", one, 200, show(order, "")),
-        shop("GET", "/api/v1/orders", 200, gateway.get(user, "/api/v1/orders")),
-        shop("POST", one + "/payment", 200, act(order, "POST", "/payment")),
-        shop("POST", orders, 201, gateway.buy(user, sku, 1, "key-of-example")),
-        shop("POST", orders, 422, gateway.buy(user, sku, 2, "key-of-example")),
-        shop("POST", orders, 409, gateway.buy(user, sku, 5, "key-of-greed")),
-        shop("DELETE", one, 409, act(order, "DELETE", "")),
-        ops("POST", "/admin/v1/skus/{sku}/pause", 200, pause(sku)));
+    is(200, gateway.send(gateway.shop("/api/v1/skus/" + sku)));
+    is(201, bought);
+    is(200, show(order, ""));
+    is(200, gateway.get(user, "/api/v1/orders"));
+    is(200, act(order, "POST", "/payment"));
+    is(201, gateway.buy(user, sku, 1, "key-of-example"));
+    is(422, gateway.buy(user, sku, 2, "key-of-example"));
+    is(409, gateway.buy(user, sku, 5, "key-of-greed"));
+    is(409, act(order, "DELETE", ""));
+    is(200, gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null));
   }
 
-  private static GatewayAnswer pause(long sku) {
-    return gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null);
-  }
-
-  private List<Example> adminExamples() {
-    List<Example> all = new ArrayList<>();
-    String one = "/admin/v1/skus/{sku}";
-    long sku = stage.newSku();
-    String path = GatewayStage.admin(sku);
+  @Test
+  void describesProductsOfOperators() {
+    String unknown = GatewayStage.admin(987_654_321);
+    String path = GatewayStage.admin(stage.newSku());
     String body = GatewayStage.product(PurchasePolicy.LIMITED, 5, 100);
-    all.add(
-        ops(
-            "POST",
-            "/admin/v1/demo/token",
-            404,
-            gateway.send(gateway.admin("/admin/v1/demo/token").POST(BodyPublishers.noBody()))));
-    all.add(ops("PUT", one, 201, gateway.operate("PUT", path, body)));
-    all.add(ops("PUT", one, 200, gateway.operate("PUT", path, body)));
-    all.add(ops("PUT", one, 400, gateway.operate("PUT", path, "{}")));
-    all.add(ops("PUT", one, 413, gateway.operate("PUT", path, "x".repeat(50_000))));
-    all.add(
-        ops(
-            "PUT",
-            one,
-            415,
-            gateway.send(
-                gateway
-                    .admin(path)
-                    .header("Authorization", TestGateway.operator())
-                    .header("Content-Type", "text/plain")
-                    .PUT(BodyPublishers.ofString(body)))));
-    all.add(ops("GET", one, 200, gateway.adminGet(path)));
-    all.add(ops("GET", one, 400, gateway.adminGet("/admin/v1/skus/x")));
-    all.add(ops("GET", one, 401, gateway.send(gateway.admin(path))));
-    all.add(
-        ops(
-            "GET",
-            one,
-            403,
-            gateway.send(gateway.admin(path).header("Authorization", TestGateway.shopper(7)))));
-    all.add(ops("GET", one, 404, gateway.adminGet("/admin/v1/skus/987654321")));
-    for (String action : List.of("open", "preheat", "open", "pause", "resume", "close")) {
-      int status =
-          all.stream().noneMatch(e -> e.path().endsWith("/preheat")) && action.equals("open")
-              ? 409
-              : 200;
-      all.add(
-          ops(
-              "POST",
-              one + "/" + action,
-              status,
-              gateway.operate("POST", path + "/" + action, null)));
-      all.add(
-          ops(
-              "POST",
-              one + "/" + action,
-              404,
-              gateway.operate("POST", "/admin/v1/skus/987654321/" + action, null)));
+    is(404, gateway.post(gateway.admin("/admin/v1/demo/token"), ""));
+    is(201, gateway.operate("PUT", path, body));
+    is(200, gateway.operate("PUT", path, body));
+    is(400, gateway.operate("PUT", path, "{}"));
+    is(413, gateway.operate("PUT", path, "x".repeat(50_000)));
+    HttpRequest.Builder text = gateway.admin(path).header("Content-Type", "text/plain");
+    is(415, gateway.send(text.header(AUTHORIZATION, OPERATOR).PUT(BodyPublishers.ofString(body))));
+    is(200, gateway.adminGet(path));
+    is(400, gateway.adminGet("/admin/v1/skus/x"));
+    is(401, gateway.send(gateway.admin(path)));
+    is(403, gateway.send(gateway.admin(path).header(AUTHORIZATION, TestGateway.shopper(7))));
+    is(404, gateway.adminGet(unknown));
+    is(409, gateway.operate("POST", path + "/open", null));
+    for (String action : List.of("preheat", "open", "pause", "resume", "close")) {
+      is(200, gateway.operate("POST", path + "/" + action, null));
+      is(404, gateway.operate("POST", unknown + "/" + action, null));
     }
-    all.add(ops("PUT", one, 409, gateway.operate("PUT", path, body.replace("1999", "5"))));
-    all.add(ops("POST", one + "/preheat", 409, preheatWhileOpen()));
-    all.add(ops("POST", one + "/stock", 400, gateway.operate("POST", path + "/stock", "{}")));
-    all.add(ops("POST", one + "/stock", 200, addStock()));
-    all.addAll(ledgerExamples());
-    all.addAll(reconciliationExamples());
-    all.addAll(fallbackExamples());
+    is(409, gateway.operate("PUT", path, body.replace("1999", "5")));
+    is(409, preheatWhileOpen());
+    is(400, gateway.operate("POST", path + "/stock", "{}"));
+    is(200, addStock());
+    is(200, gateway.adminGet("/admin/v1/skus"));
+    is(401, gateway.send(gateway.admin("/admin/v1/skus")));
+    is(401, gateway.send(gateway.admin("/admin/v1/events")));
+    is(200, gateway.operate("POST", path + "/audit", null));
+    is(404, gateway.operate("POST", unknown + "/audit", null));
+    is(200, gateway.adminGet("/admin/v1/audits"));
+    is(400, gateway.adminGet("/admin/v1/audits?day=today"));
+    is(200, gateway.adminGet("/admin/v1/openapi.yaml"));
+  }
+
+  @Test
+  void describesDeadLettersAndCharges() {
     String letters = "/admin/v1/dead-letters";
-    long letter = deadLetter();
-    all.add(ops("GET", letters, 200, gateway.adminGet(letters)));
-    all.add(ops("GET", letters + "/{id}", 200, gateway.adminGet(letters + "/" + letter)));
-    all.add(ops("GET", letters, 200, gateway.adminGet(letters + "?limit=1&state=OPEN&after=7")));
-    all.add(ops("GET", letters, 400, gateway.adminGet(letters + "?limit=0")));
-    all.add(ops("GET", letters, 400, gateway.adminGet(letters + "?after=x")));
-    all.add(ops("GET", "/admin/v1/skus", 200, gateway.adminGet("/admin/v1/skus")));
-    all.add(ops("GET", "/admin/v1/skus", 401, gateway.send(gateway.admin("/admin/v1/skus"))));
-    all.add(ops("GET", "/admin/v1/events", 401, gateway.send(gateway.admin("/admin/v1/events"))));
-    all.add(ops("GET", letters + "/{id}", 404, gateway.adminGet(letters + "/987654321")));
-    all.add(ops("GET", letters + "/{id}", 400, gateway.adminGet(letters + "/x")));
-    all.add(
-        ops(
-            "POST",
-            letters + "/{id}/replay",
-            404,
-            gateway.operate("POST", letters + "/987654321/replay", null)));
-    all.add(
-        ops(
-            "POST",
-            letters + "/{id}/discard",
-            400,
-            gateway.operate("POST", letters + "/1/discard", "{}")));
+    is(200, gateway.adminGet(letters));
+    is(200, gateway.adminGet(letters + "/" + deadLetter()));
+    is(200, gateway.adminGet(letters + "?limit=1&state=OPEN&after=7"));
+    is(400, gateway.adminGet(letters + "?limit=0"));
+    is(400, gateway.adminGet(letters + "?after=x"));
+    is(404, gateway.adminGet(letters + "/987654321"));
+    is(400, gateway.adminGet(letters + "/x"));
+    is(404, gateway.operate("POST", letters + "/987654321/replay", null));
+    is(400, gateway.operate("POST", letters + "/1/discard", "{}"));
     String charges = "/admin/v1/unexplained-charges";
     stage.update(
         "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
@@ -371,108 +286,63 @@ class OpenApiIT {
     GatewayAnswer open = gateway.adminGet(charges + "?state=OPEN&limit=1");
     String close = charges + "/" + open.json().at("/charges/0/id").longValue() + "/close";
     String done = "{\"reason\":\"a test\"}";
-    all.add(ops("GET", charges, 200, open));
-    all.add(ops("GET", charges, 400, gateway.adminGet(charges + "?limit=0")));
-    all.add(ops("POST", charges + "/{id}/close", 200, gateway.operate("POST", close, done)));
-    all.add(ops("POST", charges + "/{id}/close", 400, gateway.operate("POST", close, "{}")));
-    all.add(
-        ops(
-            "POST",
-            charges + "/{id}/close",
-            404,
-            gateway.operate("POST", charges + "/987654321/close", done)));
-    String audit = GatewayStage.admin(sku) + "/audit";
-    all.add(ops("POST", "/admin/v1/skus/{sku}/audit", 200, gateway.operate("POST", audit, null)));
-    all.add(
-        ops(
-            "POST",
-            "/admin/v1/skus/{sku}/audit",
-            404,
-            gateway.operate("POST", GatewayStage.admin(987654321) + "/audit", null)));
-    all.add(ops("GET", "/admin/v1/audits", 200, gateway.adminGet("/admin/v1/audits")));
-    all.add(ops("GET", "/admin/v1/audits", 400, gateway.adminGet("/admin/v1/audits?day=today")));
-    all.add(ops("GET", "/admin/v1/openapi.yaml", 200, gateway.adminGet("/admin/v1/openapi.yaml")));
-    return all;
+    is(200, open);
+    is(400, gateway.adminGet(charges + "?limit=0"));
+    is(200, gateway.operate("POST", close, done));
+    is(400, gateway.operate("POST", close, "{}"));
+    is(404, gateway.operate("POST", charges + "/987654321/close", done));
   }
 
-  private List<Example> ledgerExamples() {
-    String ledger = "/admin/v1/skus/{sku}/ledger";
-    String lanes = "/admin/v1/lanes";
+  @Test
+  void describesLedgerLanesAndReconciliation() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     stage.buy(sku, 2);
     String registry = RedisKeys.lanes(Partition.ofSku(sku));
     stage.redis().zadd(registry, Map.of("a-relay:3:token", -1.0, "a-relay:3:life", 4e12));
-    String summary = "/api/v1/metrics/summary";
-    return List.of(
-        ops("GET", summary, 200, gateway.adminGet(summary)),
-        ops("GET", summary, 401, gateway.send(gateway.admin(summary))),
-        ops("GET", "/api/v1/health", 200, gateway.send(gateway.admin("/api/v1/health"))),
-        ops("GET", ledger, 200, gateway.adminGet(GatewayStage.admin(sku) + "/ledger")),
-        ops("GET", ledger, 400, gateway.adminGet("/admin/v1/skus/x/ledger")),
-        ops("GET", ledger, 401, gateway.send(gateway.admin(GatewayStage.admin(sku) + "/ledger"))),
-        ops("GET", ledger, 404, gateway.adminGet("/admin/v1/skus/987654321/ledger")),
-        ops("GET", lanes, 200, gateway.adminGet(lanes)),
-        ops("GET", lanes, 401, gateway.send(gateway.admin(lanes))));
-  }
-
-  private static List<Example> reconciliationExamples() {
-    String one = "/admin/v1/skus/{sku}/reconciliation";
-    String path =
-        GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100)) + "/reconciliation";
-    return List.of(
-        ops("POST", one, 200, gateway.operate("POST", path, "{\"dryRun\":true}")),
-        ops("POST", one, 400, gateway.operate("POST", path, "{}")),
-        ops(
-            "POST",
-            one,
-            404,
-            gateway.operate(
-                "POST", "/admin/v1/skus/987654321/reconciliation", "{\"dryRun\":true}")),
-        ops("GET", one, 200, gateway.adminGet(path)));
+    String ledger = GatewayStage.admin(sku) + "/ledger";
+    for (String path : List.of("/api/v1/metrics/summary", ledger, "/admin/v1/lanes")) {
+      is(200, gateway.adminGet(path));
+      is(401, gateway.send(gateway.admin(path)));
+    }
+    is(200, gateway.send(gateway.admin("/api/v1/health")));
+    is(400, gateway.adminGet("/admin/v1/skus/x/ledger"));
+    is(404, gateway.adminGet("/admin/v1/skus/987654321/ledger"));
+    String path = "/reconciliation";
+    String dry = "{\"dryRun\":true}";
+    String one = GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100)) + path;
+    is(200, gateway.operate("POST", one, dry));
+    is(400, gateway.operate("POST", one, "{}"));
+    is(404, gateway.operate("POST", "/admin/v1/skus/987654321" + path, dry));
+    is(200, gateway.adminGet(one));
   }
 
   /** It is switched off. */
-  private static List<Example> fallbackExamples() {
+  @Test
+  void describesTheFallback() {
     String path = "/admin/v1/fallback";
     String release = "/release-reserve";
     String sku = GatewayStage.admin(stage.onSale(PurchasePolicy.LIMITED, 5, 100));
     String settings = "{\"failurePercent\":50,\"failuresPerSecond\":3}";
-    return List.of(
-        ops("GET", path, 200, gateway.adminGet(path)),
-        ops("GET", path, 401, gateway.send(gateway.admin(path))),
-        ops("POST", path + "/enter", 409, gateway.operate("POST", path + "/enter", null)),
-        ops("POST", path + "/leave", 409, gateway.operate("POST", path + "/leave", null)),
-        ops("PUT", path + "/settings", 200, gateway.operate("PUT", path + "/settings", settings)),
-        ops("PUT", path + "/settings", 400, gateway.operate("PUT", path + "/settings", "{}")),
-        ops(
-            "POST",
-            "/admin/v1/skus/{sku}" + release,
-            404,
-            gateway.operate("POST", "/admin/v1/skus/987654321" + release, null)),
-        ops(
-            "POST",
-            "/admin/v1/skus/{sku}" + release,
-            409,
-            gateway.operate("POST", sku + release, null)));
+    is(200, gateway.adminGet(path));
+    is(401, gateway.send(gateway.admin(path)));
+    is(409, gateway.operate("POST", path + "/enter", null));
+    is(409, gateway.operate("POST", path + "/leave", null));
+    is(200, gateway.operate("PUT", path + "/settings", settings));
+    is(400, gateway.operate("PUT", path + "/settings", "{}"));
+    is(404, gateway.operate("POST", "/admin/v1/skus/987654321" + release, null));
+    is(409, gateway.operate("POST", sku + release, null));
   }
 
   private static long deadLetter() {
     long user = stage.newUser();
-    stage
-        .mysql()
-        .sql(
-            "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,"
-                + " detail, attempts, first_failed_at, last_failed_at) VALUES (?, 1, ?, '{}',"
-                + " UNHEX(SHA2(UUID(), 256)), 'UNKNOWN_SKU', '', 1, UTC_TIMESTAMP(3),"
-                + " UTC_TIMESTAMP(3))")
-        .params(user, user)
-        .update();
-    return stage
-        .mysql()
-        .sql("SELECT id FROM dead_letter WHERE user_id = ?")
-        .param(user)
-        .query(Long.class)
-        .single();
+    stage.update(
+        "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,"
+            + " detail, attempts, first_failed_at, last_failed_at) VALUES (?, 1, ?, '{}',"
+            + " UNHEX(SHA2(UUID(), 256)), 'UNKNOWN_SKU', '', 1, UTC_TIMESTAMP(3),"
+            + " UTC_TIMESTAMP(3))",
+        user,
+        user);
+    return stage.number("SELECT id FROM dead_letter WHERE user_id = ?", user);
   }
 
   private static GatewayAnswer preheatWhileOpen() {
@@ -485,7 +355,7 @@ class OpenApiIT {
     return gateway.send(
         gateway
             .admin(GatewayStage.admin(sku) + "/stock")
-            .header("Authorization", TestGateway.operator())
+            .header(AUTHORIZATION, OPERATOR)
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", "key-of-change")
             .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more\"}")));
@@ -497,18 +367,6 @@ class OpenApiIT {
 
   private static GatewayAnswer act(Placed order, String method, String rest) {
     return gateway.call(order.user(), method, "/api/v1/orders/" + order.id() + rest, null);
-  }
-
-  private static GatewayAnswer asOperator(String path) {
-    return gateway.send(gateway.shop(path).header("Authorization", TestGateway.operator()));
-  }
-
-  private static Example shop(String method, String path, int status, GatewayAnswer answer) {
-    return new Example(shopper, method, path, status, answer);
-  }
-
-  private static Example ops(String method, String path, int status, GatewayAnswer answer) {
-    return new Example(admin, method, path, status, answer);
   }
 
   /** Validates against the schema, extended by the components to which it refers. */

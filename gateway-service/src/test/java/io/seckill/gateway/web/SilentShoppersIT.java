@@ -3,13 +3,13 @@ package io.seckill.gateway.web;
 import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -50,11 +50,9 @@ class SilentShoppersIT {
                       "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"quan"));
 
       assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("incomplete head").isEmpty();
-      assertThat(silent.orTimeout(60, TimeUnit.SECONDS).join()).isEmpty();
-      assertThat(body.orTimeout(60, TimeUnit.SECONDS).join()).as("incomplete body").isEmpty();
-      assertThat(ticking.orTimeout(60, TimeUnit.SECONDS).join())
-          .as("slower than the time-out")
-          .contains("tick 19");
+      assertThat(Bounded.get(silent)).isEmpty();
+      assertThat(Bounded.get(body)).as("incomplete body").isEmpty();
+      assertThat(Bounded.get(ticking)).as("slower than the time-out").contains("tick 19");
     } finally {
       server.disposeNow();
     }

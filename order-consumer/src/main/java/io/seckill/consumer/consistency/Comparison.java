@@ -15,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -210,13 +209,6 @@ final class Comparison {
   /** Says, before the first bucket, that MySQL has more than is compared. */
   void leavesOut() {
     leavesOut = true;
-  }
-
-  /** Whether there may be more findings than these. */
-  boolean isPartial() {
-    return leavesOut
-        || Stream.of(unknown.keySet(), results, unrecorded.keySet(), quotas, undelivered)
-            .anyMatch(findings -> findings.size() == MOST_FINDINGS);
   }
 
   ProductSnapshot sale() {

@@ -106,8 +106,7 @@ class Repairs {
             && (behind || !found.results().isEmpty())
             && results.write(
                 found.results(),
-                List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())),
-                Map.of());
+                List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
     return found.results().stream()
         .map(
             result ->

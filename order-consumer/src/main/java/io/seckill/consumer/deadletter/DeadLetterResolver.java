@@ -93,8 +93,7 @@ class DeadLetterResolver {
     StoredBatch batch = discarded(order);
     // Null when MySQL has a different order with this id: its result is written already.
     OrderResult result = batch.outcomes().get(0).result();
-    results.write(
-        result == null ? List.of() : List.of(result), batch.progress(), batch.settledNow());
+    results.write(result == null ? List.of() : List.of(result), batch.progress());
     compensations.deliver(batch.compensations());
   }
 

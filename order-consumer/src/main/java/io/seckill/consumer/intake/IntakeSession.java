@@ -2,12 +2,12 @@ package io.seckill.consumer.intake;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.BrokerConnections;
-import io.seckill.consumer.runtime.IntakeConnection;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -29,7 +29,7 @@ final class IntakeSession implements AutoCloseable {
 
   private static final long ACK_GRACE_MS = 500;
 
-  private final IntakeConnection link;
+  private final Connection connection;
   private final Channel channel;
   private final String queue;
   private final Inbox inbox;
@@ -43,8 +43,8 @@ final class IntakeSession implements AutoCloseable {
   private final AtomicLong acked = new AtomicLong();
   private final SettledTags settled = new SettledTags();
 
-  private IntakeSession(IntakeConnection link, Channel channel, String queue, int prefetch) {
-    this.link = link;
+  private IntakeSession(Connection connection, Channel channel, String queue, int prefetch) {
+    this.connection = connection;
     this.channel = channel;
     this.queue = queue;
     this.inbox = new Inbox(prefetch);
@@ -58,19 +58,19 @@ final class IntakeSession implements AutoCloseable {
    */
   static IntakeSession open(BrokerConnections connections, String queue, int prefetch)
       throws IOException {
-    IntakeConnection link = connections.openLink("intake of " + queue);
+    Connection connection = connections.open("intake of " + queue);
     try {
-      Channel channel = link.connection().createChannel();
+      Channel channel = connection.createChannel();
       BrokerTopology.declare(channel);
       channel.basicQos(prefetch);
-      IntakeSession session = new IntakeSession(link, channel, queue, prefetch);
+      IntakeSession session = new IntakeSession(connection, channel, queue, prefetch);
       channel.addShutdownListener(session::ended);
       session.consumerTag =
           channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
       return session;
     } catch (IOException | RuntimeException | Error e) {
       // Left open, it could stay the queue's active consumer with no thread taking its deliveries.
-      link.connection().abort(1_000);
+      connection.abort(1_000);
       throw e;
     }
   }
@@ -131,28 +131,23 @@ final class IntakeSession implements AutoCloseable {
 
   /**
    * Acks these deliveries and no other (facts.md 22): with one frame for those below which nothing
-   * is unsettled, and one each for the others, in the order of tags, which the broker finds
-   * fastest.
+   * is unsettled, which is all of a batch unless one of them waits for a retry, and one each for
+   * the others, in the order of tags, which the broker finds fastest.
    *
    * @throws IOException or ShutdownSignalException when the session has ended: the broker
    *     redelivers
    */
   void ack(List<Delivery> deliveries) throws IOException {
-    link.holdBack();
-    try {
-      long[] tags = deliveries.stream().mapToLong(Delivery::tag).sorted().toArray();
-      int together = settled.add(tags);
-      if (together > 0) {
-        channel.basicAck(tags[together - 1], true);
-      }
-      for (int i = together; i < tags.length; i++) {
-        channel.basicAck(tags[i], false);
-      }
-      acked.lazySet(acked.get() + deliveries.size());
-      inbox.settled(deliveries);
-    } finally {
-      link.release();
+    long[] tags = deliveries.stream().mapToLong(Delivery::tag).sorted().toArray();
+    int together = settled.add(tags);
+    if (together > 0) {
+      channel.basicAck(tags[together - 1], true);
     }
+    for (int i = together; i < tags.length; i++) {
+      channel.basicAck(tags[i], false);
+    }
+    acked.lazySet(acked.get() + deliveries.size());
+    inbox.settled(deliveries);
   }
 
   /**
@@ -169,7 +164,7 @@ final class IntakeSession implements AutoCloseable {
       passAcksOn();
     }
     open = false;
-    link.connection().abort(2_000);
+    connection.abort(2_000);
   }
 
   private void passAcksOn() {

@@ -94,7 +94,7 @@ class Settler {
       work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
     }
     // While compensations are pending, their sweep writes the results of those orders again.
-    if (results.write(plan.results, work.batch().progress(), work.batch().settledNow())) {
+    if (results.write(plan.results, work.batch().progress())) {
       compensations.deliver(work.batch().compensations());
     }
     return new Announced(

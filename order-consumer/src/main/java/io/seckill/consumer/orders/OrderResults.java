@@ -36,13 +36,12 @@ public class OrderResults {
   /** Keeps the time for which one call blocks Redis well below a millisecond. */
   private static final int CHUNK = 250;
 
-  private static final int FIXED_ARGUMENTS = 6;
+  private static final int FIXED_ARGUMENTS = 5;
   private static final int ARGUMENTS_PER_ORDER = 4;
 
   private final UnifiedJedis redis;
   private final RedisCallGuard breaker;
   private final Clock clock;
-  private final SettleRates rates;
   private final LuaScript script = LuaScript.from(OrderResults.class, "record_results.lua");
   private final Counter failures;
 
@@ -51,7 +50,6 @@ public class OrderResults {
     this.redis = redis;
     this.breaker = breaker;
     this.clock = clock;
-    this.rates = new SettleRates();
     this.failures =
         Counter.builder("seckill.consumer.sync.errors")
             .description(
@@ -65,23 +63,17 @@ public class OrderResults {
    * @return false when Redis may not have received all of them
    */
   public boolean write(Collection<OrderResult> results) {
-    return write(results, List.of(), Map.of());
+    return write(results, List.of());
   }
 
   /**
    * Writes the results of a stored batch and the progress of its SKUs.
    *
-   * @param settledNow orders settled by this batch, by SKU; feeds the rate of the last 10 s
    * @return false when Redis may not have received all of them
    */
-  public boolean write(
-      Collection<OrderResult> results,
-      Collection<SkuProgress> progress,
-      Map<Long, Integer> settledNow) {
-    long nowMs = clock.millis();
-    settledNow.forEach((sku, orders) -> rates.add(sku, orders, nowMs));
+  public boolean write(Collection<OrderResult> results, Collection<SkuProgress> progress) {
     Map<Integer, List<Call>> byPart = new TreeMap<>();
-    for (Call call : calls(results, progress, nowMs)) {
+    for (Call call : calls(results, progress)) {
       byPart.computeIfAbsent(breaker.partOf(call.sku()), part -> new ArrayList<>()).add(call);
     }
     boolean written = true;
@@ -94,8 +86,7 @@ public class OrderResults {
     return written;
   }
 
-  private List<Call> calls(
-      Collection<OrderResult> results, Collection<SkuProgress> progress, long nowMs) {
+  private List<Call> calls(Collection<OrderResult> results, Collection<SkuProgress> progress) {
     Map<Long, List<OrderResult>> bySku = new TreeMap<>();
     Map<Long, SkuProgress> progressOf = new TreeMap<>();
     progress.forEach(
@@ -107,7 +98,7 @@ public class OrderResults {
     List<Call> calls = new ArrayList<>();
     bySku.forEach(
         (sku, orders) -> {
-          List<String> head = head(sku, progressOf.get(sku), nowMs);
+          List<String> head = head(sku, progressOf.get(sku));
           int from = 0;
           do {
             int to = Math.min(from + CHUNK, orders.size());
@@ -118,14 +109,13 @@ public class OrderResults {
     return calls;
   }
 
-  private List<String> head(long sku, @Nullable SkuProgress progress, long nowMs) {
+  private List<String> head(long sku, @Nullable SkuProgress progress) {
     return List.of(
         RedisKeys.prefix(Partition.ofSku(sku)),
         Long.toString(sku),
-        Long.toString(nowMs),
+        Long.toString(clock.millis()),
         progress == null ? "" : Long.toString(progress.epoch()),
-        progress == null ? "" : Long.toString(progress.settled()),
-        progress == null ? "" : rates.perSecond(sku, nowMs));
+        progress == null ? "" : Long.toString(progress.settled()));
   }
 
   private void send(List<Call> calls) {

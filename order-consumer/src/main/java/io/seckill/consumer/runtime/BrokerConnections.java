@@ -3,7 +3,6 @@ package io.seckill.consumer.runtime;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerAddresses;
-import io.seckill.common.broker.GatheringSockets;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.time.Duration;
@@ -54,17 +53,11 @@ public class BrokerConnections {
    * @throws IOException when the broker cannot be reached or refuses the connection
    */
   public Connection open(String purpose) throws IOException {
-    return open(factory, purpose);
-  }
-
-  /** As {@link #open}, for a connection that can buffer its writes and send them together. */
-  public IntakeConnection openLink(String purpose) throws IOException {
-    GatheringSockets sockets = new GatheringSockets();
-    ConnectionFactory own = factory.clone();
-    if (!own.isSSL()) {
-      own.setSocketFactory(sockets);
+    try {
+      return factory.newConnection(name(purpose));
+    } catch (TimeoutException e) {
+      throw new IOException("the broker did not answer in time", e);
     }
-    return new IntakeConnection(open(own, purpose), sockets);
   }
 
   /** One connection for Spring's listeners and templates, opened on first use. */
@@ -77,13 +70,5 @@ public class BrokerConnections {
   /** A consumer tag or connection name, by which operators recognise this process at the broker. */
   public static String name(String purpose) {
     return ProcessName.withRole("order-consumer") + " " + purpose;
-  }
-
-  private static Connection open(ConnectionFactory factory, String purpose) throws IOException {
-    try {
-      return factory.newConnection(name(purpose));
-    } catch (TimeoutException e) {
-      throw new IOException("the broker did not answer in time", e);
-    }
   }
 }

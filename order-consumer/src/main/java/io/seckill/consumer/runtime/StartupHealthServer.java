@@ -13,7 +13,9 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 
 /**
  * Answers on the service's port until the service does: alive, not ready because of the database,
- * and 503 to all other requests. It reads nothing but the path, so it needs no token.
+ * and 503 to all other requests. Without it an orchestrator would restart a process that waits,
+ * after pauses that grow to minutes, and the intake would open that much after MySQL's return. It
+ * reads nothing but the path, so it needs no token.
  */
 final class StartupHealthServer implements AutoCloseable {
 
@@ -65,8 +67,9 @@ final class StartupHealthServer implements AutoCloseable {
                 exchange,
                 503,
                 "application/problem+json",
-                "{\"title\":\"Service Unavailable\",\"status\":503,\"code\":\"UNAVAILABLE\","
-                    + "\"detail\":\"The database is unavailable; the same request may be repeated.\"}");
+                "{\"title\":\"Service"
+                    + " Unavailable\",\"status\":503,\"code\":\"UNAVAILABLE\",\"detail\":\"The"
+                    + " database is unavailable; the same request may be repeated.\"}");
       }
     }
   }

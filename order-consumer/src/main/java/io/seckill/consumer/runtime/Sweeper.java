@@ -1,11 +1,7 @@
 package io.seckill.consumer.runtime;
 
+import io.seckill.support.thread.LoggedRounds;
 import java.time.Duration;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
-import org.springframework.transaction.TransactionException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One task that {@link Sweepers} repeats with a pause in between. A failing round is logged and the
@@ -14,21 +10,16 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class Sweeper {
 
-  private static final Logger log = LoggerFactory.getLogger(Sweeper.class);
-
-  private final String name;
   private final Duration pause;
-  private final Runnable work;
-  private boolean unavailable; // a store that the work needs is unavailable
+  private final LoggedRounds rounds;
 
   /**
    * @param name for the log
    * @param pause from the end of a round to the start of the next, also before the first
    */
   public Sweeper(String name, Duration pause, Runnable work) {
-    this.name = name;
     this.pause = pause;
-    this.work = work;
+    this.rounds = new LoggedRounds(name, work);
   }
 
   Duration pause() {
@@ -36,19 +27,6 @@ public final class Sweeper {
   }
 
   void round() {
-    try {
-      work.run();
-      if (unavailable) {
-        log.info("{} works again", name);
-      }
-      unavailable = false;
-    } catch (DataAccessException | TransactionException | JedisException e) {
-      if (!unavailable) {
-        log.warn("{} cannot use MySQL or Redis now, and keeps retrying: {}", name, e.toString());
-      }
-      unavailable = true;
-    } catch (RuntimeException | Error e) {
-      log.error("A round of {} failed", name, e);
-    }
+    rounds.run();
   }
 }

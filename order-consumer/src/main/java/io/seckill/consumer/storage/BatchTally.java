@@ -3,7 +3,6 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
@@ -47,12 +46,6 @@ final class BatchTally {
     }
     totals.write(jdbc);
     return taken;
-  }
-
-  Map<Long, Integer> settled() {
-    Map<Long, Integer> settled = new HashMap<>();
-    skus.forEach((id, sku) -> settled.put(id, sku.orders));
-    return settled;
   }
 
   private static final class Sku {

@@ -272,8 +272,7 @@ public class OrderStore {
         unfit.add(verdict);
       }
     }
-    StoredBatch unstorable =
-        new StoredBatch(orArchived(jdbc, unfit), List.of(), List.of(), Map.of());
+    StoredBatch unstorable = new StoredBatch(orArchived(jdbc, unfit), List.of(), List.of());
     return fit.isEmpty()
         ? unstorable
         : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));

@@ -79,7 +79,7 @@ final class PerOrderPath {
     }
     List<Compensation> toDeliver = new ArrayList<>(toCompensate);
     toDeliver.addAll(compensations.pendingOf(jdbc, knownIds));
-    return new StoredBatch(outcomes, toDeliver, progress(), tally.settled());
+    return new StoredBatch(outcomes, toDeliver, progress());
   }
 
   /**

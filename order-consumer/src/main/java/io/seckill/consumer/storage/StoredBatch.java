@@ -3,9 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.SkuProgress;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A batch after its COMMIT.
@@ -14,30 +12,22 @@ import java.util.Map;
  * @param compensations units to return to Redis: those of this batch and pending ones of known
  *     orders
  * @param progress of the SKUs whose orders this batch settled
- * @param settledNow orders settled by this batch, by SKU
  */
 public record StoredBatch(
-    List<StoreOutcome> outcomes,
-    List<Compensation> compensations,
-    List<SkuProgress> progress,
-    Map<Long, Integer> settledNow) {
+    List<StoreOutcome> outcomes, List<Compensation> compensations, List<SkuProgress> progress) {
 
-  public static final StoredBatch EMPTY =
-      new StoredBatch(List.of(), List.of(), List.of(), Map.of());
+  public static final StoredBatch EMPTY = new StoredBatch(List.of(), List.of(), List.of());
 
   static StoredBatch of(StoreOutcome only) {
-    return new StoredBatch(List.of(only), List.of(), List.of(), Map.of());
+    return new StoredBatch(List.of(only), List.of(), List.of());
   }
 
   /** Joins both; the progress of the later one comes last. */
   StoredBatch and(StoredBatch later) {
-    Map<Long, Integer> settled = new HashMap<>(settledNow);
-    later.settledNow.forEach((sku, orders) -> settled.merge(sku, orders, Integer::sum));
     return new StoredBatch(
         joined(outcomes, later.outcomes),
         joined(compensations, later.compensations),
-        joined(progress, later.progress),
-        settled);
+        joined(progress, later.progress));
   }
 
   private static <T> List<T> joined(List<T> first, List<T> second) {

@@ -3,11 +3,13 @@ package io.seckill.consumer.web;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.lang.management.ManagementFactory;
-import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A part of this process's metrics, for the summary that gateways show to operators. */
 @RestController
@@ -19,44 +21,23 @@ class ConsumerMetricsController {
     this.meters = meters;
   }
 
-  /**
-   * Counts since the start of this process.
-   *
-   * @param rejected by reason
-   * @param deadLetters by reason
-   * @param strong purchases of strong sales, by outcome
-   */
-  record ConsumerMetrics(
-      long uptimeSeconds,
-      long stored,
-      Map<String, Long> rejected,
-      Map<String, Long> deadLetters,
-      Map<String, Long> strong,
-      FallbackMetrics fallback) {}
-
-  /**
-   * @param active while MySQL decides the sales of Redis, or the switch is under way
-   * @param entered fallbacks that this process has begun
-   * @param left fallbacks that this process has ended
-   * @param served purchases that MySQL confirmed because Redis could not decide
-   */
-  record FallbackMetrics(
-      boolean active, long entered, long left, long served, long reservedUnits) {}
-
+  /** Counts since the start of this process; admin.yaml has what they mean. */
   @GetMapping("/internal/v1/metrics/summary")
-  ConsumerMetrics summary() {
-    return new ConsumerMetrics(
-        TimeUnit.MILLISECONDS.toSeconds(ManagementFactory.getRuntimeMXBean().getUptime()),
-        count("seckill.consumer.stored"),
-        counts("seckill.consumer.rejected", "reason"),
-        counts("seckill.consumer.dead.letters", "reason"),
-        counts("seckill.consumer.strong.decided", "outcome"),
-        new FallbackMetrics(
-            gauge("seckill.fallback.mode") == 1,
-            count("seckill.fallback.entered"),
-            count("seckill.fallback.left"),
-            count("seckill.fallback.served"),
-            gauge("seckill.fallback.reserved")));
+  JsonNode summary() {
+    return object()
+        .put("uptimeSeconds", ManagementFactory.getRuntimeMXBean().getUptime() / 1_000)
+        .put("stored", count("seckill.consumer.stored"))
+        .set("rejected", counts("seckill.consumer.rejected", "reason"))
+        .set("deadLetters", counts("seckill.consumer.dead.letters", "reason"))
+        .set("strong", counts("seckill.consumer.strong.decided", "outcome"))
+        .set(
+            "fallback",
+            object()
+                .put("active", gauge("seckill.fallback.mode") == 1)
+                .put("entered", count("seckill.fallback.entered"))
+                .put("left", count("seckill.fallback.left"))
+                .put("served", count("seckill.fallback.served"))
+                .put("reservedUnits", gauge("seckill.fallback.reserved")));
   }
 
   private long count(String name) {
@@ -67,11 +48,17 @@ class ConsumerMetricsController {
     return (long) meters.get(name).gauge().value();
   }
 
-  private Map<String, Long> counts(String name, String tag) {
-    Map<String, Long> counts = new TreeMap<>();
+  private ObjectNode counts(String name, String tag) {
+    SortedMap<String, Long> values = new TreeMap<>();
     for (Counter counter : meters.get(name).counters()) {
-      counts.merge(String.valueOf(counter.getId().getTag(tag)), (long) counter.count(), Long::sum);
+      values.merge(String.valueOf(counter.getId().getTag(tag)), (long) counter.count(), Long::sum);
     }
+    ObjectNode counts = object();
+    values.forEach(counts::put);
     return counts;
+  }
+
+  private static ObjectNode object() {
+    return JsonNodeFactory.instance.objectNode();
   }
 }

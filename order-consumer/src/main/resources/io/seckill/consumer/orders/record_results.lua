@@ -4,7 +4,7 @@
 -- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of the results, Unix ms
 --       4 epoch of the progress, or "" when there is none to write
---       5 orders settled  6 orders settled per second, lately
+--       5 orders settled
 --       then 4 per order: order id, user, letters of status and reason, id of the stored order or ""
 -- reply number of records changed; -1 when the sale is gone from Redis or unreadable: nothing changed
 --
@@ -15,7 +15,7 @@
 -- Redis is out of memory.
 
 local RANK = { Q = 0, D = 1, C = 2, P = 3, X = 3, E = 3, R = 3 }
-local FIRST, FIELDS = 7, 4
+local FIRST, FIELDS = 6, 4
 
 local prefix, sku, now = ARGV[1], ARGV[2], ARGV[3]
 
@@ -30,12 +30,8 @@ if not buckets or buckets < 1 then
   return -1
 end
 
-if ARGV[4] ~= '' and f[2] == ARGV[4] then
-  if tonumber(ARGV[5]) > (tonumber(f[3] or '') or 0) then
-    redis.call('HSET', KEYS[1], 'settled', ARGV[5], 'rate', ARGV[6], 'rateAt', now)
-  else
-    redis.call('HSET', KEYS[1], 'rate', ARGV[6], 'rateAt', now)
-  end
+if ARGV[4] ~= '' and f[2] == ARGV[4] and tonumber(ARGV[5]) > (tonumber(f[3] or '') or 0) then
+  redis.call('HSET', KEYS[1], 'settled', ARGV[5])
 end
 
 local changed = 0

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.consumer.testing.Sales;
 import java.util.regex.Matcher;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -26,6 +27,7 @@ class ProductEntryTest {
         "name         | \"a\\u2028b\"",
         "name         | \"\\ud800\"",
         "name         | []",
+        "name         | {}",
         "priceCents   | null",
         "priceCents   | -1",
         "priceCents   | 1.9",
@@ -40,11 +42,16 @@ class ProductEntryTest {
         "stock        | \"100\"",
         "stock        | 1000000001",
         "stock        | {}",
+        "stock        | true",
+        "stock        | 5e2",
+        "stock        | [5]",
         "policy       | null",
         "policy       | \"limited\"",
         "policy       | 1",
+        "policy       | \"NONE\"",
         "policy       | \"\"",
         "limitPerUser | null",
+        "limitPerUser | 10001.0",
         "limitPerUser | 0",
         "limitPerUser | -1",
         "limitPerUser | 10001",
@@ -53,6 +60,8 @@ class ProductEntryTest {
         "limitPerUser | \"5\"",
         "opensAt      | null",
         "opensAt      | 1700000000",
+        "opensAt      | \"soon\"",
+        "opensAt      | \"2026-02-30T00:00:00Z\"",
         "opensAt      | \"2026-11-21\"",
         "opensAt      | \"2026-11-21T10:00:00\"",
         "opensAt      | \"2026-11-21T10:00:00+01:00\"",
@@ -61,6 +70,8 @@ class ProductEntryTest {
         "opensAt      | \"+1000000000-12-31T23:59:59Z\"",
         "closesAt     | \"2100-01-01T00:00:00Z\"",
         "closesAt     | \"2026-13-21T10:00:00Z\"",
+        "closesAt     | null",
+        "closesAt     | \"2026-01-01T00:00:00Z\"",
         "closesAt     | \"2001-01-01T00:00:00Z\""
       })
   void namesTheMemberThatIsWrong(String member, String value) {
@@ -71,6 +82,15 @@ class ProductEntryTest {
                 Matcher.quoteReplacement("\"" + member + "\":" + value));
 
     assertThat(refused(bad, ProductEntry.class, ProductEntry::rules)).isEqualTo(member);
+  }
+
+  @Test
+  void takesNoLongerNameThanTheColumnHolds() {
+    String longest = Sales.product("LIMITED", 5, 100).replace("Phone", "x".repeat(200));
+
+    assertThat(read(longest, ProductEntry.class).rules().name()).hasSize(200);
+    assertThat(refused(longest.replace("xx\"", "xxx\""), ProductEntry.class, ProductEntry::rules))
+        .isEqualTo("name");
   }
 
   @ParameterizedTest

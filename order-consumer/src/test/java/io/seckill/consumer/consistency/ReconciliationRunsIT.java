@@ -8,6 +8,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -17,7 +18,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,8 +58,7 @@ class ReconciliationRunsIT {
       assertThat(third.code()).isEqualTo("UNAVAILABLE");
       assertThat(reports.status()).isEqualTo(200);
       assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
-      assertThat(running)
-          .allMatch(run -> run.orTimeout(60, TimeUnit.SECONDS).join().text().contains("UNPROVEN"));
+      assertThat(running).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
     } finally {
       threads.shutdownNow();
     }

@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.List;
@@ -26,9 +24,7 @@ class CompensationScriptIT {
 
   private final LuaScript script = LuaScript.from(Compensations.class, "compensate.lua");
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(RedisSettings.single(TestServers.redis().newDatabase().url()), "test");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   @BeforeEach
   void saleOfEpochThree() {
@@ -147,8 +143,7 @@ class CompensationScriptIT {
   @Test
   void worksWhenRedisIsFull() { // facts.md 6
     try (RedisServer full = RedisServer.start("maxmemory-policy noeviction");
-        UnifiedJedis client =
-            RedisClients.open(RedisSettings.single(full.newDatabase().url()), "test")) {
+        UnifiedJedis client = full.newDatabase().open()) {
       preheat(client, "7");
       client.hset(RedisKeys.bucket(SKU, 1), "900", record(5, 1));
       client.configSet("maxmemory", "1");

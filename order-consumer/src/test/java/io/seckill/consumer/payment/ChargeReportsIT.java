@@ -105,8 +105,13 @@ class ChargeReportsIT {
             new Case("REJECTED", "CHARGED c 9901", "OTHER_AMOUNT", "REJECTED", "-"),
             new Case("NOT_STORED", "CHARGED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"),
             new Case("NOT_STORED", "REFUNDED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"));
+    // Whoever decides the sale, a report is judged alike; what it changes may differ.
     return Stream.of(SoldBy.values())
-        .flatMap(soldBy -> cases.stream().map(one -> Arguments.of(soldBy, one)));
+        .flatMap(
+            soldBy ->
+                cases.stream()
+                    .filter(one -> soldBy == SoldBy.REDIS || one.reason().equals("-"))
+                    .map(one -> Arguments.of(soldBy, one)));
   }
 
   @ParameterizedTest(name = "{0} {1}")
@@ -133,22 +138,13 @@ class ChargeReportsIT {
     return String.join(" ", words[0], charge(id, words[1]), words[2]);
   }
 
+  /** {@code PaymentCallbackBodyTest} tries the values of each member. */
   @ParameterizedTest
   @ValueSource(
       strings = {
         "not JSON",
-        "[]",
         "{}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c'}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':'9900'}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':99.00}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':-1}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'fee':1}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c d','amountCents':9900}",
-        "{'eventId':'e','type':'CHARGED','orderId':'x-1','chargeId':'c','amountCents':9900}",
-        "{'eventId':'e','type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900,'currency':'euro'}",
-        "{'eventId':'e','type':'DISPUTED','orderId':'ORDER','chargeId':'c','amountCents':9900}",
-        "{'type':'CHARGED','orderId':'ORDER','chargeId':'c','amountCents':9900}"
+        "{'eventId':'e','type':'DISPUTED','orderId':'ORDER','chargeId':'c','amountCents':9900}"
       })
   void aSignedReportThatCannotBeReadIsKept(String text) {
     OrderId id = order(SoldBy.REDIS, "CONFIRMED");
@@ -323,7 +319,7 @@ class ChargeReportsIT {
 
   @Test
   void ofTwoChargesAtOnceOnePaysAndTheOtherIsSeen() {
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 10; i++) {
       OrderId id = order(i % 2 == 0 ? SoldBy.REDIS : SoldBy.STRONG_SALE, "CONFIRMED");
 
       Races.race(List.of(() -> report(id, "CHARGED c 9900"), () -> report(id, "CHARGED d 9900")));
@@ -336,7 +332,7 @@ class ChargeReportsIT {
 
   @Test
   void ofTwoOrdersWithOneChargeAtOnceOneIsPaid() {
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 10; i++) {
       OrderId one = order(SoldBy.REDIS, "CONFIRMED");
       OrderId two = order(SoldBy.REDIS, "CONFIRMED");
       String charge = "race-" + one;
@@ -355,7 +351,7 @@ class ChargeReportsIT {
 
   @Test
   void ofAPaymentAndAReportAtOnceEveryChargeIsKeptOrSeen() {
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 10; i++) {
       OrderId id = order(SoldBy.REDIS, "CONFIRMED");
 
       Races.race(List.of(() -> pay(id), () -> report(id, "CHARGED c 9900")));
@@ -424,40 +420,10 @@ class ChargeReportsIT {
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
   }
 
-  /** The gauges read no table as a whole. */
-  @ParameterizedTest
-  @EnumSource(Kind.class)
-  void pendingWorkIsReadFromAnIndex(Kind kind) {
-    Map<Kind, String> indexes =
-        Map.of(
-            Kind.REFUNDS, "ix_payment_state",
-            Kind.COMPENSATIONS, "ix_compensation_pending",
-            Kind.EXPIRIES, "ix_orders_status",
-            Kind.UNEXPLAINED_CHARGES, "ix_unexplained_charge_state");
-
-    assertThat(
-            consumer
-                .sql()
-                .sql("EXPLAIN FORMAT=TRADITIONAL " + kind.statement())
-                .param("most", 10_000)
-                .param("timeout", 1_800_000_000L)
-                .query()
-                .listOfRows())
-        .singleElement()
-        .extracting(row -> row.get("key"))
-        .isEqualTo(indexes.get(kind));
-  }
-
   private OrderId order(SoldBy soldBy, String status) {
     Sales sales = new Sales(consumer);
     long own = soldBy == SoldBy.STRONG_SALE ? sku + 100_000 : sku;
-    if (consumer
-        .sql()
-        .sql("SELECT 1 FROM products WHERE sku_id = ?")
-        .param(own)
-        .query()
-        .listOfRows()
-        .isEmpty()) {
+    if (consumer.number("SELECT COUNT(*) FROM products WHERE sku_id = ?", own) == 0) {
       if (soldBy == SoldBy.STRONG_SALE) {
         sales.openStrong(own, "UNLIMITED", 0, 1_000);
       } else {

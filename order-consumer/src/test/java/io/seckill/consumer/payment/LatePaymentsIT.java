@@ -169,21 +169,6 @@ class LatePaymentsIT {
     assertThat(orders.status(broken)).isEqualTo("CONFIRMED");
   }
 
-  @Test
-  void theSweepReadsOnlyPaymentsThatAreDue() {
-    assertThat(
-            consumer
-                .sql()
-                .sql(
-                    "EXPLAIN FORMAT=TRADITIONAL SELECT order_id FROM payment"
-                        + " WHERE check_at <= NOW(6) ORDER BY check_at LIMIT 200")
-                .query()
-                .listOfRows())
-        .singleElement()
-        .extracting(row -> row.get("key"))
-        .isEqualTo("ix_payment_check");
-  }
-
   private Answer pay() {
     return consumer.api().pay(id, 7);
   }

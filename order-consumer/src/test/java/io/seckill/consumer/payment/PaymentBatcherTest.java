@@ -17,7 +17,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -156,7 +155,7 @@ class PaymentBatcherTest {
   private Map<Integer, String> execute(Set<Integer> requests) {
     batches.add(Set.copyOf(requests));
     if (requests.contains(FIRST)) {
-      firstMayEnd.orTimeout(60, TimeUnit.SECONDS).join();
+      Bounded.get(firstMayEnd);
     }
     return requests.stream().collect(Collectors.toMap(r -> r, Object::toString));
   }

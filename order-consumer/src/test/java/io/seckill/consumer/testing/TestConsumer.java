@@ -1,8 +1,6 @@
 package io.seckill.consumer.testing;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.ConsumerApplication;
 import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.testing.MySqlDatabase;
@@ -51,7 +49,7 @@ public final class TestConsumer implements AutoCloseable {
     this.redisDatabase = redisDatabase;
     this.vhost = vhost;
     this.database = database;
-    this.redis = RedisClients.open(RedisSettings.single(redisDatabase.url()), "test");
+    this.redis = redisDatabase.open();
     this.context = run(properties, beans);
   }
 

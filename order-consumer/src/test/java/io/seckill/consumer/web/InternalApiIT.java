@@ -10,8 +10,6 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.InternalToken;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -93,41 +91,20 @@ class InternalApiIT {
     assertThat(new InternalToken("sixteen-letters!").toString()).doesNotContain("sixteen");
   }
 
-  /** facts.md "Request bodies". */
+  /** facts.md "Request bodies"; {@code ProductEntryTest} tries the values of each member. */
   static Stream<Arguments> badBodies() {
-    Stream.Builder<Arguments> cases = Stream.builder();
-    bad(cases, "stock", ":500,", ":-1,", ":1.9,", ":1.0,", ":5e2,", ":\"5\",", ":null,", ":true,");
-    bad(cases, "stock", ":500,", ":1000000001,", ":2147483648,", ":9223372036854775808,", ":[5],");
-    bad(cases, "priceCents", ":9900", ":-1", ":\"9900\"", ":99.5", ":null", ":1000000000001");
-    bad(cases, "name", "\"Phone\"", "\"\"", "\"  \"", "null", "5", "\"a\\nb\"", "\"a\\u0000b\"");
-    bad(cases, "name", "\"Phone\"", "\"\\ud800\"", "\"a\\u2028b\"", "[\"Phone\"]");
-    bad(cases, "name", "Phone", "x".repeat(201));
-    bad(cases, "policy", "\"LIMITED\"", "\"limited\"", "\"NONE\"", "0", "null", "\"\"");
-    bad(cases, "limitPerUser", ":2,", ":0,", ":-1,", ":10001,", ":1.5,", ":\"2\",", ":null,");
-    bad(cases, "opensAt", "\"2026-01-01T00:00:00Z\"", "\"2026-01-01\"", "1767225600000", "null");
-    bad(cases, "opensAt", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00+01:00", "soon");
-    bad(cases, "opensAt", "2026-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "+12026-01-01T00:00:00Z");
-    bad(cases, "closesAt", "2036-01-01T00:00:00.123Z", "2026-01-01T00:00:00Z");
-    bad(cases, "closesAt", "2036-01-01T00:00:00.123Z", "2025-12-31T00:00:00Z");
-    bad(cases, "closesAt", "00.123Z", "00.1234Z");
-    bad(cases, "extra", "{", "{\"extra\":1,");
-    bad(cases, "body", "{", "{\"a b\\n\":1,");
-    bad(cases, "body", "\"stock\"", "\"stock\":500,\"stock\"");
-    bad(cases, "body", GOOD, "", "null", "[]", "5", "\"x\"", GOOD + "{}", GOOD + "x", "{", "{}}");
-    bad(cases, "name", GOOD, "{}");
-    bad(cases, "body", GOOD, "[".repeat(5_000));
-    return cases.build();
-  }
-
-  private static void bad(
-      Stream.Builder<Arguments> cases, String field, String part, String... replacements) {
-    for (String replacement : replacements) {
-      assertThat(GOOD).contains(part);
-      cases.add(
-          Arguments.of(
-              field,
-              GOOD.replaceFirst(Pattern.quote(part), Matcher.quoteReplacement(replacement))));
-    }
+    return Stream.of(
+        Arguments.of("stock", GOOD.replace(":500,", ":-1,")),
+        Arguments.of("extra", GOOD.replace("{", "{\"extra\":1,")),
+        Arguments.of("body", GOOD.replace("{", "{\"a b\\n\":1,")),
+        Arguments.of("body", GOOD.replace("\"stock\"", "\"stock\":500,\"stock\"")),
+        Arguments.of("body", ""),
+        Arguments.of("body", "null"),
+        Arguments.of("body", "[]"),
+        Arguments.of("body", GOOD + "{}"),
+        Arguments.of("body", GOOD + "x"),
+        Arguments.of("name", "{}"),
+        Arguments.of("body", "[".repeat(5_000)));
   }
 
   @ParameterizedTest

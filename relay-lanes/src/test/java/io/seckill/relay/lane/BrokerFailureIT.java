@@ -9,51 +9,37 @@ import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** In every failure of the broker orders stay in Redis until it has confirmed them. */
-@ExtendWith(TestServers.class)
-class BrokerFailureIT {
-
-  private static final long SKU = 1600;
+class BrokerFailureIT extends LaneFixture {
 
   private static final Duration CONFIRM_TIMEOUT = Duration.ofMillis(1_500);
 
-  @AutoClose private static final RabbitServer rabbitServer = RabbitServer.start();
+  @AutoClose private static final RabbitServer ownServer = RabbitServer.start();
 
-  private final RedisDatabase redis = TestServers.redis().newDatabase();
-  private final RabbitVhost rabbit = rabbitServer.newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    rabbit.delete();
+  BrokerFailureIT() {
+    super(TestServers.redis(), ownServer);
   }
 
   /** facts.md 16: a missing exchange closes the channel. */
   @Test
   void declaresAMissingExchangeAgain() throws Exception {
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
 
       List<String> admitted = outbox.admit(10, SKU);
       eventually("the closed channel to be noticed")
           .until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
-      everythingArrives(broker, admitted);
+      everythingIsStored(admitted);
       eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
     }
   }
@@ -62,9 +48,8 @@ class BrokerFailureIT {
   @Test
   void keepsItsLinkOverTwoRefusedBatches() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.watching(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       long links = proxy.acceptedConnections();
       for (int batch = 1; batch <= 2; batch++) {
         long returns = relay.count("returns");
@@ -82,8 +67,7 @@ class BrokerFailureIT {
   void triesAgainWhenTheQueueIsFull() throws Exception {
     rabbit.setPolicy(
         "full", "seckill.orders.0", "{\"max-length\":5,\"overflow\":\"reject-publish\"}");
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       List<String> admitted = new ArrayList<>();
       eventually()
           .until(
@@ -96,7 +80,7 @@ class BrokerFailureIT {
 
       rabbit.clearPolicy("full");
 
-      everythingArrives(broker, admitted);
+      everythingIsStored(admitted);
       assertThat(broker.duplicates()).isZero();
     }
   }
@@ -108,12 +92,11 @@ class BrokerFailureIT {
         "full", "seckill.orders.0", "{\"max-length\":5,\"overflow\":\"reject-publish\"}");
     outbox.preheat(SKU);
     List<String> admitted = new ArrayList<>(outbox.admit(500, SKU));
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay =
-            TestRelay.start(
-                redis.url(),
-                rabbit.url(),
-                Tuning.PATIENT.withLanesPerPartition(2).withMaxUnconfirmed(16))) {
+    try (TestRelay relay =
+        TestRelay.start(
+            redis.url(),
+            rabbit.url(),
+            Tuning.PATIENT.withLanesPerPartition(2).withMaxUnconfirmed(16))) {
       assertThat(relay.lanesOf(0)).hasSize(2);
       eventually()
           .until(
@@ -125,7 +108,7 @@ class BrokerFailureIT {
 
       rabbit.clearPolicy("full");
 
-      everythingArrives(broker, admitted);
+      everythingIsStored(admitted);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
       eventually().until(() -> relay.count("settled") == admitted.size());
@@ -138,9 +121,9 @@ class BrokerFailureIT {
   @Test
   void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     Tuning tuning = Tuning.DEFAULT.withConfirmTimeout(CONFIRM_TIMEOUT);
-    try (TestBroker broker = TestBroker.consuming(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), tuning)) {
-      running(relay);
+    broker.consume();
+    try (TestRelay relay = start(tuning)) {
+      awaitAll(relay, LaneState.RUNNING);
       rabbitServer.setMemoryWatermark(0.0000001);
       try {
         List<String> first = outbox.admit(5, SKU); // the broker blocks a connection that publishes
@@ -164,8 +147,8 @@ class BrokerFailureIT {
 
   @Test
   void aGatewaysLaneTakesNothingWhileAnAlarmBlocksPublishing() throws Exception {
-    try (TestBroker broker = TestBroker.consuming(rabbit.url());
-        TestDirectLanes lanes = TestDirectLanes.start(redis.url(), rabbit.url(), 512)) {
+    broker.consume();
+    try (TestDirectLanes lanes = TestDirectLanes.start(redis.url(), rabbit.url(), 512)) {
       String before = lanes.awaitOpen(0);
       rabbitServer.setMemoryWatermark(0.0000001);
       try {
@@ -187,11 +170,8 @@ class BrokerFailureIT {
 
   @Test
   void leavesTheBacklogInTheOutboxWhileTheBrokerIsFrozen() throws Exception {
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay =
-            TestRelay.start(
-                redis.url(), rabbit.url(), TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(10))) {
-      running(relay);
+    try (TestRelay relay = start(Tuning.DEFAULT.withMaxUnconfirmed(10))) {
+      awaitAll(relay, LaneState.RUNNING);
       rabbitServer.freeze();
       List<String> admitted = outbox.admit(100, SKU);
       eventually().until(() -> relay.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
@@ -199,7 +179,7 @@ class BrokerFailureIT {
       assertThat(outbox.inPrivateQueues() + outbox.waiting()).isEqualTo(100);
 
       rabbitServer.thaw();
-      everythingArrives(broker, admitted);
+      everythingIsStored(admitted);
     } finally {
       rabbitServer.thaw();
     }
@@ -209,19 +189,16 @@ class BrokerFailureIT {
   @Tag("proof")
   @Test
   void losesNothingWhenTheBrokerIsKilledUnderLoad() throws Exception {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
       eventually().until(() -> relay.count("settled") > 2_000);
       rabbitServer.kill();
-      eventually()
-          .until(
-              () ->
-                  relay.lanes().stream().allMatch(l -> l.state() == LaneState.BROKER_UNAVAILABLE));
+      awaitAll(relay, LaneState.BROKER_UNAVAILABLE);
       rabbitServer.restart();
 
-      try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
-        everythingArrives(broker, admitted);
+      try (TestBroker restarted = TestBroker.consuming(rabbit.url())) {
+        everythingArrives(restarted, admitted);
       }
     }
   }
@@ -230,9 +207,9 @@ class BrokerFailureIT {
   @Tag("proof")
   @Test
   void lanesOfALostNodeGoOnAtAnother() throws Exception {
+    broker.consume();
     try (TcpProxy one = TcpProxy.to(rabbitServer);
         TcpProxy other = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay =
             TestRelay.start(
                 redis.url(),
@@ -241,7 +218,7 @@ class BrokerFailureIT {
                     rabbit.url().replace(":" + rabbitServer.port(), ":" + Ports.free()),
                     rabbit.via(one).url(),
                     rabbit.via(other).url()))) {
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       assertThat(one.openConnections()).isBetween(1, relay.lanes().size() - 1);
       assertThat(other.openConnections()).isEqualTo(relay.lanes().size() - one.openConnections());
 
@@ -249,7 +226,7 @@ class BrokerFailureIT {
 
       List<String> admitted = outbox.admit(1_000, TestOutbox.skusOfEveryPartition());
       eventually().until(() -> broker.seen() == admitted.size());
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       assertThat(other.openConnections()).isEqualTo(relay.lanes().size());
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     }
@@ -271,10 +248,10 @@ class BrokerFailureIT {
   @Tag("proof")
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
+    broker.consume();
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       List<String> admitted =
           new ArrayList<>(outbox.admit(2_500, TestOutbox.skusOfEveryPartition()));
       for (int i = 0; i < 3; i++) {
@@ -291,14 +268,10 @@ class BrokerFailureIT {
     }
   }
 
-  private static void running(TestRelay relay) {
-    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
-  }
-
-  private void everythingArrives(TestBroker broker, List<String> admitted) throws Exception {
-    eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
+  /** What was published waits in the queues until now. */
+  private void everythingIsStored(List<String> admitted) {
+    nothingIsLeft();
     broker.consume();
-    eventually().until(() -> broker.seen() == admitted.size());
-    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+    everythingArrives(admitted);
   }
 }

@@ -7,45 +7,22 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.HandOver.Reservation;
-import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
-import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(TestServers.class)
-class DirectLaneIT {
+class DirectLaneIT extends LaneFixture {
 
   private static final int PARTITION = 0;
-  private static final long SKU = 1600;
   private static final int WINDOW = 512;
 
-  private final RabbitServer rabbitServer = TestServers.rabbit();
-  private final RedisDatabase redis = TestServers.redis().newDatabase();
-  private final RabbitVhost rabbit = rabbitServer.newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-  private TestBroker broker;
-
-  @BeforeEach
-  void connect() throws Exception {
+  DirectLaneIT() {
     outbox.preheat(SKU);
-    broker = TestBroker.consuming(rabbit.url());
-  }
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    broker.close();
-    rabbit.delete();
   }
 
   @Test
@@ -119,7 +96,7 @@ class DirectLaneIT {
       eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
       String late = outbox.claimLate(token, SKU);
 
-      try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay relay = start()) {
         eventually().until(() -> broker.seen() == 1);
         assertThat(broker.deliveries()).containsOnlyKeys(late);
         assertThat(relay.count("adopted")).isEqualTo(1);
@@ -172,7 +149,7 @@ class DirectLaneIT {
       assertThat(lanes.count("leases.fenced")).isEqualTo(1);
       assertThat(outbox.inPrivateQueues()).as("they are the relays' now").isEqualTo(5);
 
-      try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay relay = start()) {
         eventually().until(() -> outbox.inPrivateQueues() == 0);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
         assertThat(relay.count("adopted")).isEqualTo(5);
@@ -222,7 +199,7 @@ class DirectLaneIT {
     }
     Set<String> admitted = outbox.redis().smembers(DirectMain.ADMITTED);
 
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> broker.seen() == admitted.size());
       eventually().until(() -> outbox.inPrivateQueues() == 0);
       assertThat(broker.deliveries().keySet()).isEqualTo(admitted);

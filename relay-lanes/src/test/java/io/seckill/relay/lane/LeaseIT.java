@@ -7,12 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.testing.RabbitServer;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
-import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,38 +15,20 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.resps.Tuple;
 
 /** Lanes die, freeze or resume: every order is delivered, and fenced lanes do no harm. */
-@ExtendWith(TestServers.class)
-class LeaseIT {
+class LeaseIT extends LaneFixture {
 
-  private static final long SKU = 1600;
   private static final String GHOST = "ghost:0:00112233";
-
-  private final RedisServer redisServer = TestServers.redis();
-  private final RabbitServer rabbitServer = TestServers.rabbit();
-  private final RedisDatabase redis = redisServer.newDatabase();
-  private final RabbitVhost rabbit = rabbitServer.newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-  private final TestBroker broker = TestBroker.consuming(rabbit.url());
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    broker.close();
-    rabbit.delete();
-  }
 
   @Test
   void adoptsThePrivateQueueOfARelayThatIsGone() {
     register(GHOST, System.currentTimeMillis() - 1);
     String order = outbox.claimLate(GHOST, SKU);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       everythingArrives(List.of(order));
       assertThat(relay.count("adopted")).isEqualTo(1);
     }
@@ -63,7 +40,7 @@ class LeaseIT {
     register(GHOST, System.currentTimeMillis() - 1);
     String order = outbox.claimLate(GHOST, SKU);
     TestRelay.Tuning narrow = TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(4);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), narrow)) {
+    try (TestRelay relay = start(narrow)) {
       eventually().until(() -> broker.deliveries().containsKey(order));
       assertThat(outbox.waiting()).isPositive();
       assertThat(relay.count("adopted")).isEqualTo(1);
@@ -74,7 +51,7 @@ class LeaseIT {
   void leavesTheQueueOfALeaseInForceAlone() {
     register(GHOST, System.currentTimeMillis() + 25_000); // a lease lasts 30 s
     outbox.claimLate(GHOST, SKU);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), TestRelay.Tuning.PATIENT)) {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT)) {
       eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
       await()
           .during(Duration.ofSeconds(1)) // five searches for dead queues
@@ -88,7 +65,7 @@ class LeaseIT {
   void adoptsAQueueWhoseLeaseEndsLaterThanALeaseLasts() {
     register(GHOST, System.currentTimeMillis() + 3_600_000);
     String order = outbox.claimLate(GHOST, SKU);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       everythingArrives(List.of(order));
       assertThat(relay.count("adopted")).isEqualTo(1);
     }
@@ -105,7 +82,7 @@ class LeaseIT {
     String registered = outbox.claimLate(GHOST, SKU + 7);
     String orphan = outbox.claimLate("gone:0:0123456789abcdef", SKU + 9);
     outbox.claimLate("gone:0:0123456789abcdef", SKU + 3);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually()
           .untilAsserted(
               () -> assertThat(broker.deliveries()).containsOnlyKeys(registered, orphan));
@@ -121,7 +98,7 @@ class LeaseIT {
 
   @Test
   void adoptsALateClaimIntoADeadQueue() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       register(GHOST, -System.currentTimeMillis());
       String order = outbox.claimLate(GHOST, SKU);
       everythingArrives(List.of(order));
@@ -131,7 +108,7 @@ class LeaseIT {
 
   @Test
   void findsALateClaimIntoAQueueThatIsNotRegistered() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       String order = outbox.claimLate(GHOST, SKU);
       everythingArrives(List.of(order));
       assertThat(relay.count("adopted")).isEqualTo(1);
@@ -153,7 +130,7 @@ class LeaseIT {
       eventually().until(() -> cutOff.lane(0).inFlight() == 10);
       toRedis.cut();
 
-      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay other = start()) {
         eventually().until(() -> other.count("adopted") == 10);
         eventually().until(() -> outbox.inPrivateQueues() == 0);
         toRedis.heal();
@@ -178,7 +155,7 @@ class LeaseIT {
       eventually().until(() -> alone.lane(0).inFlight() == 10);
       toRabbit.cut();
 
-      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay other = start()) {
         everythingArrives(admitted);
         assertThat(other.count("adopted")).isEqualTo(10);
       }
@@ -199,7 +176,7 @@ class LeaseIT {
       Set<String> leases = leasesInForce();
       assertThat(leases).as("leases before the freeze").hasSize(Partition.COUNT);
       frozen.freeze();
-      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay other = start()) {
         everythingArrives(admitted);
         assertThat(other.count("adopted")).as("orders of the frozen relay").isEqualTo(500);
         assertThat(frozen.isFrozen()).as("frozen when they were adopted").isTrue();
@@ -267,11 +244,5 @@ class LeaseIT {
 
   private void register(String token, long score) {
     outbox.redis().zadd(RedisKeys.lanes(0), (double) score, token);
-  }
-
-  private void everythingArrives(List<String> admitted) {
-    eventually().until(() -> broker.seen() == admitted.size());
-    eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
-    assertThat(broker.deliveries()).containsOnlyKeys(admitted);
   }
 }

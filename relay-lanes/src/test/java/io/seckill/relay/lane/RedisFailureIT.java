@@ -4,8 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -14,28 +12,19 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** An order that Redis has moved is published, whether or not Redis answers. */
-@ExtendWith(TestServers.class)
-class RedisFailureIT {
+class RedisFailureIT extends LaneFixture {
 
-  private static final long SKU = 1600;
-
-  private final RedisServer redisServer = RedisServer.start("appendonly yes", "appendfsync always");
-  private final RedisDatabase redis = redisServer.newDatabase();
-  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-  private final TestBroker broker = TestBroker.consuming(rabbit.url());
+  RedisFailureIT() {
+    super(RedisServer.start("appendonly yes", "appendfsync always"), TestServers.rabbit());
+    broker.consume();
+  }
 
   @AfterEach
-  void disconnect() {
-    outbox.close();
-    broker.close();
-    rabbit.delete();
+  void stop() {
     redisServer.close();
   }
 
@@ -44,7 +33,7 @@ class RedisFailureIT {
   void publishesAnOrderWhoseClaimWasNotAnswered() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
         TestRelay relay = TestRelay.start(redis.via(proxy).url(), rabbit.url())) {
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       proxy.dropToClient(true);
       List<String> admitted = outbox.admit(1, SKU);
       eventually().until(() -> outbox.inPrivateQueues() == 1);
@@ -61,12 +50,10 @@ class RedisFailureIT {
   void givesUpALinkToRedisThatIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
         TestRelay relay = TestRelay.start(redis.via(proxy).url(), rabbit.url())) {
-      running(relay);
+      awaitAll(relay, LaneState.RUNNING);
       proxy.dropToServer(true);
       proxy.dropToClient(true);
-      eventually()
-          .until(
-              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
+      awaitAll(relay, LaneState.REDIS_UNAVAILABLE);
 
       List<String> admitted = outbox.admit(20, TestOutbox.skusOfEveryPartition());
       proxy.heal();
@@ -79,21 +66,22 @@ class RedisFailureIT {
   void drainsAFullRedis() {
     List<String> admitted = outbox.admit(3_000, TestOutbox.skusOfEveryPartition());
     outbox.redis().configSet("maxmemory", "1mb");
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       everythingArrives(admitted);
       assertThat(relay.count("settled")).isEqualTo(3_000);
       assertThat(broker.duplicates()).isZero();
 
       outbox.redis().configSet("maxmemory", "0");
-      everythingArrives(outbox.admit(10, SKU), 3_010);
+      admitted.addAll(outbox.admit(10, SKU));
+      everythingArrives(admitted);
     }
   }
 
   /** facts.md 8: Redis loses its scripts at SCRIPT FLUSH, a restart and a failover. */
   @Test
   void loadsItsScriptsAgain() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       for (int i = 1; i <= 10; i++) {
         outbox.redis().scriptFlush();
         int expected = i * 100;
@@ -108,14 +96,12 @@ class RedisFailureIT {
   @Tag("proof")
   @Test
   void losesNothingWhenRedisIsKilledUnderLoad() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
       eventually().until(() -> relay.count("settled") > 1_000);
       redisServer.kill();
-      eventually()
-          .until(
-              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
+      awaitAll(relay, LaneState.REDIS_UNAVAILABLE);
       redisServer.restart();
 
       everythingArrives(admitted);
@@ -127,25 +113,24 @@ class RedisFailureIT {
 
   @Test
   void goesOnWhenAReadOnlyReplicaIsPromoted() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       List<String> admitted = outbox.admit(1, SKU);
       eventually().until(() -> broker.seen() == 1);
       replicaOf("127.0.0.1", "1");
-      eventually()
-          .until(
-              () -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.REDIS_UNAVAILABLE));
+      awaitAll(relay, LaneState.REDIS_UNAVAILABLE);
 
       replicaOf("NO", "ONE");
-      everythingArrives(outbox.admit(10, SKU), admitted.size() + 10);
+      admitted.addAll(outbox.admit(10, SKU));
+      everythingArrives(admitted);
     }
   }
 
   /** As when Redis executes a BRPOPLPUSH after the lane has given up the connection. */
   @Test
   void publishesALateClaimIntoAQueueInUse() {
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       outbox.admit(1, SKU);
       eventually().until(() -> relay.count("settled") == 1);
       String token = outbox.redis().zrange(RedisKeys.lanes(0), 0, -1).get(0);
@@ -163,7 +148,7 @@ class RedisFailureIT {
     byte[] junk = {'{', (byte) 0xff, (byte) 0xc0, 0, '}'};
     outbox.redis().lpush(RedisKeys.outbox(0).getBytes(StandardCharsets.UTF_8), junk);
     List<String> admitted = outbox.admit(3, SKU);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       everythingArrives(admitted);
       eventually().until(() -> broker.deadLetters().size() == 1);
       assertThat(broker.deadLetters().get(0).getBody()).isEqualTo(junk);
@@ -179,38 +164,18 @@ class RedisFailureIT {
   void changesNothingWhenTheOutboxIsOfAnotherType() {
     outbox.redis().set(RedisKeys.outbox(0), "foreign");
     List<String> admitted = outbox.admit(10, 1601);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> broker.seen() == admitted.size());
       eventually().until(() -> relay.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
       assertThat(outbox.redis().get(RedisKeys.outbox(0))).isEqualTo("foreign");
 
       outbox.redis().del(RedisKeys.outbox(0));
-      everythingArrives(outbox.admit(5, SKU), 15);
+      admitted.addAll(outbox.admit(5, SKU));
+      everythingArrives(admitted);
     }
   }
 
   private void replicaOf(String host, String port) {
     outbox.redis().executeCommand(new CommandArguments(Command.REPLICAOF).add(host).add(port));
-  }
-
-  private static void running(TestRelay relay) {
-    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
-  }
-
-  private void everythingArrives(List<String> admitted) {
-    everythingArrives(admitted, admitted.size());
-  }
-
-  private void everythingArrives(List<String> admitted, int seen) {
-    eventually()
-        .untilAsserted(
-            () ->
-                assertThat(broker.deliveries())
-                    .as("orders delivered")
-                    .hasSize(seen)
-                    .containsKeys(admitted.toArray(String[]::new)));
-    eventually()
-        .ignoreExceptionsInstanceOf(JedisConnectionException.class) // pooled before a restart
-        .until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
   }
 }

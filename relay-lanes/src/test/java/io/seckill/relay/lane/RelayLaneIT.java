@@ -12,37 +12,19 @@ import io.seckill.common.order.RecordedMessages;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
-import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(TestServers.class)
-class RelayLaneIT {
-
-  private final RedisDatabase redis = TestServers.redis().newDatabase();
-  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-  private final TestBroker broker = TestBroker.consuming(rabbit.url());
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    broker.close();
-    rabbit.delete();
-  }
+class RelayLaneIT extends LaneFixture {
 
   @Test
   void carriesEveryOrderOnceFromAllPartitionsToTheirQueues() {
     List<String> admitted = outbox.admit(4_000, TestOutbox.skusOfEveryPartition());
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
+    try (TestRelay relay = start(Tuning.PATIENT)) {
       eventually().until(() -> broker.seen() == admitted.size());
       eventually().until(() -> outbox.inPrivateQueues() == 0);
 
@@ -56,7 +38,7 @@ class RelayLaneIT {
   @Test
   void keepsTheOrderOfAdmissionWithinASku() {
     List<String> admitted = outbox.admit(2_000, 1603);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 2_000);
 
       eventually().until(() -> broker.seen() == 2_000);
@@ -73,7 +55,7 @@ class RelayLaneIT {
     String traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     OrderMessage order = outbox.message(1605, 2, traceparent);
     outbox.admitText(5, OrderMessageCodec.encode(order));
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 1);
     }
     eventually().until(() -> broker.seen() == 1);
@@ -97,7 +79,7 @@ class RelayLaneIT {
     outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1601, 3, null)));
     outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1601, 4, null)));
     outbox.admitText(1, OrderMessageCodec.encode(outbox.message(1617, 5, null)));
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 3);
       eventually().until(() -> outbox.inPrivateQueues() == 0);
     }
@@ -110,7 +92,7 @@ class RelayLaneIT {
   void sendsAnUnreadableEntryToTheDeadLettersAndGoesOn() {
     outbox.admitText(7, "{\"w\":9}");
     List<String> admitted = outbox.admit(3, 1607);
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 4);
       assertThat(relay.count("unreadable")).isEqualTo(1);
     }
@@ -127,7 +109,7 @@ class RelayLaneIT {
   @Test
   void sendsAnEntryOfAnotherVersionToTheDeadLettersForItsVersion() {
     outbox.admitText(7, "{\"v\":9,\"orderId\":7}");
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 1);
     }
     eventually().until(() -> broker.deadLetters().size() == 1);
@@ -143,7 +125,7 @@ class RelayLaneIT {
     entries.add(recorded("order-v1-traced.json"));
     entries.add(recorded("order-v1.json").replace("}", ",\"giftWrap\":{\"colour\":\"red\"}}"));
     entries.forEach(entry -> outbox.admitText(Partition.ofSku(1001), entry));
-    try (TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
+    try (TestRelay relay = start()) {
       eventually().until(() -> relay.count("settled") == 3);
     }
     eventually().until(() -> broker.orders().size() == 3);

@@ -5,45 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
-import io.seckill.testing.RabbitServer;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
-import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.resps.Tuple;
 
-@ExtendWith(TestServers.class)
-class RelayStopIT {
-
-  private static final long SKU = 1600;
-
-  private final RabbitServer rabbitServer = TestServers.rabbit();
-  private final RedisDatabase redis = TestServers.redis().newDatabase();
-  private final RabbitVhost rabbit = rabbitServer.newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-  private final TestBroker broker = TestBroker.consuming(rabbit.url());
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    broker.close();
-    rabbit.delete();
-  }
+class RelayStopIT extends LaneFixture {
 
   @Test
   void drainsItsWindowsSoThatNothingIsSentTwice() {
     List<String> admitted = outbox.admit(20_000, TestOutbox.skusOfEveryPartition());
-    TestRelay first = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT);
+    TestRelay first = start(Tuning.PATIENT);
     eventually().until(() -> first.count("settled") > 1_000);
     first.close();
     assertThat(outbox.inPrivateQueues()).isZero();
     assertThat(outbox.waiting()).isEqualTo(20_000 - first.count("settled"));
 
-    try (TestRelay second = TestRelay.start(redis.url(), rabbit.url(), Tuning.PATIENT)) {
+    try (TestRelay second = start(Tuning.PATIENT)) {
       eventually().until(() -> broker.seen() == 20_000);
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
@@ -64,7 +42,7 @@ class RelayStopIT {
       assertThat(outbox.inPrivateQueues()).isEqualTo(10);
       proxy.heal();
 
-      try (TestRelay other = TestRelay.start(redis.url(), rabbit.url())) {
+      try (TestRelay other = start()) {
         eventually().until(() -> broker.seen() == 10);
         assertThat(other.count("adopted")).isEqualTo(10);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
@@ -75,7 +53,7 @@ class RelayStopIT {
 
   @Test
   void releasesItsLeasesSoThatOthersNeedNotWait() {
-    TestRelay relay = TestRelay.start(redis.url(), rabbit.url());
+    TestRelay relay = start();
     eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
     relay.close();
 

@@ -4,39 +4,23 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.testing.RabbitServer;
-import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /** An order leaves its private queue only after a queue of the broker has stored it. */
-@ExtendWith(TestServers.class)
-class UnconfirmedOrdersIT {
+class UnconfirmedOrdersIT extends LaneFixture {
 
-  private static final long SKU = 1600;
-
-  private final RabbitServer rabbitServer = TestServers.rabbit();
-  private final RedisDatabase redis = TestServers.redis().newDatabase();
-  private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
-  private final TestOutbox outbox = new TestOutbox(redis.url());
-
-  @AfterEach
-  void disconnect() {
-    outbox.close();
-    rabbit.delete();
+  UnconfirmedOrdersIT() {
+    super(TestServers.redis(), TestServers.rabbit());
   }
 
   /** facts.md 16: an unroutable message is acked too, after its return. */
   @Test
   void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
-    try (TestBroker broker = TestBroker.watching(rabbit.url());
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.url())) {
-      running(relay);
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.RUNNING);
       broker.channel().queueDelete(BrokerTopology.orderQueue(0));
 
       List<String> admitted = outbox.admit(10, SKU);
@@ -53,9 +37,9 @@ class UnconfirmedOrdersIT {
   @Test
   void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
+      broker.consume();
+      awaitAll(relay, LaneState.RUNNING);
       proxy.dropToClient(true);
       List<String> admitted = outbox.admit(10, SKU);
       everythingIsDelivered(broker, admitted);
@@ -76,9 +60,9 @@ class UnconfirmedOrdersIT {
   @Test
   void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestBroker broker = TestBroker.consuming(rabbit.url());
         TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      running(relay);
+      broker.consume();
+      awaitAll(relay, LaneState.RUNNING);
       proxy.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
       eventually().until(() -> relay.lane(0).inFlight() == 10);
@@ -91,10 +75,6 @@ class UnconfirmedOrdersIT {
       assertThat(relay.count("republished")).isEqualTo(10);
       assertThat(broker.duplicates()).isZero();
     }
-  }
-
-  private static void running(TestRelay relay) {
-    eventually().until(() -> relay.lanes().stream().allMatch(l -> l.state() == LaneState.RUNNING));
   }
 
   private static void everythingIsDelivered(TestBroker broker, List<String> admitted) {

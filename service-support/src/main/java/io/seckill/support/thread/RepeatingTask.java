@@ -4,7 +4,8 @@ import java.time.Duration;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * Repeats a task on a daemon thread of its own; a round that throws is logged and does not end it.
+ * Repeats a task on a daemon thread of its own; a round that throws does not end it ({@link
+ * LoggedRounds}).
  */
 public final class RepeatingTask implements AutoCloseable {
 
@@ -16,16 +17,16 @@ public final class RepeatingTask implements AutoCloseable {
   /**
    * Starts the first round at once.
    *
-   * @param name begins the thread's name
+   * @param name begins the thread's name; also for the log
    * @param pause from the end of a round to the start of the next
    */
   public RepeatingTask(String name, Duration pause, Runnable task) {
-    this.task = task;
+    this.task = new LoggedRounds(name, task);
     thread.setThreadNamePrefix(name + '-');
     thread.setDaemon(true);
     thread.setAwaitTerminationMillis(LONGEST_STOP.toMillis());
     thread.initialize();
-    var unused = thread.scheduleWithFixedDelay(task, pause);
+    var unused = thread.scheduleWithFixedDelay(this.task, pause);
   }
 
   /** Runs one more round without the pause, after the one in progress. */

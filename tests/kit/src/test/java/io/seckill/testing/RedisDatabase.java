@@ -1,5 +1,9 @@
 package io.seckill.testing;
 
+import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
+import redis.clients.jedis.UnifiedJedis;
+
 /**
  * One database of a Redis server.
  *
@@ -15,6 +19,11 @@ public record RedisDatabase(String host, int port, int number) {
   /** As {@link #url()}, for a user of the ACL. */
   public String url(String user, String password) {
     return "redis://" + user + ":" + password + "@" + host + ":" + port + "/" + number;
+  }
+
+  /** A client of this database; the caller closes it. */
+  public UnifiedJedis open() {
+    return RedisClients.open(RedisSettings.single(url()), "test");
   }
 
   /** The same database, reached through a proxy. */

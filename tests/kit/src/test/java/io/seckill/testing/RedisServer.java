@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.UnifiedJedis;
 
 /** A Redis server. It has no persistence unless its configuration enables it. */
 public final class RedisServer extends TestServer {
@@ -71,6 +72,11 @@ public final class RedisServer extends TestServer {
       throw new IllegalStateException("All " + DATABASES + " databases of this Redis are taken");
     }
     return new RedisDatabase(host(), port(), number);
+  }
+
+  /** A client of database 0; the caller closes it. */
+  public UnifiedJedis open() {
+    return new RedisDatabase(host(), port(), 0).open();
   }
 
   /** A connection that the caller closes, without a login. */

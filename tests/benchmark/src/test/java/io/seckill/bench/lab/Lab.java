@@ -91,6 +91,7 @@ public final class Lab implements AutoCloseable {
       RedisServer redis,
       RabbitServer rabbit,
       RabbitVhost vhost,
+      MySqlServer mysql,
       MySqlDatabase database,
       Map<String, String> variables,
       Runnable close) {
@@ -104,6 +105,7 @@ public final class Lab implements AutoCloseable {
           redis,
           Bounded.get(rabbit),
           Bounded.get(rabbit).newVhost(),
+          mysql,
           mysql.newDatabase(),
           Map.of(),
           () -> {
@@ -127,6 +129,7 @@ public final class Lab implements AutoCloseable {
           redis.primary(),
           Bounded.get(rabbit).nodes().get(0),
           vhost,
+          mysql.primary(),
           database,
           Map.of(
               "SECKILL_REDIS_MODE",
@@ -233,6 +236,13 @@ public final class Lab implements AutoCloseable {
   /** A new connection to the services' database; the caller closes it. */
   public Connection mysql() throws SQLException {
     return servers.database().connect();
+  }
+
+  /** As {@link #mysql()}, of the server's administrator. */
+  public Connection mysqlAsRoot() throws SQLException {
+    Connection root = servers.mysql().rootConnection();
+    root.setCatalog(servers.database().name());
+    return root;
   }
 
   /**

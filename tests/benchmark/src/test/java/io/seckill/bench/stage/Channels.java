@@ -60,23 +60,20 @@ final class Channels implements Stage {
 
   /** A gateway's settings, and the keys of its figures. */
   private enum Mode {
-    RELAY("relays, durable in Redis", "relay", "redis", 0),
-    DIRECT("direct, durable in Redis", "direct", "redis", 0),
-    REPLICAS("relays, durable on one replica", "relay", "replicas", 1),
-    BROKER("direct, durable in the broker", "direct", "broker", 0),
-    HA("relays, HA form, durable on one replica", "relay", "replicas", 1);
+    RELAY("relays, durable in Redis", "redis", 0),
+    REPLICAS("relays, durable on one replica", "replicas", 1),
+    BROKER("direct, durable in the broker", "broker", 0),
+    HA("relays, HA form, durable on one replica", "replicas", 1);
 
     final String title;
-    final String channel;
     final String durableIn;
     final int replicas;
     final String prefix = "channels." + name().toLowerCase(Locale.ROOT) + "_";
     final String accepted = prefix + "accepted_per_s";
     final String sustained = prefix + "sustained_per_s";
 
-    Mode(String title, String channel, String durableIn, int replicas) {
+    Mode(String title, String durableIn, int replicas) {
       this.title = title;
-      this.channel = channel;
       this.durableIn = durableIn;
       this.replicas = replicas;
     }
@@ -115,8 +112,6 @@ final class Channels implements Stage {
           Map.of(
               "SECKILL_BROKER_URLS",
               lab.pipeline().brokerUrl(),
-              "SECKILL_ADMISSION_CHANNEL",
-              channel,
               "SECKILL_ADMISSION_DURABLEIN",
               durableIn,
               "SECKILL_ADMISSION_REPLICAS",

@@ -49,7 +49,7 @@ final class Memory implements Stage {
   }
 
   /** Excludes the buffers of connections and of the append-only file, which vary. */
-  private static long usedBytes(UnifiedJedis redis) {
+  static long usedBytes(UnifiedJedis redis) {
     String info = redis.info("memory");
     return field(info, "used_memory")
         - field(info, "mem_clients_normal")

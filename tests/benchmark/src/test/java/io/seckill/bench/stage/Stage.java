@@ -38,7 +38,8 @@ public interface Stage {
         new RelayDrain(),
         new AfterSale(),
         new Channels(),
-        new Alternatives());
+        new Alternatives(),
+        new Large());
   }
 
   /** All stages, in the order of the pipeline. */
@@ -54,6 +55,7 @@ public interface Stage {
         new AfterSale(),
         new Memory(),
         new Channels(),
-        new Alternatives());
+        new Alternatives(),
+        new Large());
   }
 }

@@ -14,7 +14,9 @@ import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.LoopDisk;
+import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
+import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -50,7 +52,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * what the rows leave behind no guarantee allows.
  */
 @Tag("proof")
-@OnChannel(value = "relay", fallback = "manual")
+@OnChannel(fallback = "manual")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class AlertFaultsIT {
 
@@ -89,6 +91,32 @@ class AlertFaultsIT {
     return services.stream().map(ServiceInstance::healthPort).toList();
   }
 
+  private void fires(List<String> alerts, Runnable fault, SaleOffer... sales) {
+    fires(alerts, fault, List.of(), () -> {}, sales);
+  }
+
+  /** Shoppers buy of these sales meanwhile. */
+  private void fires(
+      List<String> alerts, Runnable fault, List<String> over, Runnable end, SaleOffer... sales) {
+    try (AlertWatch watch = watch();
+        SteadyShoppers shoppers = new SteadyShoppers(lab, sales)) {
+      shoppers.start();
+      try {
+        fault.run();
+        watch.awaitFiring(alerts.toArray(String[]::new));
+      } finally {
+        end.run();
+      }
+      watch.awaitSilent(over.toArray(String[]::new));
+    }
+  }
+
+  private SaleOffer strong() {
+    SaleOffer strong = lab.plenty().strong();
+    lab.open(strong);
+    return strong;
+  }
+
   private SaleOffer limited(int limit, long stock) {
     SaleOffer sale = new SaleOffer(lab.plenty().skuId(), PurchasePolicy.LIMITED, limit, stock);
     lab.open(sale);
@@ -115,10 +143,8 @@ class AlertFaultsIT {
   @Test
   @DisplayName("nothing fires while the pipeline sells")
   void nothingWhileThePipelineSells() {
-    SaleOffer strong = lab.plenty().strong();
-    lab.open(strong);
     try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong)) {
+        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong())) {
       shoppers.start();
       await("silence").during(QUIET).atMost(MINUTES).until(() -> watch.firing().isEmpty());
     }
@@ -148,27 +174,23 @@ class AlertFaultsIT {
   @Test
   @DisplayName("order-consumers cut off from Redis")
   void consumersCutOffFromRedis() {
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
-      shoppers.start();
-      lab.consumers().forEach(consumer -> consumer.links().redis().cut());
-      watch.awaitFiring("ResultsNotInRedis");
-    }
+    fires(
+        List.of("ResultsNotInRedis"),
+        () -> lab.consumers().forEach(consumer -> consumer.links().redis().cut()),
+        lab.newSale());
   }
 
   @Test
   @DisplayName("MySQL killed, and back")
   void mySqlKilled() {
-    SaleOffer strong = lab.plenty().strong();
-    lab.open(strong);
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong)) {
-      shoppers.start();
-      lab.servers().mysql().kill();
-      watch.awaitFiring("BreakerOpen", "IntakePaused", "NoReconciliation", "PurchasesUndecided");
-      lab.servers().mysql().restart();
-      watch.awaitSilent("BreakerOpen", "IntakePaused", "NoReconciliation");
-    }
+    MySqlServer mysql = lab.servers().mysql();
+    fires(
+        List.of("BreakerOpen", "IntakePaused", "NoReconciliation", "PurchasesUndecided"),
+        mysql::kill,
+        List.of("BreakerOpen", "IntakePaused", "NoReconciliation"),
+        mysql::restart,
+        lab.newSale(),
+        strong());
   }
 
   @Test
@@ -191,25 +213,19 @@ class AlertFaultsIT {
   @Test
   @DisplayName("MySQL slow: every statement takes 800 ms and more")
   void mySqlSlow() {
-    SaleOffer strong = lab.plenty().strong();
-    lab.open(strong);
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, strong)) {
-      shoppers.start();
-      lab.consumers().forEach(consumer -> consumer.links().mysql().delay(LATE));
-      watch.awaitFiring("StrongSlow", "StrongUndecided");
-    }
+    fires(
+        List.of("StrongSlow", "StrongUndecided"),
+        () -> lab.consumers().forEach(consumer -> consumer.links().mysql().delay(LATE)),
+        strong());
   }
 
   @Test
   @DisplayName("Redis far away from the gateways")
   void redisFarAway() {
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
-      shoppers.start();
-      lab.gateways().forEach(gateway -> gateway.links().redis().delay(LATE_FOR_REDIS));
-      watch.awaitFiring("AdmissionSlow");
-    }
+    fires(
+        List.of("AdmissionSlow"),
+        () -> lab.gateways().forEach(gateway -> gateway.links().redis().delay(LATE_FOR_REDIS)),
+        lab.newSale());
   }
 
   @Test
@@ -242,27 +258,21 @@ class AlertFaultsIT {
   @Test
   @DisplayName("RabbitMQ killed")
   void rabbitKilled() {
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
-      shoppers.start();
-      lab.servers().rabbit().kill();
-      watch.awaitFiring("LaneStuck", "OutboxOld", "QueueNotRead", "BreakerOpen");
-      lab.servers().rabbit().restart();
-      watch.awaitSilent("LaneStuck", "OutboxOld", "QueueNotRead", "BreakerOpen");
-    }
+    RabbitServer rabbit = lab.servers().rabbit();
+    List<String> alerts = List.of("LaneStuck", "OutboxOld", "QueueNotRead", "BreakerOpen");
+    fires(alerts, rabbit::kill, alerts, rabbit::restart, lab.newSale());
   }
 
   @Test
   @DisplayName("memory alarm of RabbitMQ")
   void memoryAlarm() {
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
-      shoppers.start();
-      lab.servers().rabbit().setMemoryWatermark(0.0000001);
-      watch.awaitFiring("BrokerBlocksPublishing");
-    } finally {
-      lab.servers().rabbit().setMemoryWatermark(0.4);
-    }
+    RabbitServer rabbit = lab.servers().rabbit();
+    fires(
+        List.of("BrokerBlocksPublishing"),
+        () -> rabbit.setMemoryWatermark(0.0000001),
+        List.of(),
+        () -> rabbit.setMemoryWatermark(0.4),
+        lab.newSale());
   }
 
   @Test

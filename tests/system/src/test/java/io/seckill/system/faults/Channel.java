@@ -6,27 +6,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the gateways of a lab are set up.
  *
- * @param name value of {@code seckill.admission.channel}
  * @param durableIn value of {@code seckill.admission.durable-in}
  * @param fallback value of {@code seckill.fallback}, also of the consumers
  */
-public record Channel(String name, String durableIn, String fallback) {
+public record Channel(String durableIn, String fallback) {
 
-  static final Channel AS_SHIPPED = new Channel("relay", "redis", "off");
+  static final Channel AS_SHIPPED = new Channel("redis", "off");
 
   /** The channel that a test asks for. */
   static Channel of(Class<?> test) {
     @Nullable OnChannel asked = test.getAnnotation(OnChannel.class);
-    return asked == null
-        ? AS_SHIPPED
-        : new Channel(asked.value(), asked.durableIn(), asked.fallback());
+    return asked == null ? AS_SHIPPED : new Channel(asked.durableIn(), asked.fallback());
   }
 
+  /** Whether the gateways publish their admissions themselves. */
   boolean isDirect() {
-    return name.equals("direct");
-  }
-
-  boolean isDurableInBroker() {
     return durableIn.equals("broker");
   }
 
@@ -40,7 +34,6 @@ public record Channel(String name, String durableIn, String fallback) {
     return Map.of(
         "HOSTNAME", gateway,
         "SECKILL_BROKER_URLS", brokerUrl,
-        "SECKILL_ADMISSION_CHANNEL", name,
         "SECKILL_ADMISSION_DURABLEIN", durableIn,
         "SECKILL_FALLBACK", fallback,
         "SECKILL_ADMISSION_REPLICAS", durableIn.equals("replicas") ? "1" : "0");

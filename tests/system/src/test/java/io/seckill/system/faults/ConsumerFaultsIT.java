@@ -103,8 +103,7 @@ class ConsumerFaultsIT {
     try (FaultRun run = lab.run(row).begin(100)) {
       ServiceInstance consumer = chosen.get();
       consumer.agent().arm(point, PointAction.HALT, 2);
-      consumer.awaitDeath();
-      assertThat(consumer.agent().hasReached(point)).isTrue();
+      consumer.awaitDeathAt(point);
       run.fault(consumer.name() + " killed at " + point);
       run.judge();
     }
@@ -134,8 +133,7 @@ class ConsumerFaultsIT {
       lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
       points.forEach(
           (consumer, point) -> {
-            consumer.awaitDeath();
-            assertThat(consumer.agent().hasReached(point)).isTrue();
+            consumer.awaitDeathAt(point);
             run.fault(consumer.name() + " killed at " + point);
           });
       for (ServiceInstance consumer : lab.consumers()) {
@@ -274,29 +272,32 @@ class ConsumerFaultsIT {
   @Test
   @DisplayName("25: listener throws once, next batch succeeds")
   void listenerThrowsOnce() {
-    try (FaultRun run = lab.run("25 listener throws once").begin(100)) {
-      ServiceInstance consumer = lab.activeConsumer();
-      for (String point : List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED)) {
-        consumer.agent().arm(point, PointAction.THROW, 1);
-        consumer.agent().awaitReached(point, SOON);
-        run.fault(consumer.name() + " threw at " + point);
-        run.load().awaitAccepted(run.load().accepted() + 200);
-      }
-      run.judge();
-    }
+    meets(
+        "25 listener throws once",
+        PointAction.THROW,
+        Failpoints.BEFORE_STORE,
+        Failpoints.COMMITTED_NOT_ACKED);
   }
 
   @Tag("proof")
   @Test
   @DisplayName("25: the threads of an intake meet an Error")
   void threadsMeetAnError() {
-    try (FaultRun run = lab.run("25 the threads of an intake meet an Error").begin(100)) {
+    meets(
+        "25 the threads of an intake meet an Error",
+        PointAction.ERROR,
+        Failpoints.BEFORE_STORE,
+        Failpoints.COMMITTED_NOT_ACKED,
+        Failpoints.BEFORE_ACK);
+  }
+
+  private void meets(String row, PointAction action, String... points) {
+    try (FaultRun run = lab.run(row).begin(100)) {
       ServiceInstance consumer = lab.activeConsumer();
-      for (String point :
-          List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK)) {
-        consumer.agent().arm(point, PointAction.ERROR, 1);
+      for (String point : points) {
+        consumer.agent().arm(point, action, 1);
         consumer.agent().awaitReached(point, SOON);
-        run.fault(consumer.name() + " met an Error at " + point);
+        run.fault(consumer.name() + " met " + action + " at " + point);
         run.load().awaitAccepted(run.load().accepted() + 100);
       }
       run.judge();
@@ -486,7 +487,7 @@ class ConsumerFaultsIT {
   }
 
   private double sum(String meter) {
-    return lab.consumers().stream().mapToDouble(one -> one.sum(meter)).sum();
+    return ServiceInstance.sum(lab.consumers(), meter);
   }
 
   private long deadLetters() {

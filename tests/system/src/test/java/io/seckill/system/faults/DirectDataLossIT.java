@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Tag;
 
 /** What is answered "queued" after the broker's confirm survives every loss of Redis. */
 @Tag("proof")
-@OnChannel(value = "direct", durableIn = "broker")
+@OnChannel(durableIn = "broker")
 class DirectDataLossIT extends DataLossIT {
 
   DirectDataLossIT(FaultLab lab) {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 
 /** The random schedule with gateways that answer "queued" after the broker's confirm. */
-@OnChannel(value = "direct", durableIn = "broker")
+@OnChannel(durableIn = "broker")
 @Tag("proof")
 class DirectRandomScheduleIT extends RandomScheduleIT {
 

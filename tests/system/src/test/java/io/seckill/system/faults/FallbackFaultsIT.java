@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides the sales of Redis for a while: what Redis had promised is kept. */
-@OnChannel(value = "relay", fallback = "automatic")
+@OnChannel(fallback = "automatic")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class FallbackFaultsIT {
 

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 
 /** The random schedule where MySQL decides while Redis cannot. */
-@OnChannel(value = "relay", fallback = "automatic")
+@OnChannel(fallback = "automatic")
 @Tag("proof")
 class FallbackRandomScheduleIT extends RandomScheduleIT {
 

@@ -80,6 +80,24 @@ public record Fault(
     return all;
   }
 
+  /** The fault of a target, as random schedules inject it. */
+  static Fault of(FaultLab lab, String target, String name) {
+    return all(lab, lab.plenty(), null).stream()
+        .filter(fault -> fault.target.equals(target) && fault.name.equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Delays what a kind of service and a server say to each other. */
+  static Fault slow(String links, List<TcpProxy> proxies, Duration oneWay) {
+    return counted(
+        links,
+        "slow",
+        () -> proxies.forEach(proxy -> proxy.delay(oneWay)),
+        () -> proxies.stream().mapToLong(TcpProxy::delayedBytes).sum(),
+        () -> proxies.forEach(TcpProxy::heal));
+  }
+
   private static List<Fault> to(ServiceInstance service) {
     String name = service.name();
     return List.of(

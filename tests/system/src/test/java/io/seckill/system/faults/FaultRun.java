@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * One row of the fault matrix: four sales, a load that buys from them, faults, and the judgement
@@ -126,6 +127,19 @@ public final class FaultRun implements AutoCloseable {
   /** Records a fault whose effect has been observed. */
   public void fault(String what) {
     faults.add(what);
+  }
+
+  /** Checks what holds while a fault lasts, and records the fault. */
+  void during(Fault fault, Runnable checks) {
+    String what = fault.target() + ": " + fault.name();
+    BooleanSupplier effect = fault.begin().get();
+    try {
+      Signals.await("the effect of " + what, effect::getAsBoolean);
+      checks.run();
+    } finally {
+      fault.end().run();
+    }
+    fault(what);
   }
 
   /** Records the time that something with a promised time has taken up to now. */

@@ -46,8 +46,7 @@ class GatewayFaultsIT {
       ServiceInstance gateway = lab.gateway(1);
       gateway.agent().arm(Failpoints.ADMITTED_NOT_ANSWERED, PointAction.HALT, 20);
       run.begin(0);
-      gateway.awaitDeath();
-      assertThat(gateway.agent().hasReached(Failpoints.ADMITTED_NOT_ANSWERED)).isTrue();
+      gateway.awaitDeathAt(Failpoints.ADMITTED_NOT_ANSWERED);
       run.fault("gateway-1 killed between admission and answer");
       Signals.await(
           "orders it had admitted to be answered by the other gateway",

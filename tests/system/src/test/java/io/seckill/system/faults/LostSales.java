@@ -87,6 +87,27 @@ public final class LostSales {
         });
   }
 
+  /** Checks that a repeat is answered with the order that MySQL has of the purchase. */
+  void assertRepeatsGetTheirOrders() {
+    for (SaleOffer sale : run.sales()) {
+      String stored =
+          "SELECT user_id, quantity, request_id, order_id FROM orders"
+              + (" WHERE status = 'CONFIRMED' AND sku_id = " + sale.skuId() + " LIMIT 20");
+      List<Boolean> isSame =
+          lab.database()
+              .rows(
+                  stored,
+                  row -> {
+                    Answer answer =
+                        lab.shops()
+                            .get(0)
+                            .buy(row.getLong(1), sale.skuId(), row.getInt(2), row.getString(3));
+                    return answer.text("orderId").equals(row.getString(4));
+                  });
+      assertThat(isSame).as("repeats of %s", sale).isNotEmpty().doesNotContain(false);
+    }
+  }
+
   /**
    * All guarantees except those on data that is lost or counted anew.
    *

@@ -102,37 +102,37 @@ class MySqlFaultsIT {
   @Test
   @DisplayName("28: MySQL killed under load")
   void killed() {
-    try (FaultRun run = lab.run("28 MySQL killed").begin(300)) {
-      mysql.kill();
-      awaitPause(run, "MySQL killed");
-      mysql.restart();
-      run.judge();
-    }
+    pausesIntake("28 MySQL killed", "kill");
   }
 
   @Tag("proof")
   @Test
   @DisplayName("28: MySQL frozen under load")
   void frozen() {
-    try (FaultRun run = lab.run("28 MySQL frozen").begin(300)) {
-      mysql.freeze();
-      awaitPause(run, "MySQL frozen until the consumers' time-outs");
-      mysql.thaw();
-      run.judge();
-    }
+    pausesIntake("28 MySQL frozen", "freeze");
   }
 
   @Tag("proof")
   @Test
   @DisplayName("28: MySQL read-only (error 1290)")
   void readOnly() {
-    try (FaultRun run = lab.run("28 MySQL read-only").begin(300)) {
-      mysql.setReadOnly(true);
-      awaitPause(run, "MySQL read-only");
-      mysql.setReadOnly(false);
+    pausesIntake("28 MySQL read-only", "read-only");
+  }
+
+  /** Waits until intake pauses; checks that orders are not retried in a hot loop meanwhile. */
+  private void pausesIntake(String row, String fault) {
+    try (FaultRun run = lab.run(row).begin(300)) {
+      run.during(
+          Fault.of(lab, "MySQL", fault),
+          () -> {
+            Signals.await("intake to pause", () -> paused() > 0);
+            double before = sum("seckill_consumer_deliveries_total");
+            run.load().awaitAccepted(1_800);
+            assertThat(sum("seckill_consumer_deliveries_total") - before)
+                .as("deliveries while MySQL was unavailable")
+                .isLessThan(8_000);
+          });
       run.judge();
-    } finally {
-      mysql.setReadOnly(false);
     }
   }
 
@@ -163,10 +163,7 @@ class MySqlFaultsIT {
   }
 
   private double breakersOpened() {
-    return lab.consumers().stream()
-        .mapToDouble(
-            one -> one.sum("seckill_breaker_transitions_total", "breaker=\"mysql\"", "to=\"open\""))
-        .sum();
+    return sum("seckill_breaker_transitions_total", "breaker=\"mysql\"", "to=\"open\"");
   }
 
   /** While the breaker is half open and its probe has no outcome, it permits no other call. */
@@ -233,17 +230,6 @@ class MySqlFaultsIT {
             == consumer.sum("hikaricp_connections_max", LEDGER);
   }
 
-  /** Waits until intake pauses; checks that orders are not retried in a hot loop meanwhile. */
-  private void awaitPause(FaultRun run, String fault) {
-    Signals.await("intake to pause", () -> paused() > 0);
-    double before = sum("seckill_consumer_deliveries_total");
-    run.load().awaitAccepted(1_800);
-    assertThat(sum("seckill_consumer_deliveries_total") - before)
-        .as("deliveries while MySQL was unavailable")
-        .isLessThan(8_000);
-    run.fault(fault);
-  }
-
   private long paused() {
     return lab.consumers().stream()
         .filter(
@@ -256,7 +242,7 @@ class MySqlFaultsIT {
     return sum("seckill_consumer_lock_retries_total");
   }
 
-  private double sum(String meter) {
-    return lab.consumers().stream().mapToDouble(one -> one.sum(meter)).sum();
+  private double sum(String meter, String... labels) {
+    return ServiceInstance.sum(lab.consumers(), meter, labels);
   }
 }

@@ -12,9 +12,6 @@ import java.lang.annotation.Target;
 @Target(ElementType.TYPE)
 public @interface OnChannel {
 
-  /** Value of {@code seckill.admission.channel}. */
-  String value();
-
   /** Value of {@code seckill.admission.durable-in}. */
   String durableIn() default "redis";
 

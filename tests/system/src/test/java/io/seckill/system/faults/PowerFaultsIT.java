@@ -3,6 +3,7 @@ package io.seckill.system.faults;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.TestServer;
 import io.seckill.testing.TestServers;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * the simulated power loss discards unsynced data, and that weaker settings than the shipped ones
  * lose acknowledged writes.
  */
+@Tag("proof")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class PowerFaultsIT {
 
@@ -25,52 +27,37 @@ class PowerFaultsIT {
     this.lab = lab;
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("36: Redis loses its power under load")
   void redis() {
-    TestServer redis = lab.servers().redis();
-    try (FaultRun run = lab.run("36 Redis loses its power");
-        LoopDisk disk = diskUnder(redis)) {
-      redis.restart();
-      run.begin(800);
-      disk.losePower();
-      run.fault("power of Redis lost");
-      redis.restart();
-      run.judge();
-    }
+    losesPower("36 Redis loses its power", lab.servers().redis(), run -> {});
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("36: RabbitMQ loses its power with confirmed orders in its queues")
   void rabbit() {
-    TestServer rabbit = lab.servers().rabbit();
-    try (FaultRun run = lab.run("36 RabbitMQ loses its power");
-        LoopDisk disk = diskUnder(rabbit)) {
-      lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
-      rabbit.restart();
-      run.begin(800);
-      Signals.await("orders to lie in the broker", () -> run.inBroker() > 500);
-      disk.losePower();
-      run.fault("power of RabbitMQ lost with 500 orders in its queues");
-      rabbit.restart();
-      run.judge();
-    }
+    lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
+    losesPower(
+        "36 RabbitMQ loses its power",
+        lab.servers().rabbit(),
+        run -> Signals.await("orders to lie in the broker", () -> run.inBroker() > 500));
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("36: MySQL loses its power under load")
   void mySql() {
-    TestServer mysql = lab.servers().mysql();
-    try (FaultRun run = lab.run("36 MySQL loses its power");
-        LoopDisk disk = diskUnder(mysql)) {
-      mysql.restart();
+    losesPower("36 MySQL loses its power", lab.servers().mysql(), run -> {});
+  }
+
+  private void losesPower(String row, TestServer server, Consumer<FaultRun> ready) {
+    try (FaultRun run = lab.run(row);
+        LoopDisk disk = diskUnder(server)) {
+      server.restart();
       run.begin(800);
+      ready.accept(run);
       disk.losePower();
-      run.fault("power of MySQL lost");
-      mysql.restart();
+      run.fault(row);
+      server.restart();
       run.judge();
     }
   }

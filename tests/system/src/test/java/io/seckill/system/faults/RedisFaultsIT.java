@@ -7,6 +7,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.process.ServiceMetrics;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
@@ -148,30 +149,14 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis killed under load")
   void killed() {
-    try (FaultRun run = lab.run("6 Redis killed").begin(500)) {
-      Outage outage = new Outage(run);
-      lab.servers().redis().kill();
-      outage.answered();
-      run.fault("Redis killed");
-      lab.servers().redis().restart();
-      outage.over();
-      run.judge();
-    }
+    outage("6 Redis killed", Fault.of(lab, "Redis", "kill"));
   }
 
   @Tag("proof")
   @Test
   @DisplayName("6: Redis frozen under load")
   void frozen() {
-    try (FaultRun run = lab.run("6 Redis frozen").begin(500)) {
-      Outage outage = new Outage(run);
-      lab.servers().redis().freeze();
-      outage.answered();
-      run.fault("Redis frozen");
-      lab.servers().redis().thaw();
-      outage.over();
-      run.judge();
-    }
+    outage("6 Redis frozen", Fault.of(lab, "Redis", "freeze"));
   }
 
   /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
@@ -179,12 +164,14 @@ class RedisFaultsIT {
   @Test
   @DisplayName("6: Redis slow under load")
   void slow() {
-    try (FaultRun run = lab.run("6 Redis slow").begin(500)) {
+    List<TcpProxy> links = lab.gateways().stream().map(one -> one.links().redis()).toList();
+    outage("6 Redis slow", Fault.slow("gateways to Redis", links, SLOW));
+  }
+
+  private void outage(String row, Fault fault) {
+    try (FaultRun run = lab.run(row).begin(500)) {
       Outage outage = new Outage(run);
-      lab.gateways().forEach(gateway -> gateway.links().redis().delay(SLOW));
-      outage.answered();
-      run.fault("every answer of Redis late by " + 2 * SLOW.toMillis() + " ms");
-      lab.gateways().forEach(gateway -> gateway.links().redis().heal());
+      run.during(fault, outage::answered);
       outage.over();
       run.judge();
     }
@@ -255,7 +242,7 @@ class RedisFaultsIT {
   }
 
   private double sum(String meter, String... labels) {
-    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
+    return ServiceInstance.sum(lab.gateways(), meter, labels);
   }
 
   @Tag("proof")

@@ -45,8 +45,7 @@ class RelayFaultsIT {
       lab.relay(2).links().redis().cut();
       relay.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.HALT, 5);
       run.begin(0);
-      relay.awaitDeath();
-      assertThat(relay.agent().hasReached(Failpoints.CLAIMED_NOT_PUBLISHED)).isTrue();
+      relay.awaitDeathAt(Failpoints.CLAIMED_NOT_PUBLISHED);
       Set<String> left = inHand(relay);
       assertThat(left).as("claimed orders that the dead relay left").isNotEmpty();
       run.fault("the only relay killed at " + Failpoints.CLAIMED_NOT_PUBLISHED);
@@ -69,8 +68,7 @@ class RelayFaultsIT {
       double duplicates = duplicates();
       relay.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.HALT, 100);
       run.begin(0);
-      relay.awaitDeath();
-      assertThat(relay.agent().hasReached(Failpoints.CONFIRMED_NOT_REMOVED)).isTrue();
+      relay.awaitDeathAt(Failpoints.CONFIRMED_NOT_REMOVED);
       Set<String> left = published.of(inHand(relay), true);
       assertThat(left).as("orders in the broker and in a private queue").isNotEmpty();
       run.fault("relay-1 killed at " + Failpoints.CONFIRMED_NOT_REMOVED);
@@ -290,8 +288,6 @@ class RelayFaultsIT {
   }
 
   private double duplicates() {
-    return lab.consumers().stream()
-        .mapToDouble(consumer -> consumer.sum("seckill_consumer_duplicates_total"))
-        .sum();
+    return ServiceInstance.sum(lab.consumers(), "seckill_consumer_duplicates_total");
   }
 }

@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.seckill.system.agent.AgentServer;
 import io.seckill.system.agent.AgentSession;
 import io.seckill.system.process.Service;
@@ -7,6 +9,7 @@ import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
 import java.io.File;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 
@@ -104,6 +107,11 @@ public final class ServiceInstance implements AutoCloseable {
     return metrics(meter).sum(meter, labels);
   }
 
+  /** As {@link #sum}, of several services together. */
+  static double sum(List<ServiceInstance> services, String meter, String... labels) {
+    return services.stream().mapToDouble(service -> service.sum(meter, labels)).sum();
+  }
+
   public boolean isReady() {
     return process.isReady();
   }
@@ -116,9 +124,10 @@ public final class ServiceInstance implements AutoCloseable {
     process.awaitReady();
   }
 
-  /** Waits until an armed failpoint has ended the process. */
-  void awaitDeath() {
+  /** Waits until this failpoint, which is armed, has ended the process. */
+  void awaitDeathAt(String point) {
     process.awaitDeath(DEATH_LIMIT);
+    assertThat(agent().hasReached(point)).as("%s ended at %s", name, point).isTrue();
   }
 
   public void kill() {

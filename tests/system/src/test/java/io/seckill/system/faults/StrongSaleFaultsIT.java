@@ -52,13 +52,7 @@ class StrongSaleFaultsIT {
   @Test
   @DisplayName("62: MySQL killed in mid-sale, and back")
   void mySqlKilled() {
-    try (FaultRun run = lab.runStrong("62 MySQL killed in mid-sale").begin(300)) {
-      mysql.kill();
-      awaitNoYes(run);
-      run.fault("MySQL killed");
-      mysql.restart();
-      run.judge();
-    }
+    confirmsNothingDuring("62 MySQL killed in mid-sale", Fault.of(lab, "MySQL", "kill"));
   }
 
   /**
@@ -102,27 +96,22 @@ class StrongSaleFaultsIT {
   @Test
   @DisplayName("64: MySQL slow: every statement takes 300 ms and more")
   void mySqlSlow() {
-    try (FaultRun run = lab.runStrong("64 MySQL slow").begin(300)) {
-      lab.consumers().forEach(consumer -> consumer.links().mysql().delay(SLOW_ONE_WAY));
-      awaitNoYes(run);
-      run.fault("each statement 300 ms late");
-      lab.consumers().forEach(consumer -> consumer.links().mysql().heal());
-      run.judge();
-    }
+    List<TcpProxy> links = lab.consumers().stream().map(one -> one.links().mysql()).toList();
+    confirmsNothingDuring(
+        "64 MySQL slow", Fault.slow("order-consumers to MySQL", links, SLOW_ONE_WAY));
   }
 
   @Tag("proof")
   @Test
   @DisplayName("64: MySQL read-only (error 1290)")
   void mySqlReadOnly() {
-    try (FaultRun run = lab.runStrong("64 MySQL read-only").begin(300)) {
-      mysql.setReadOnly(true);
-      awaitNoYes(run);
-      run.fault("MySQL read-only");
-      mysql.setReadOnly(false);
+    confirmsNothingDuring("64 MySQL read-only", Fault.of(lab, "MySQL", "read-only"));
+  }
+
+  private void confirmsNothingDuring(String row, Fault fault) {
+    try (FaultRun run = lab.runStrong(row).begin(300)) {
+      run.during(fault, () -> awaitNoYes(run));
       run.judge();
-    } finally {
-      mysql.setReadOnly(false);
     }
   }
 
@@ -205,8 +194,7 @@ class StrongSaleFaultsIT {
     try (FaultRun run = lab.runStrong("66 order-consumer killed before COMMIT").begin(200)) {
       ServiceInstance consumer = lab.consumer(1);
       consumer.agent().arm(Failpoints.STRONG_BEFORE_COMMIT, PointAction.HALT, 5);
-      consumer.awaitDeath();
-      assertThat(consumer.agent().hasReached(Failpoints.STRONG_BEFORE_COMMIT)).isTrue();
+      consumer.awaitDeathAt(Failpoints.STRONG_BEFORE_COMMIT);
       run.fault(consumer.name() + " killed before COMMIT");
       awaitAnswered(run, storedAndUnanswered(run));
       run.judge();
@@ -516,7 +504,7 @@ class StrongSaleFaultsIT {
   }
 
   private double sum(String meter, String... labels) {
-    return lab.gateways().stream().mapToDouble(gateway -> gateway.sum(meter, labels)).sum();
+    return ServiceInstance.sum(lab.gateways(), meter, labels);
   }
 
   private Set<String> stored(FaultRun run) throws SQLException {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of three RabbitMQ nodes; each queue has a member on each. */
 @Tag("proof")
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class BrokerClusterFaultsIT {
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a Redis Cluster of three primaries, each with a replica. */
-@OnChannel(value = "direct", durableIn = "broker")
+@OnChannel(durableIn = "broker")
 @Tag("proof")
 @ExtendWith({TestServers.class, ClusterLab.Extension.class})
 class ClusterFaultsIT {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of the HA form raise the alerts that only it has, from the scrape of the pipeline. */
 @Tag("proof")
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class HaAlertFaultsIT {
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the first schedule. Faults of one kind of server share a target, so that no two of its nodes have
  * a fault at the same time: the form survives the loss of one.
  */
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @Tag("proof")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class HaRandomScheduleIT {

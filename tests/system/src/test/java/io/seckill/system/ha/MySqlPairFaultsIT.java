@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a MySQL primary and its semi-synchronous standby. */
 @Tag("proof")
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class MySqlPairFaultsIT {
 
@@ -125,10 +125,8 @@ class MySqlPairFaultsIT {
       int most = payWhileTheStandbyIsGone(orders);
       assertThat(most).as("connections of the services").isBetween(LIMIT / 2, LIMIT + uncounted);
       run.fault("the standby of MySQL gone; " + most + " connections wait for it");
-      long since = System.nanoTime();
       mysql.heal();
-      run.awaitFlow("storing is back", since, PROMISED);
-      run.judge();
+      run.judge(); // by now the last shopper has come
     }
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A new release, rolled out under load. */
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @Tag("proof")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class RollingRestartIT {

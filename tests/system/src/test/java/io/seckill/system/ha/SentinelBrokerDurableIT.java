@@ -4,7 +4,7 @@ import io.seckill.system.faults.OnChannel;
 import org.junit.jupiter.api.Tag;
 
 /** The rows of {@link SentinelFaultsIT} with "queued" durable in the broker. */
-@OnChannel(value = "direct", durableIn = "broker")
+@OnChannel(durableIn = "broker")
 @Tag("proof")
 class SentinelBrokerDurableIT extends SentinelFaultsIT {
 

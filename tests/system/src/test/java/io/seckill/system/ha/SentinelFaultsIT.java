@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of a Redis primary, its two replicas and their Sentinels. */
 @Tag("proof")
-@OnChannel(value = "relay", durableIn = "replicas")
+@OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class SentinelFaultsIT {
 

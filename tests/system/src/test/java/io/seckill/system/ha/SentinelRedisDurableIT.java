@@ -4,7 +4,7 @@ import io.seckill.system.faults.OnChannel;
 import org.junit.jupiter.api.Tag;
 
 /** The rows of {@link SentinelFaultsIT} with "queued" durable in the primary alone. */
-@OnChannel("relay")
+@OnChannel
 @Tag("proof")
 class SentinelRedisDurableIT extends SentinelFaultsIT {
 

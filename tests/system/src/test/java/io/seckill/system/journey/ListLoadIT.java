@@ -132,7 +132,7 @@ class ListLoadIT {
     assertThat(others.byStatus().keySet()).isSubsetOf(Set.of(202, 503));
     assertThat(100 * others.answers(503))
         .as("busy, of %s", others.byStatus())
-        .isLessThanOrEqualTo(MOST_BUSY * (bought.length - warmUp));
+        .isLessThanOrEqualTo((long) MOST_BUSY * (bought.length - warmUp));
     assertThat(lists.byStatus()).containsOnlyKeys(200);
     HttpResponse<String> page =
         http.send(

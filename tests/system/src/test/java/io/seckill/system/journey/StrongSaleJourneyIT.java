@@ -13,11 +13,11 @@ import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -143,12 +143,7 @@ class StrongSaleJourneyIT {
 
   private Answer buy(long user, int quantity) {
     purchases.attempt(SKU, user, key(user), quantity);
-    Answer answer =
-        pipeline
-            .shop()
-            .buyAsync(user, SKU, quantity, key(user))
-            .orTimeout(60, TimeUnit.SECONDS)
-            .join();
+    Answer answer = Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user)));
     assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
     purchases.accepted(SKU, user, key(user), answer.text("orderId"));
     return answer;
@@ -157,13 +152,7 @@ class StrongSaleJourneyIT {
   private void refused(long user, int quantity, String code) {
     long sentAtMs = System.currentTimeMillis();
     purchases.attempt(SKU, user, key(user), quantity);
-    assertThat(
-            pipeline
-                .shop()
-                .buyAsync(user, SKU, quantity, key(user))
-                .orTimeout(60, TimeUnit.SECONDS)
-                .join()
-                .code())
+    assertThat(Bounded.get(pipeline.shop().buyAsync(user, SKU, quantity, key(user))).code())
         .isEqualTo(code);
     purchases.refused(SKU, user, key(user), code, sentAtMs, System.currentTimeMillis());
     purchases.certainlyRefused(SKU, user, key(user));

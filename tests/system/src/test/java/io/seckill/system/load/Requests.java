@@ -26,6 +26,11 @@ public final class Requests {
 
   /** A purchase of one unit, under the key {@link #key}. */
   public byte[] purchase(long userId, long skuId) {
+    return purchase(userId, skuId, key(userId));
+  }
+
+  /** A purchase of one unit under this key. */
+  public byte[] purchase(long userId, long skuId, String key) {
     return bytes(
         "POST /api/v1/skus/"
             + skuId
@@ -33,7 +38,7 @@ public final class Requests {
             + HOST
             + tokens.shopper(userId)
             + KEY
-            + key(userId)
+            + key
             + BODY);
   }
 
@@ -46,6 +51,11 @@ public final class Requests {
   public byte[] payment(long userId, String orderId) {
     return bytes(
         "POST /api/v1/orders/" + orderId + "/payment" + HOST + tokens.shopper(userId) + NO_BODY);
+  }
+
+  /** The cancellation of an order by its owner. */
+  public byte[] cancellation(long userId, String orderId) {
+    return bytes("DELETE /api/v1/orders/" + orderId + HOST + tokens.shopper(userId) + END);
   }
 
   /** A request for the user's latest orders, as the shop page sends it. */

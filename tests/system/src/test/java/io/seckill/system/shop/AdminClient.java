@@ -160,6 +160,11 @@ public final class AdminClient {
     return calls.send("GET", sku(skuId) + "/ledger", tokens.operator(), null, null);
   }
 
+  /** The first page of all products. */
+  public Answer products() {
+    return calls.send("GET", "/admin/v1/skus", tokens.operator(), null, null);
+  }
+
   /** The relays' lanes. */
   public Answer lanes() {
     return calls.send("GET", "/admin/v1/lanes", tokens.operator(), null, null);
