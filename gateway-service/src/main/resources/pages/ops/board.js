@@ -17,6 +17,7 @@ const PENDING = [
   ['COMPENSATIONS', 'Units not back in Redis', 60],
   ['EXPIRIES', 'Orders due to expire', 60],
   ['UNEXPLAINED_CHARGES', 'Unexplained charges', 0],
+  ['ARCHIVES', 'Archives under way', 900],
 ];
 
 let chosen = null;

@@ -95,6 +95,16 @@ class ConsumerMutationsIT {
         Mutation.named("an older epoch is compensated")
             .text(COMPENSATION, "if current > epoch then", "if false then")
             .caughtBy(COMPENSATION_IT + "changesNothingForAnOlderEpoch", "expected: 3L"),
+        Mutation.named("Redis forgets an order that ended within the hour")
+            .text(COMPENSATION, "now - endedAt < KEPT", "now - endedAt < 0")
+            .caughtBy(
+                COMPENSATION_IT + "forgetsOrdersThatEndedAnHourAgoAFewAtATime",
+                "could not find the following keys"),
+        Mutation.named("Redis keeps a dozen ended orders of a bucket")
+            .text(COMPENSATION, "3600000, 128, 4", "3600000, 12, 4")
+            .caughtBy(
+                COMPENSATION_IT + "keepsABucketSmallHoweverOftenItsUserBuysAndCancels",
+                "four of each that has ended"),
         Mutation.named("a payment pays for an order that has ended")
             .calls(
                 LIFECYCLE + "ChargeJudge#judge",

@@ -138,7 +138,7 @@ class LostAdmissionsIT {
     repeatsAreUnknown();
   }
 
-  /** A sale in each state, of which user 1 has bought before. */
+  /** A sale in each state, from which user 1 has bought before. */
   private List<TestSale> boughtAndStopped() {
     List<TestSale> sales = new ArrayList<>();
     for (int i = 0; i < STOPPED.size(); i++) {

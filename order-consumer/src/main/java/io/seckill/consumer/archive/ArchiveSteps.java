@@ -133,12 +133,18 @@ class ArchiveSteps {
     return inPhase(
         sku,
         ArchivePhase.REST,
-        () ->
-            REST.stream()
-                .mapToInt(statement -> jdbc.sql(statement).param(sku).update())
-                .filter(rows -> rows > 0)
-                .findFirst()
-                .orElse(0));
+        () -> {
+          int deleted =
+              REST.stream()
+                  .mapToInt(statement -> jdbc.sql(statement).param(sku).update())
+                  .filter(rows -> rows > 0)
+                  .findFirst()
+                  .orElse(0);
+          if (deleted > 0) {
+            table.moved(sku, 0);
+          }
+          return deleted;
+        });
   }
 
   /** Deletes a page of the history; returns its orders, 0 when the phase is over. */

@@ -54,8 +54,8 @@ class ArchiveTable {
         .params(decided, sku)
         .update();
     jdbc.sql(
-            "INSERT INTO archive (sku_id, phase, started_by, started_at)"
-                + " VALUES (?, ?, ?, NOW(6))")
+            "INSERT INTO archive (sku_id, phase, started_by, started_at, stepped_at)"
+                + " VALUES (?, ?, ?, NOW(6), NOW(6))")
         .params(sku, phase.name(), startedBy)
         .update();
   }
@@ -103,8 +103,9 @@ class ArchiveTable {
         .list();
   }
 
+  /** Notes a step, which has moved this number of orders. */
   void moved(long sku, int orders) {
-    jdbc.sql("UPDATE archive SET orders = orders + ? WHERE sku_id = ?")
+    jdbc.sql("UPDATE archive SET orders = orders + ?, stepped_at = NOW(6) WHERE sku_id = ?")
         .params(orders, sku)
         .update();
   }
@@ -112,8 +113,8 @@ class ArchiveTable {
   /** Ends a phase; does nothing when another process has. */
   void end(long sku, ArchivePhase phase) {
     jdbc.sql(
-            "UPDATE archive SET phase = :next, done_at = IF(:next = 'DONE', NOW(6), done_at)"
-                + " WHERE sku_id = :sku AND phase = :phase")
+            "UPDATE archive SET phase = :next, stepped_at = NOW(6),"
+                + " done_at = IF(:next = 'DONE', NOW(6), done_at) WHERE sku_id = :sku AND phase = :phase")
         .param("next", phase.next().name())
         .param("sku", sku)
         .param("phase", phase.name())

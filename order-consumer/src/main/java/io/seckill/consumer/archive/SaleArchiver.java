@@ -145,7 +145,7 @@ class SaleArchiver {
         RunLock.take(pools.reconciliation(), "archive", LOCK_SILENCE).orElse(null)) {
       for (long sku : unfinished) {
         if (lock != null) {
-          proceed(sku, lock);
+          proceedOrWait(sku, lock);
         }
       }
     }
@@ -157,6 +157,15 @@ class SaleArchiver {
       for (long sku : table.doneBefore(settings.keep())) {
         pages(sku, () -> true, () -> steps.purge(sku));
       }
+    }
+  }
+
+  /** A part of Redis that is away, or a foreign key in it, keeps no other archive waiting. */
+  private void proceedOrWait(long sku, RunLock lock) {
+    try {
+      proceed(sku, lock);
+    } catch (JedisException e) {
+      log.warn("sku {}: the archive waits: {}", sku, e.toString());
     }
   }
 

@@ -57,9 +57,8 @@ class AuditTable {
   /** Repairs of a sale's data in Redis made on a day. */
   long repairs(long sku, LocalDate day) {
     return jdbc.sql(
-            "SELECT COUNT(*) FROM reconciliation r JOIN repair x ON x.reconciliation_id = r.id"
-                + " WHERE r.sku_id = ? AND x.made AND r.started_at >= ?"
-                + " AND r.started_at < ? + INTERVAL 1 DAY")
+            "SELECT COALESCE(SUM(made), 0) FROM reconciliation WHERE sku_id = ?"
+                + " AND started_at >= ? AND started_at < ? + INTERVAL 1 DAY")
         .params(sku, day.toString(), day.toString())
         .query(Long.class)
         .single();

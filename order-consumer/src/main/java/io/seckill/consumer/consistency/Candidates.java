@@ -83,7 +83,7 @@ final class Candidates {
     found += absent.size();
   }
 
-  /** Whether there may be others: then the stock and the quotas cannot be judged. */
+  /** Whether there may be others. */
   boolean areTooMany() {
     return found >= Comparison.MOST_FINDINGS;
   }

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * neither; where Redis differs, it has lost data. Redis's counters should hold the orders that
  * MySQL had stored, or settled, and those in flight. Nothing here depends on when an order is
  * stored in between: its units move from one item to another. Fed bucket by bucket; the totals are
- * complete at the end. Of a kind of finding at most {@value #MOST_FINDINGS} are kept: the next run
- * finds the others. For one thread.
+ * complete at the end. Of a kind of finding at most {@value #MOST_FINDINGS} are kept until {@link
+ * #forget}. For one thread.
  */
 final class Comparison {
 
@@ -54,7 +54,8 @@ final class Comparison {
   private long orders;
   private long units;
   private long unsettled;
-  private boolean leavesOut;
+  private boolean isPartial;
+  private boolean hasAllUnknown = true;
 
   /**
    * @param databaseNow MySQL's clock, Unix ms
@@ -107,7 +108,7 @@ final class Comparison {
     redis.records().forEach((id, order) -> compare(id, order, stored.get(id), wanted));
     stored.forEach((id, order) -> findUnrecorded(id, order, redis));
     countCompensations(database, redis, wanted);
-    if (sale.policy().keepsQuota() && !leavesOut) {
+    if (sale.policy().keepsQuota()) {
       compareQuotas(wanted, redis);
     }
   }
@@ -117,6 +118,8 @@ final class Comparison {
     if (stored == null) {
       if (unknown.size() < MOST_FINDINGS) {
         unknown.put(id, order);
+      } else {
+        hasAllUnknown = false;
       }
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
       if (order.seq() <= seen.seq()) {
@@ -130,9 +133,11 @@ final class Comparison {
     }
   }
 
-  private static <T> void keep(List<T> findings, T finding) {
+  private <T> void keep(List<T> findings, T finding) {
     if (findings.size() < MOST_FINDINGS) {
       findings.add(finding);
+    } else {
+      isPartial = true;
     }
   }
 
@@ -161,6 +166,8 @@ final class Comparison {
             || (request != null && !redis.requests().containsKey(request));
     if (isMissing && unrecorded.size() < MOST_FINDINGS) {
       unrecorded.put(id, order);
+    } else {
+      isPartial |= isMissing;
     }
   }
 
@@ -206,9 +213,30 @@ final class Comparison {
     }
   }
 
-  /** Says, before the first bucket, that MySQL has more than is compared. */
+  /**
+   * Says that Redis lacks more orders, or quotas, of MySQL than are compared. Stock and totals do
+   * not depend on these, nor do the quotas of other users.
+   */
   void leavesOut() {
-    leavesOut = true;
+    isPartial = true;
+  }
+
+  /** Forgets the findings of the buckets so far, which have been repaired; the totals stay. */
+  void forget() {
+    results.clear();
+    unrecorded.clear();
+    quotas.clear();
+    undelivered.clear();
+  }
+
+  /** Whether there may be more findings than those kept; {@link #unknown} apart. */
+  boolean isPartial() {
+    return isPartial;
+  }
+
+  /** Whether {@link #unknown} has all of them. */
+  boolean hasAllUnknown() {
+    return hasAllUnknown;
   }
 
   ProductSnapshot sale() {
@@ -257,6 +285,6 @@ final class Comparison {
   /** The stock that Redis should have; null when it has that stock, or that is not known. */
   @Nullable Long wrongStock() {
     long should = Math.max(0, stock);
-    return leavesOut || Long.toString(should).equals(seen.stock()) ? null : should;
+    return Long.toString(should).equals(seen.stock()) ? null : should;
   }
 }

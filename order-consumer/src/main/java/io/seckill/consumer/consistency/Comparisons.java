@@ -8,6 +8,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -19,8 +20,8 @@ import org.springframework.transaction.TransactionException;
 @Component
 class Comparisons {
 
-  /** Some 29,000 units at a time, about 10 MB. */
-  private static final int BUCKETS_AT_ONCE = 1_024;
+  /** Some 7,000 units at a time, fewer than the findings that a comparison keeps. */
+  private static final int BUCKETS_AT_ONCE = 256;
 
   private final DatabaseSnapshots snapshots;
   private final RedisSale redis;
@@ -44,14 +45,15 @@ class Comparisons {
   }
 
   /**
+   * @param each called with the comparison after each part of the buckets
    * @return empty when there is no such product
    * @throws ProblemException 409 for a strong sale, which is not in Redis, and for one that MySQL
    *     decides in a fallback
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
-  Optional<Read> read(long skuId) {
-    return snapshots.read(mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql)));
+  Optional<Read> read(long skuId, Consumer<Comparison> each) {
+    return snapshots.read(mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql, each)));
   }
 
   /**
@@ -63,7 +65,7 @@ class Comparisons {
     return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));
   }
 
-  private Read read(ProductSnapshot sale, DatabaseSnapshot mysql) {
+  private Read read(ProductSnapshot sale, DatabaseSnapshot mysql, Consumer<Comparison> each) {
     if (!sale.phase().redisDecides()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL alone decides this sale: Redis has nothing to compare.");
@@ -71,10 +73,14 @@ class Comparisons {
     RedisSaleState seen = redis.state(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())
-        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql)));
+        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql, each)));
   }
 
-  private Comparison compare(ProductSnapshot sale, RedisSaleState seen, DatabaseSnapshot mysql) {
+  private Comparison compare(
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      DatabaseSnapshot mysql,
+      Consumer<Comparison> each) {
     Comparison comparison =
         new Comparison(
             sale,
@@ -96,6 +102,7 @@ class Comparisons {
       Set<Long> users = part.users();
       users.addAll(candidates.users(from, to));
       comparison.add(mysql.part(sale, orders, users), part);
+      each.accept(comparison);
     }
     return comparison;
   }

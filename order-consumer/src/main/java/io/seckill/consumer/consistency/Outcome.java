@@ -8,9 +8,14 @@ enum Outcome {
   CLEAN,
   /** They did not agree; see the repairs. */
   REPAIRED,
-  /** A dry run, or data changed during the repairs: not all differences are repaired yet. */
+  /**
+   * A dry run, data changed during the repairs, or there may be more than one run finds: not all
+   * differences are repaired yet.
+   */
   FOUND,
-  /** Redis has lost the sale, and this run was not allowed to rebuild it. */
+  /**
+   * Redis has lost the sale, and this run was not allowed to rebuild it, or had begun to compare.
+   */
   LOST,
   /** Redis had lost the sale, and has it again. */
   REBUILT,

@@ -15,8 +15,6 @@ import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -94,7 +92,7 @@ class Rebuild {
    *     load the sale: the sale stays closed until the next run
    * @param detail for operators
    */
-  record Rebuilt(boolean done, String detail, List<Repair> repairs) {}
+  record Rebuilt(boolean done, String detail, RepairLog repairs) {}
 
   /** Ends a run before its last step, and says why. */
   private static final class NotRebuiltException extends RuntimeException {
@@ -126,7 +124,7 @@ class Rebuild {
    * @throws TransactionException as well
    */
   Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
-    List<Repair> repairs = new ArrayList<>();
+    RepairLog repairs = new RepairLog();
     try {
       bringToRest(sale, seen, atMost, lock, repairs);
       ProductSnapshot before = sale;
@@ -150,7 +148,7 @@ class Rebuild {
     }
   }
 
-  private static Rebuilt done(Loaded loaded, ProductSnapshot sale, List<Repair> repairs) {
+  private static Rebuilt done(Loaded loaded, ProductSnapshot sale, RepairLog repairs) {
     String loading =
         "epoch %d, %d orders, stock %d".formatted(sale.epoch(), loaded.orders(), loaded.stock());
     log.warn("sku {}: rebuilt from MySQL, {}, {}", sale.skuId(), loading, loaded.state());
@@ -179,11 +177,7 @@ class Rebuild {
 
   /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
   private void bringToRest(
-      ProductSnapshot sale,
-      RedisSaleState seen,
-      Duration atMost,
-      RunLock lock,
-      List<Repair> repairs) {
+      ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
     require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
@@ -214,11 +208,7 @@ class Rebuild {
    * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
    */
   private boolean settle(
-      ProductSnapshot sale,
-      RedisSaleState seen,
-      long deadline,
-      RunLock lock,
-      List<Repair> repairs) {
+      ProductSnapshot sale, RedisSaleState seen, long deadline, RunLock lock, RepairLog repairs) {
     int partition = Partition.ofSku(sale.skuId());
     if (!barriers.pass(partition, left(deadline))) {
       return false;
@@ -233,9 +223,7 @@ class Rebuild {
       }
       requireHeld(lock);
       for (Repair repair : lost.send(sale, missing, false)) {
-        if (repairs.size() < Comparison.MOST_FINDINGS) {
-          repairs.add(repair);
-        }
+        repairs.add(repair);
         if (!repair.kind().isOnlyReported()) {
           hasSent = true;
           if (!repair.made()) {

@@ -165,8 +165,8 @@ public class Reconciler implements SaleReturn {
             found.outcome(),
             found.detail(),
             found.epoch(),
-            Report.count(found.repairs()),
-            found.repairs().stream().limit(Report.MOST_SHOWN).toList(),
+            found.repairs().counts(),
+            found.repairs().first(Report.MOST_SHOWN),
             start,
             clock.instant());
     meters.count(report.outcome(), found.repairs());

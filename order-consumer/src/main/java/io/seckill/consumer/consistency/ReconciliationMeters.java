@@ -2,7 +2,6 @@ package io.seckill.consumer.consistency;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.Collection;
 
 /**
  * Counters of reconciliation. Every tag value is registered at start, so that an alert sees the
@@ -23,11 +22,12 @@ final class ReconciliationMeters {
   }
 
   /** Counts a run, its repairs that were made, and the differences that it only reports. */
-  void count(Outcome outcome, Collection<Repair> repairs) {
+  void count(Outcome outcome, RepairLog repairs) {
     runs(outcome).increment();
-    repairs.stream()
-        .filter(repair -> repair.made() || repair.kind().isOnlyReported())
-        .forEach(repair -> of(repair.kind()).increment());
+    repairs.countsMade().forEach((kind, made) -> of(kind).increment(made));
+    repairs
+        .counts()
+        .forEach((kind, found) -> of(kind).increment(kind.isOnlyReported() ? found : 0));
   }
 
   private Counter runs(Outcome outcome) {

@@ -20,7 +20,7 @@ class ReconciliationTable {
 
   private static final int MOST_REPORTS = 20;
 
-  /** More rows add no information; the number of findings is stored in full. */
+  /** More rows add no information; the numbers of findings and repairs are stored in full. */
   private static final int MOST_REPAIRS = 1_000;
 
   private static final int MAX_TEXT = 200;
@@ -34,15 +34,15 @@ class ReconciliationTable {
   }
 
   /** Stores a report with its repairs; returns it with the id of its row. */
-  Report keep(Report report, List<Repair> repairs) {
+  Report keep(Report report, RepairLog repairs) {
     return requireNonNull(transactions.execute(tx -> insert(report, repairs)));
   }
 
-  private Report insert(Report report, List<Repair> repairs) {
+  private Report insert(Report report, RepairLog repairs) {
     KeyHolder key = new GeneratedKeyHolder();
     jdbc.sql(
             "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch,"
-                + " findings, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+                + " findings, made, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .params(
             report.skuId(),
             report.startedBy(),
@@ -51,10 +51,11 @@ class ReconciliationTable {
             report.detail(),
             report.epoch(),
             repairs.size(),
+            repairs.sizeMade(),
             LocalDateTime.ofInstant(report.startedAt(), ZoneOffset.UTC).toString())
         .update(key, "id");
     long id = requireNonNull(key.getKey()).longValue();
-    repairs.stream().limit(MOST_REPAIRS).forEach(repair -> insert(id, repair));
+    repairs.first(MOST_REPAIRS).forEach(repair -> insert(id, repair));
     return report.withId(id);
   }
 

@@ -11,12 +11,13 @@ import io.seckill.consumer.catalogue.ProductSnapshot;
 import io.seckill.consumer.consistency.RedisSale.Late;
 import io.seckill.consumer.consistency.RedisSale.WrongQuota;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.SkuProgress;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -67,70 +68,69 @@ class Repairs {
   }
 
   /**
-   * Replays compensations, writes results, quotas, the stock, records and counters, in this order:
+   * Replays compensations, writes results, quotas, records, the stock and counters, in this order:
    * units are returned before they are counted, and late orders change the sequence, after which
    * the stock is not replaced. The next comparison finds what changed meanwhile.
    */
-  List<Repair> all(Comparison found, boolean dryRun) {
-    List<Repair> repairs = new ArrayList<>();
-    repairs.addAll(compensations(found, dryRun));
-    repairs.addAll(results(found, dryRun));
-    repairs.addAll(quotas(found, dryRun));
-    repairs.addAll(stock(found, dryRun));
-    repairs.addAll(records(found, dryRun));
-    repairs.addAll(late(found, dryRun));
-    return repairs;
+  void all(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    part(found, dryRun, to);
+    totals(found, dryRun, to);
   }
 
-  private List<Repair> compensations(Comparison found, boolean dryRun) {
+  /** Of {@link #all}, what can be repaired before all buckets are compared. */
+  void part(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    compensations(found, dryRun, to);
+    results(found, dryRun, to);
+    quotas(found, dryRun, to);
+    records(found, dryRun, to);
+  }
+
+  /** Of {@link #all}, what needs a complete comparison. */
+  void totals(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    progress(found, dryRun);
+    stock(found, dryRun, to);
+    late(found, dryRun, to);
+  }
+
+  private void compensations(Comparison found, boolean dryRun, Consumer<Repair> to) {
     if (!dryRun) {
       compensations.deliverAgain(found.undelivered());
     }
-    return found.undelivered().stream()
-        .map(
-            id ->
-                Repair.of(
-                    RepairKind.COMPENSATION_REPLAYED,
-                    id,
-                    "not compensated",
-                    "compensated",
-                    !dryRun))
-        .toList();
+    for (OrderId id : found.undelivered()) {
+      to.accept(
+          Repair.of(
+              RepairKind.COMPENSATION_REPLAYED, id, "not compensated", "compensated", !dryRun));
+    }
   }
 
-  private List<Repair> results(Comparison found, boolean dryRun) {
+  private void results(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    boolean made = !dryRun && !found.results().isEmpty() && results.write(found.results());
+    for (OrderResult result : found.results()) {
+      to.accept(
+          Repair.of(
+              RepairKind.RESULT_WRITTEN, result.orderId(), "not written", result.status(), made));
+    }
+  }
+
+  private void progress(Comparison found, boolean dryRun) {
     ProductSnapshot sale = found.sale();
-    boolean behind = found.seen().number("settled") < sale.settled();
-    boolean made =
-        !dryRun
-            && (behind || !found.results().isEmpty())
-            && results.write(
-                found.results(),
-                List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
-    return found.results().stream()
-        .map(
-            result ->
-                Repair.of(
-                    RepairKind.RESULT_WRITTEN,
-                    result.orderId(),
-                    "not written",
-                    result.status(),
-                    made))
-        .toList();
+    if (!dryRun && found.seen().number("settled") < sale.settled()) {
+      var unused =
+          results.write(
+              List.of(), List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
+    }
   }
 
-  private List<Repair> quotas(Comparison found, boolean dryRun) {
+  private void quotas(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Map<Integer, List<WrongQuota>> byBucket =
         found.quotas().stream().collect(groupingBy(quota -> bucket(found, quota.userId())));
-    List<Repair> repairs = new ArrayList<>();
     byBucket.forEach(
         (bucket, quotas) -> {
           List<Boolean> made = dryRun ? List.of() : redis.setQuotas(found.sale(), bucket, quotas);
           for (int i = 0; i < quotas.size(); i++) {
-            repairs.add(repair(quotas.get(i), !dryRun && made.get(i)));
+            to.accept(repair(quotas.get(i), !dryRun && made.get(i)));
           }
         });
-    return repairs;
   }
 
   private static Repair repair(WrongQuota quota, boolean made) {
@@ -138,13 +138,13 @@ class Repairs {
     return Repair.of(RepairKind.QUOTA_SET, quota.userId(), units, quota.wanted(), made);
   }
 
-  private List<Repair> stock(Comparison found, boolean dryRun) {
+  private void stock(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Long wanted = found.wrongStock();
     if (wanted == null) {
-      return List.of();
+      return;
     }
     boolean made = !dryRun && redis.setStock(found.sale(), found.seen(), wanted);
-    return List.of(
+    to.accept(
         Repair.of(RepairKind.STOCK_SET, found.sale().skuId(), found.seen().stock(), wanted, made));
   }
 
@@ -152,7 +152,7 @@ class Repairs {
    * Leaves out what has ended since MySQL was compared: Redis may have returned its units and
    * forgotten it, and would return them again to a record that is written now.
    */
-  private List<Repair> records(Comparison found, boolean dryRun) {
+  private void records(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>(found.unrecorded());
     unrecorded.keySet().retainAll(orders.holdingUnits(found.unrecorded().keySet()));
     Map<Integer, Map<OrderId, AdmissionRecord>> byBucket =
@@ -164,26 +164,20 @@ class Repairs {
     if (!dryRun) {
       byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
     }
-    return unrecorded.entrySet().stream()
-        .map(
-            order ->
-                Repair.of(
-                    RepairKind.RECORD_RESTORED,
-                    order.getKey(),
-                    "absent",
-                    order.getValue().status(),
-                    !dryRun))
-        .toList();
+    unrecorded.forEach(
+        (id, order) ->
+            to.accept(
+                Repair.of(RepairKind.RECORD_RESTORED, id, "absent", order.status(), !dryRun)));
   }
 
-  private List<Repair> late(Comparison found, boolean dryRun) {
+  private void late(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Late late = found.late();
     if (late.isNone()) {
-      return List.of();
+      return;
     }
     String counted = late.orders() + " orders, " + late.units() + " units not admitted";
     boolean made = !dryRun && redis.countLate(found.sale(), found.seen(), late);
-    return List.of(Repair.of(RepairKind.COUNTER_SET, found.sale().skuId(), counted, "0", made));
+    to.accept(Repair.of(RepairKind.COUNTER_SET, found.sale().skuId(), counted, "0", made));
   }
 
   private static int bucket(Comparison found, long userId) {

@@ -10,13 +10,14 @@ import io.seckill.consumer.consistency.Reconciler.Order;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** What a run does with one sale: compares it, and repairs or rebuilds it. */
 @Component
@@ -25,8 +26,13 @@ class SaleReconciliation {
   /** Comparisons of one run: data that change during the first are usually stable at the second. */
   private static final int MOST_ROUNDS = 3;
 
+  private static final Logger log = LoggerFactory.getLogger(SaleReconciliation.class);
+
   private static final String NOT_PASSED =
       "The barrier has not passed in time; whether orders are missing is not known.";
+
+  private static final String GONE =
+      "Redis has lost the sale meanwhile, or forgotten it: run again.";
 
   private final Comparisons comparisons;
   private final LostOrders lostOrders;
@@ -56,7 +62,7 @@ class SaleReconciliation {
    * @param detail for operators
    * @param epoch of the sale when the run ended
    */
-  record Found(Outcome outcome, String detail, long epoch, List<Repair> repairs) {}
+  record Found(Outcome outcome, String detail, long epoch, RepairLog repairs) {}
 
   /**
    * @param lock of this SKU
@@ -121,11 +127,13 @@ class SaleReconciliation {
   }
 
   private Read read(long skuId) {
-    return comparisons.read(skuId).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    return comparisons
+        .read(skuId, part -> {})
+        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
   private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {
-    return new Found(outcome, detail, read.sale().epoch(), List.of(repairs));
+    return new Found(outcome, detail, read.sale().epoch(), RepairLog.of(repairs));
   }
 
   private Found lost(Read read, Order order, RunLock lock) {
@@ -146,55 +154,109 @@ class SaleReconciliation {
   }
 
   private Found compared(Read read, Comparison comparison, Order order) {
+    RepairLog found = new RepairLog();
+    try {
+      return compared(read, comparison, order.dryRun(), found);
+    } catch (JedisException | ProblemException e) {
+      if (found.sizeMade() == 0) {
+        throw e;
+      }
+      log.warn("sku {}: cut off after {} repairs: {}", read.sale().skuId(), found.sizeMade(), e);
+      return new Found(outcome(found, false), detail(found, false), read.sale().epoch(), found);
+    }
+  }
+
+  /**
+   * @param found gets what is found and done, also when this ends with an exception
+   */
+  private Found compared(Read read, Comparison comparison, boolean dryRun, RepairLog found) {
     ProductSnapshot sale = read.sale();
-    boolean dryRun = order.dryRun();
-    List<Repair> found = new ArrayList<>(repairs.state(sale, read.seen(), dryRun));
+    found.addAll(repairs.state(sale, read.seen(), dryRun));
     Optional<Map<OrderId, AdmissionRecord>> missing =
         lostOrders.among(sale.skuId(), comparison.unknown(), barrierTimeout);
     found.addAll(lostOrders.send(sale, missing.orElse(Map.of()), dryRun));
     found.addAll(lostOrders.counters(sale, read.seen(), dryRun));
-    found.addAll(dryRun ? repairs.all(comparison, true) : repair(comparison));
+    boolean isWhole = comparison.hasAllUnknown();
+    if (dryRun) {
+      repairs.all(comparison, true, found::add);
+      isWhole &= !comparison.isPartial();
+    } else {
+      Repaired repaired = repair(comparison, found);
+      if (repaired == Repaired.SALE_GONE) {
+        return new Found(Outcome.LOST, GONE, sale.epoch(), found);
+      }
+      isWhole &= repaired == Repaired.ALL;
+    }
     return missing.isPresent()
-        ? new Found(outcome(found), detail(found), sale.epoch(), found)
+        ? new Found(outcome(found, isWhole), detail(found, isWhole), sale.epoch(), found)
         : new Found(Outcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
   }
 
-  /** Makes each repair once; it counts as made when the next comparison does not find it again. */
-  private Collection<Repair> repair(Comparison first) {
-    Map<Repair.Key, Repair> made = new LinkedHashMap<>();
-    Comparison left = first;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-      List<Repair> now = repairs.all(left, false);
-      if (now.isEmpty()) {
-        return made.values();
-      }
-      now.stream()
-          .filter(Repair::made)
-          .forEach(repair -> made.merge(repair.key(), repair, Repair::foundAgain));
-      Optional<Comparison> next = comparisons.read(first.sale().skuId()).flatMap(Read::comparison);
+  /** What the last comparison of a run has seen. */
+  private enum Repaired {
+    ALL,
+    /** There may be more findings than it has kept. */
+    PART,
+    /** Redis does not have the sale any more. */
+    SALE_GONE
+  }
+
+  /**
+   * Makes each repair once; it counts as made when the next comparison does not find it again. The
+   * first comparison keeps a limited number of findings. Later ones are repaired part by part while
+   * they go on. A run that is cut off leaves what it has repaired: the next one finds the rest.
+   */
+  private Repaired repair(Comparison first, RepairLog made) {
+    long skuId = first.sale().skuId();
+    AtomicInteger found = new AtomicInteger();
+    Consumer<Repair> to =
+        repair -> {
+          found.incrementAndGet();
+          if (repair.made()) {
+            made.add(repair);
+          }
+        };
+    repairs.all(first, false, to);
+    Comparison last = first;
+    for (int round = 1; found.get() > 0; round++) {
+      boolean isLast = round == MOST_ROUNDS;
+      found.set(0);
+      Optional<Comparison> next =
+          comparisons
+              .read(
+                  skuId,
+                  part -> {
+                    if (!isLast) {
+                      repairs.part(part, false, to);
+                      part.forget();
+                    }
+                  })
+              .flatMap(Read::comparison);
       if (next.isEmpty()) {
-        return made.values();
+        return Repaired.SALE_GONE;
       }
-      left = next.get();
+      last = next.get();
+      if (isLast) {
+        repairs.all(last, true, made::add);
+      } else {
+        repairs.totals(last, false, to);
+      }
     }
-    repairs.all(left, true).forEach(open -> made.merge(open.key(), open, Repair::foundAgain));
-    return made.values();
+    return last.isPartial() ? Repaired.PART : Repaired.ALL;
   }
 
-  private static Outcome outcome(List<Repair> found) {
-    if (found.isEmpty()) {
-      return Outcome.CLEAN;
+  private static Outcome outcome(RepairLog found, boolean isWhole) {
+    if (!isWhole || found.sizeMade() < found.size()) {
+      return Outcome.FOUND;
     }
-    return found.stream().allMatch(Repair::made) ? Outcome.REPAIRED : Outcome.FOUND;
+    return found.isEmpty() ? Outcome.CLEAN : Outcome.REPAIRED;
   }
 
-  private static String detail(List<Repair> found) {
-    return found.isEmpty()
+  private static String detail(RepairLog found, boolean isWhole) {
+    return found.isEmpty() && isWhole
         ? "Redis and MySQL agree."
         : "%d differences, %d set right.%s"
             .formatted(
-                found.size(),
-                found.stream().filter(Repair::made).count(),
-                found.size() < Comparison.MOST_FINDINGS ? "" : " There may be more: run again.");
+                found.size(), found.sizeMade(), isWhole ? "" : " There may be more: run again.");
   }
 }

@@ -38,7 +38,11 @@ class PendingWork {
     /** Rows that wait for an operator. */
     UNEXPLAINED_CHARGES(
         "SELECT received_at AS since FROM unexplained_charge WHERE state = 'OPEN'"
-            + " ORDER BY id LIMIT :most");
+            + " ORDER BY id LIMIT :most"),
+    /** Archives that are not done, since their last step. */
+    ARCHIVES(
+        "SELECT stepped_at AS since FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
+            + " ORDER BY phase LIMIT :most");
 
     private final String statement;
 

@@ -161,6 +161,34 @@ class SaleArchiveIT {
   }
 
   @Test
+  void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows() {
+    long other = NEXT_SKU.getAndIncrement();
+    for (long each : List.of(sku, other)) {
+      SaleInFlight.open(each, 10, consumer, flood);
+      close(each);
+      assertThat(archive(each).status()).isEqualTo(200);
+    }
+    consumer.redis().del(RedisKeys.sku(sku));
+    consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+    consumer.update(
+        "UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE WHERE sku_id = ?", sku);
+
+    finish(other);
+
+    assertThat(archive().text("phase")).isEqualTo("REDIS");
+    eventually()
+        .untilAsserted(
+            () -> {
+              JsonNode pending = consumer.api().get("/internal/v1/pending-work").body();
+              assertThat(pending.at("/ARCHIVES/oldestSeconds").intValue())
+                  .as("%s", pending)
+                  .isBetween(16 * 60, 17 * 60);
+            });
+    consumer.redis().del(RedisKeys.sku(sku));
+    finish();
+  }
+
+  @Test
   void namesEverythingThatASaleStillWaitsFor() {
     SaleInFlight.open(sku, 100, consumer, flood);
     assertThat(archive().text()).contains("it is OPEN, not CLOSED");
@@ -388,24 +416,35 @@ class SaleArchiveIT {
   }
 
   private void close() {
+    close(sku);
+  }
+
+  private static void close(long sku) {
     Answer closed =
         consumer.api().post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
     assertThat(closed.status()).as(closed.text()).isEqualTo(200);
   }
 
   private Answer archive() {
+    return archive(sku);
+  }
+
+  private static Answer archive(long sku) {
     return consumer.api().post("/internal/v1/skus/" + sku + "/archive");
   }
 
-  /** Without the wait for gateways: there are none. */
   private void finish() {
-    consumer.update(
-        "UPDATE archive SET started_at = started_at - INTERVAL 1 MINUTE WHERE sku_id = ?", sku);
+    finish(sku);
+  }
+
+  /** Without the wait for gateways: there are none. */
+  private static void finish(long sku) {
+    consumer.update("UPDATE archive SET started_at = started_at - INTERVAL 1 MINUTE");
     eventually()
         .until(
             () -> {
               consumer.bean(SaleArchiver.class).round();
-              return archive().text("phase").equals("DONE");
+              return archive(sku).text("phase").equals("DONE");
             });
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -136,6 +137,62 @@ class ReconciliationIT {
 
     assertThat(subjects(report, "QUOTA_SET")).containsOnly("1");
     assertThat(sale.quota(1)).isEqualTo(2);
+    awaitClean(sale);
+  }
+
+  /** More than three comparisons keep; each run repairs some, and the next one goes on. */
+  @Test
+  void neverCallsASaleCleanOfWhichOneRunCannotFindEverything() {
+    AdmittedSale sale = new AdmittedSale(consumer, 7_901, PurchasePolicy.LIMITED, 5, 100);
+    int users = 1 << 15;
+    String columns = "INSERT INTO user_quota (sku_id, user_id, owned_count, limit_units) ";
+    try {
+      consumer.update(columns + "VALUES (?, 1, 1, 5)", sale.sku);
+      for (int known = 1; known < users; known *= 2) {
+        consumer.update(
+            columns + "SELECT sku_id, user_id + ?, 1, 5 FROM user_quota WHERE sku_id = ?",
+            known,
+            sale.sku);
+      }
+      sale.setStock(70);
+
+      Answer look = reconcile(sale, true);
+      assertThat(outcome(look)).isEqualTo("FOUND");
+      assertThat(look.text()).contains("There may be more: run again.");
+      assertThat(outcome(reconcile(sale, false))).isEqualTo("FOUND");
+      assertThat(sale.stock()).as("does not depend on quotas").isEqualTo(100);
+      assertThat(outcome(reconcile(sale, false))).isEqualTo("REPAIRED");
+
+      assertThat(sale.quota(1) + sale.quota(users)).isEqualTo(2);
+      assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
+      assertThat(ledger.number("SELECT SUM(made) FROM reconciliation WHERE sku_id = " + sale.sku))
+          .isEqualTo(users + 1);
+    } finally {
+      consumer.update("DELETE FROM user_quota WHERE sku_id = ?", sale.sku);
+    }
+  }
+
+  @Test
+  void reportsTheRepairsOfARunThatRedisCutsOff() {
+    AdmittedSale sale = new AdmittedSale(consumer, 7_902, PurchasePolicy.LIMITED, 5, 100);
+    sale.admit(1, 1); // lost: the run looks for it in Redis's lists
+    consumer.update("UPDATE products SET state = 'PAUSED' WHERE sku_id = ?", sale.sku);
+    String outbox = RedisKeys.outbox(Partition.ofSku(sale.sku));
+    consumer.redis().del(outbox);
+    consumer.redis().set(outbox, "not a list");
+    Answer report;
+    try {
+      report = reconcile(sale, false);
+    } finally {
+      consumer.redis().del(outbox);
+    }
+
+    assertThat(outcome(report)).isEqualTo("FOUND");
+    assertThat(report.text()).contains("run again");
+    assertThat(kinds(report)).containsOnly("STATE_SET");
+    assertThat(reports(sale)).isEqualTo(1);
+    assertThat(kinds(reconcile(sale, false))).contains("ORDER_SENT_AGAIN");
+    ledger.awaitOrders(sale.sku, 1);
     awaitClean(sale);
   }
 

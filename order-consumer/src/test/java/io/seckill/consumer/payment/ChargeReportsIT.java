@@ -105,7 +105,7 @@ class ChargeReportsIT {
             new Case("REJECTED", "CHARGED c 9901", "OTHER_AMOUNT", "REJECTED", "-"),
             new Case("NOT_STORED", "CHARGED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"),
             new Case("NOT_STORED", "REFUNDED c 9900", "UNKNOWN_ORDER", "NOT_STORED", "-"));
-    // Whoever decides the sale, a report is judged alike; what it changes may differ.
+    // A report is judged alike for both deciders of a sale; what it changes may differ.
     return Stream.of(SoldBy.values())
         .flatMap(
             soldBy ->

@@ -346,6 +346,56 @@ class AlertFaultsIT {
   }
 
   @Test
+  @DisplayName("MySQL has units that nobody added; Redis away when the audits of a day are due")
+  void audits() throws SQLException {
+    SaleOffer sale = lab.plenty();
+    Instant now = Instant.now();
+    lab.open(sale, now.minus(Duration.ofDays(2)), now.plus(Duration.ofDays(1)));
+    String stock = "UPDATE products SET stock = stock %s 1 WHERE sku_id = " + sale.skuId();
+    try (AlertWatch watch = watch()) {
+      sql(stock.formatted("+"));
+      assertThat(lab.admin().audit(sale.skuId()).json().path("differences")).isNotEmpty();
+      watch.awaitFiring("AuditFoundDifference");
+      sql(stock.formatted("-"));
+      Signals.await(
+          "an audit without differences",
+          () -> {
+            lab.admin().reconcile(sale.skuId());
+            return lab.admin().audit(sale.skuId()).json().path("differences").isEmpty();
+          });
+      watch.awaitSilent("AuditFoundDifference");
+
+      lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+      sql("DELETE FROM daily_audit WHERE sku_id = " + sale.skuId()); // as when a day begins
+      watch.awaitFiring("AuditNotMade");
+      lab.consumers().forEach(consumer -> consumer.links().redis().heal());
+      watch.awaitSilent("AuditNotMade");
+    }
+  }
+
+  @Test
+  @DisplayName("order-consumers cut off from Redis while a sale is archived")
+  void archiveStandsStill() throws SQLException {
+    SaleOffer sale = lab.newSale();
+    assertThat(lab.admin().close(sale.skuId()).status()).isEqualTo(200);
+    try (AlertWatch watch = watch()) {
+      Signals.await(
+          "the archive to begin", () -> lab.admin().archive(sale.skuId()).status() == 200);
+      lab.consumers().forEach(consumer -> consumer.links().redis().cut());
+      sql(
+          "UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE WHERE phase = 'REDIS'"
+              + " AND sku_id = "
+              + sale.skuId());
+      watch.awaitFiring("ArchiveStandsStill");
+      lab.consumers().forEach(consumer -> consumer.links().redis().heal());
+      watch.awaitSilent("ArchiveStandsStill");
+      Signals.await(
+          "the archive to be done",
+          () -> lab.admin().archive(sale.skuId()).text("phase").equals("DONE"));
+    }
+  }
+
+  @Test
   @DisplayName("Redis has lost its data")
   void redisEmpty() {
     SaleOffer sale = lab.newSale();

@@ -19,7 +19,9 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -32,6 +34,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,8 @@ class ConsumerFaultsIT {
 
   private static final String PAUSED =
       "SELECT COUNT(*) FROM products WHERE state = 'PAUSED' AND sku_id = ";
+
+  private static final String STORED = "SELECT COUNT(*) FROM orders WHERE order_id = ";
 
   private static final String OF_ANOTHER_VERSION =
       "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'";
@@ -350,6 +355,119 @@ class ConsumerFaultsIT {
           "order " + order + " to be cancelled", () -> shop.cancel(owner, order).status() == 200);
     }
     return orders;
+  }
+
+  @Tag("proof")
+  @Test
+  @DisplayName("78: consumers killed in the middle of a rebuild, one after the other")
+  void killedInTheMiddleOfARebuild() {
+    SaleOffer sale = lab.newSale();
+    Map<String, String> orders = endedOrders(sale.skuId(), 20);
+    ShopClient shop = lab.shops().get(0);
+    String bought = shop.buy(99, sale.skuId(), 2, "before-the-loss").text("orderId");
+    try (FaultRun run = lab.run("78 consumers killed in the middle of a rebuild").begin(400)) {
+      Signals.await(
+          "the order to be stored",
+          () -> shop.order(99, bought).text("status").equals("CONFIRMED"));
+      for (ServiceInstance consumer : lab.consumers()) {
+        consumer.agent().arm(Failpoints.SALE_LOADED, PointAction.HALT, 1);
+      }
+      lab.redis().del(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
+      for (int kills = 1; kills <= lab.consumers().size(); kills++) {
+        int dead = kills;
+        Signals.await(
+            kills + " consumers to be killed",
+            () -> {
+              lab.admin().reconcile(sale.skuId());
+              return lab.consumers().stream().filter(one -> !one.isAlive()).count() == dead;
+            });
+        run.fault(kills + " consumers killed at " + Failpoints.SALE_LOADED);
+        assertThat(lab.redis().hget(RedisKeys.sku(sale.skuId()), "state")).isEqualTo("PREHEATING");
+        assertThat(shop.buy(1, sale.skuId(), 1, "half-loaded-" + kills).status()).isEqualTo(503);
+      }
+      lab.consumers().forEach(ServiceInstance::restart);
+      Signals.await(
+          "the rebuild to be done",
+          () -> "OPEN".equals(lab.redis().hget(RedisKeys.sku(sale.skuId()), "state")));
+      assertThat(shop.order(99, bought).text("status")).isEqualTo("CONFIRMED");
+      assertThat(lab.redis().get(RedisKeys.stock(sale.skuId())))
+          .isEqualTo(Long.toString(sale.stock() - 2));
+      Signals.await(
+          "a repeat of the key to be answered",
+          () -> shop.buy(99, sale.skuId(), 2, "before-the-loss").text("orderId").equals(bought));
+      orders.forEach(
+          (key, order) -> assertThat(lab.database().number(STORED + order)).as(key).isEqualTo(1));
+      assertAddsUp(sale);
+      run.judge();
+    }
+  }
+
+  private void assertAddsUp(SaleOffer sale) {
+    Signals.await(
+        "the ledger to balance",
+        () -> lab.admin().ledger(sale.skuId()).json().path("balanced").booleanValue());
+    assertThat(lab.admin().audit(sale.skuId()).json().path("differences")).isEmpty();
+  }
+
+  /** A sale that opened before the audits of the day became due. */
+  private SaleOffer dueForAudit() {
+    SaleOffer sale = lab.plenty();
+    Instant now = Instant.now();
+    lab.open(sale, now.minus(Duration.ofDays(2)), now.plus(Duration.ofDays(1)));
+    return sale;
+  }
+
+  @Tag("proof")
+  @Test
+  @DisplayName("79: consumers killed in the middle of a daily audit, one after the other")
+  void killedInTheMiddleOfADailyAudit() throws SQLException {
+    try (FaultRun run = lab.run("79 consumers killed in the middle of a daily audit").begin(100)) {
+      List<SaleOffer> due = List.of(dueForAudit(), dueForAudit(), dueForAudit(), dueForAudit());
+      Signals.await("all to be audited", () -> audits(due).size() == due.size());
+      for (ServiceInstance consumer : lab.consumers()) {
+        consumer.agent().arm(Failpoints.AUDIT_NOT_STORED, PointAction.HALT, 2);
+      }
+      execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
+      Set<String> made = new HashSet<>();
+      for (int kills = 1; kills <= lab.consumers().size(); kills++) {
+        int dead = kills;
+        Signals.await(
+            kills + " consumers to be killed",
+            () -> lab.consumers().stream().filter(one -> !one.isAlive()).count() == dead);
+        run.fault(kills + " consumers killed at " + Failpoints.AUDIT_NOT_STORED);
+        assertThat(audits(due)).as("the audit that was cut off is not stored").hasSize(kills);
+        assertThat(audits(due)).as("made before").containsAll(made);
+        made.addAll(audits(due));
+      }
+      lab.consumers().forEach(ServiceInstance::restart);
+      Signals.await("all to be audited", () -> audits(due).size() == due.size());
+      assertThat(audits(due)).as("none is made again").containsAll(made);
+      due.forEach(this::assertAddsUp);
+      run.judge();
+    }
+  }
+
+  /** SKU and time of each audit that is made of these sales. */
+  private Set<String> audits(List<SaleOffer> sales) {
+    return new HashSet<>(
+        lab.database()
+            .rows(
+                "SELECT CONCAT(sku_id, ' ', made_at) FROM daily_audit WHERE sku_id IN "
+                    + skus(sales),
+                row -> row.getString(1)));
+  }
+
+  private static String skus(List<SaleOffer> sales) {
+    return sales.stream()
+        .map(sale -> Long.toString(sale.skuId()))
+        .collect(Collectors.joining(", ", "(", ")"));
+  }
+
+  private void execute(String statement) throws SQLException {
+    try (Connection mysql = lab.database().connect();
+        Statement sql = mysql.createStatement()) {
+      sql.execute(statement);
+    }
   }
 
   private long inHistory(long sku) {

@@ -46,6 +46,12 @@ final class Failpoints {
   /** A page of an archive is moved; nothing of it is committed. */
   static final String ARCHIVE_PAGE_MOVED = "archive-page-moved";
 
+  /** All orders of a loading are in Redis; the sale is not on sale. */
+  static final String SALE_LOADED = "sale-loaded";
+
+  /** A sale is audited; its audit is not stored. */
+  static final String AUDIT_NOT_STORED = "audit-not-stored";
+
   private static final Advised PUBLISH =
       Advised.before(CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish");
 
@@ -83,6 +89,8 @@ final class Failpoints {
                   STRONG_COMMITTED, "io.seckill.consumer.storage.StrongMetrics", "count"),
               Advised.before(
                   ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
+              Advised.after(SALE_LOADED, "io.seckill.consumer.catalogue.BucketWriter", "flush"),
+              Advised.before(AUDIT_NOT_STORED, "io.seckill.consumer.audit.AuditTable", "keep"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };

@@ -24,10 +24,6 @@ class AlertRulesTest {
       Path.of(System.getProperty("seckill.root"), "deploy/observability");
   private static final String TESTS = "alerts.test.yml";
 
-  /** What is audited once a day has no fault row. */
-  private static final Set<String> OF_THE_DAILY_AUDIT =
-      Set.of("AuditFoundDifference", "AuditNotMade");
-
   @Test
   void everyAlertIsTriedSilentAndFiring() throws IOException {
     Set<String> silent = new TreeSet<>();
@@ -59,7 +55,6 @@ class AlertRulesTest {
         .at("/groups/0/rules")
         .valueStream()
         .map(rule -> rule.path("alert").asString())
-        .filter(alert -> !OF_THE_DAILY_AUDIT.contains(alert))
         .forEach(alert -> assertThat(rows).contains('"' + alert + '"'));
   }
 

@@ -46,6 +46,10 @@ class OperationsPageIT {
   private static final String LOCK_OF_3007 =
       "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-3007')";
 
+  /** Compensations that Redis has confirmed; followed by a SKU. */
+  private static final String RETURNED =
+      "SELECT COUNT(*) FROM compensation WHERE done_at IS NOT NULL AND sku_id = ";
+
   private static Pipeline pipeline;
   private static Browser browser;
   private static OpsPage page;
@@ -149,6 +153,34 @@ class OperationsPageIT {
     assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
     browser.screenshot("ops-strong");
     page.act("Close", "close SKU 3010: CLOSED");
+  }
+
+  @Tag("proof")
+  @Test
+  void archivesASaleOnceNothingOfItIsPending() {
+    onSale(3011);
+    String order = pipeline.shop().buy(9, 3011, 1, "archived-by-page").text("orderId");
+    eventually().until(() -> isOrder(order, "CONFIRMED"));
+    page.open(pipeline.tokens().operator()).choose(3011);
+    page.act("Close", "close SKU 3011: CLOSED");
+    eventually().until(() -> page.offers("Archive"));
+    page.ask("Archive").refuse("1 orders that may still be paid");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    assertThat(pipeline.shop().cancel(9, order).status()).isEqualTo(200);
+    eventually().until(() -> pipeline.mysql().number(RETURNED + 3011) == 1);
+    page.act("Archive", "archive SKU 3011: REDIS, 0 orders moved");
+    browser.awaitText("#tiles", "Archives under way");
+    eventually().until(() -> pipeline.admin().archive(3011).text("phase").equals("DONE"));
+    page.act("Archive", "archive SKU 3011: DONE, 1 orders moved");
+
+    assertThat(isOrder(order, "CANCELLED")).isTrue();
+    browser.awaitText("#ledger-verdict", "balances");
+  }
+
+  private static boolean isOrder(String order, String status) {
+    return pipeline.shop().order(9, order).text("status").equals(status);
   }
 
   private static boolean isOnSale(long skuId) {

@@ -80,8 +80,8 @@ INSERT INTO order_history SELECT 8000000 + i, IF(i % 2 = 0, 7, 100000 + i), IF(i
   CONCAT('k', i), 'PAID', NULL, 1, i, NOW(3), NOW(6), NOW(6) FROM n WHERE i < 40000;
 INSERT INTO payment_history SELECT order_id, 100, 'CHARGED', CONCAT('old-', order_id), NOW(6), NOW(6) FROM order_history;
 INSERT INTO order_alias_history SELECT 9000000 + i, 8000000 + i, NOW(6) FROM n WHERE i < 10000;
-INSERT INTO archive SELECT 9000 + i, IF(i < 5, 'ORDERS', IF(i < 2500, 'DONE', 'PURGED')), 'a', NOW(6), 7,
-  IF(i < 5, NULL, NOW(6) - INTERVAL i DAY) FROM n WHERE i < 5000;
+INSERT INTO archive (sku_id, phase, started_by, started_at, orders, done_at) SELECT 9000 + i, IF(i < 5, 'ORDERS',
+  IF(i < 2500, 'DONE', 'PURGED')), 'a', NOW(6), 7, IF(i < 5, NULL, NOW(6) - INTERVAL i DAY) FROM n WHERE i < 5000;
 INSERT INTO payment_event SELECT CONCAT('e', i), i, NOW(6) - INTERVAL i MINUTE FROM n WHERE i < 60000;
 
 DROP TABLE n, digit;
