@@ -62,9 +62,8 @@ class CatalogueIT {
         .isEqualTo(
             """
             {"skuId":%d,"name":"Phone","priceCents":9900,"stock":500,"initialStock":500,\
-            "policy":"LIMITED","limitPerUser":2,"phase":"REDIS","opensAt":"2026-01-01T00:00:00Z",\
-            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0,\
-            "decides":"REDIS","fallback":"NO"}\
+            "policy":"LIMITED","limitPerUser":2,"decides":"REDIS","fallback":"NO","opensAt":"2026-01-01T00:00:00Z",\
+            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0}\
             """
                 .formatted(sku));
     assertThat(api.get(path).body()).isEqualTo(created.body());
