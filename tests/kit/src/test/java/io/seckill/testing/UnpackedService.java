@@ -1,6 +1,8 @@
 package io.seckill.testing;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -13,6 +15,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedInputStream;
 
 /**
  * A service's jar as its own tool unpacks it, with an archive of the classes that its start loads
@@ -73,13 +77,22 @@ public final class UnpackedService {
     }
   }
 
+  /** All builds of one version give a jar the same time. */
+  private static long checksum(Path jar) throws IOException {
+    CRC32C sum = new CRC32C();
+    try (InputStream content = new CheckedInputStream(Files.newInputStream(jar), sum)) {
+      content.transferTo(OutputStream.nullOutputStream());
+    }
+    return sum.getValue();
+  }
+
   private static void prepareAlone(Path jar, Path folder) {
     Path lock = jar.resolveSibling("unpacked.lock");
     Path made = jar.resolveSibling("unpacked.from");
     try (FileChannel channel =
         FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       var unused = channel.lock(); // until the channel is closed
-      String from = Files.getLastModifiedTime(jar) + " for Java " + Runtime.version();
+      String from = checksum(jar) + " for Java " + Runtime.version();
       if (Files.exists(made) && Files.readString(made).equals(from)) {
         return;
       }
