@@ -88,7 +88,7 @@ class SaleStopper {
         .onErrorMap(SaleStopper::isUnavailable, e -> notTaken)
         .flatMap(
             moved ->
-                moved.phase().redisDecides()
+                moved.redisDecides()
                     ? followInRedis(stop, moved)
                     : Mono.just(new Stopped.Everywhere(moved)));
   }

@@ -46,7 +46,7 @@ final class LateOutcomes {
           products
               .find(attempt.skuId())
               .timeout(within)
-              .map(found -> found.phase().redisDecides() ? outcome : Unknown.PRODUCTS)
+              .map(found -> found.redisDecides() ? outcome : Unknown.PRODUCTS)
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
@@ -58,7 +58,7 @@ final class LateOutcomes {
   /** Redis was asked before the products were read: since then they may show a strong sale. */
   private boolean mayBeNew(long skuId) {
     @Nullable ProductRow read = products.lastRead(skuId);
-    return skuId != PathIds.NEVER_ON_SALE && (read == null || !read.phase().redisDecides());
+    return skuId != PathIds.NEVER_ON_SALE && (read == null || !read.redisDecides());
   }
 
   private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {

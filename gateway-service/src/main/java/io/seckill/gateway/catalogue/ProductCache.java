@@ -366,7 +366,7 @@ public final class ProductCache implements SmartLifecycle {
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
-              if (!product.phase().redisDecides()) {
+              if (!product.redisDecides()) {
                 strong.add(product.skuId());
               } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
                 redisHasSales.set(true);
@@ -378,6 +378,7 @@ public final class ProductCache implements SmartLifecycle {
 
   /** The product of a row with {@link #COLUMNS}. */
   public static ProductRow product(ResultSet row) throws SQLException {
+    SalePhase phase = SalePhase.valueOf(row.getString("sale_phase"));
     return new ProductRow(
         row.getLong("sku_id"),
         row.getString("name"),
@@ -386,7 +387,8 @@ public final class ProductCache implements SmartLifecycle {
         row.getLong("initial_stock"),
         PurchasePolicy.valueOf(row.getString("policy")),
         row.getInt("limit_per_user"),
-        SalePhase.valueOf(row.getString("sale_phase")),
+        phase.decider(),
+        phase.fallback(),
         instant(row, "opens_at"),
         instant(row, "closes_at"),
         SaleState.valueOf(row.getString("state")),

@@ -67,7 +67,7 @@ final class SaleStockCache {
     Map<Long, SaleStock> strong = new HashMap<>();
     List<Long> inRedis = new ArrayList<>();
     for (ProductRow product : products) {
-      if (!product.phase().redisDecides() || product.state() == SaleState.CLOSED) {
+      if (!product.redisDecides() || product.state() == SaleState.CLOSED) {
         strong.put(product.skuId(), new SaleStock(product.state().name(), product.stock()));
       } else {
         inRedis.add(product.skuId());

@@ -180,7 +180,7 @@ final class PromiseHandover implements AutoCloseable {
   }
 
   private static boolean isSettled(ProductRow product) {
-    return product.phase().redisDecides() && product.settled() >= product.lastSeq();
+    return product.redisDecides() && product.settled() >= product.lastSeq();
   }
 
   private static boolean isAtRest(long seq, @Nullable ProductRow product) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
@@ -133,7 +133,8 @@ class FallbackAdmissionIT {
         10,
         PurchasePolicy.LIMITED,
         5,
-        SalePhase.REDIS,
+        Decider.REDIS,
+        "NO",
         now,
         now.plusSeconds(60),
         SaleState.OPEN,

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SkuPlace.Group;
 import io.seckill.gateway.catalogue.SkuPlace.When;
@@ -35,7 +35,8 @@ class SkuPlaceTest {
         10,
         PurchasePolicy.LIMITED,
         5,
-        SalePhase.REDIS,
+        Decider.REDIS,
+        "NO",
         NOW.plusSeconds(opens),
         NOW.plusSeconds(closes),
         state,

@@ -109,7 +109,7 @@ public class Catalogue {
   public ProductRow stop(long skuId, SaleState target) {
     Noted noted = redisDecides(skuId) ? noted(skuId, target) : new Noted(null, true);
     ProductRow row = move(skuId, target, 0);
-    if (noted.redisAnswers() && row.phase().redisDecides()) { // a fallback may have ended
+    if (noted.redisAnswers() && row.redisDecides()) { // a fallback may have ended
       stops.follow(row, noted.stop());
     }
     return row;

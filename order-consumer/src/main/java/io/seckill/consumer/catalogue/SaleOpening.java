@@ -58,11 +58,11 @@ class SaleOpening {
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }
-    if (product.phase().redisDecides()) {
+    if (product.redisDecides()) {
       refuseUnfit(product, from);
     }
     ProductRow opened = catalogue.open(skuId);
-    return opened.phase().redisDecides() ? inRedis(opened) : opened;
+    return opened.redisDecides() ? inRedis(opened) : opened;
   }
 
   private void refuseUnfit(ProductRow product, SaleState from) {

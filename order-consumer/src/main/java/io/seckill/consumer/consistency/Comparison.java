@@ -214,8 +214,8 @@ final class Comparison {
   }
 
   /**
-   * Says that MySQL has orders, or users with a quota, of which Redis has nothing, and that they
-   * are not compared. Stock and totals do not depend on these, nor do the quotas of others.
+   * Says that Redis lacks more orders, or quotas, of MySQL than are compared. Stock and totals do
+   * not depend on these, nor do the quotas of other users.
    */
   void leavesOut() {
     isPartial = true;

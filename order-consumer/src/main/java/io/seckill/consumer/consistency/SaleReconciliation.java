@@ -203,9 +203,8 @@ class SaleReconciliation {
 
   /**
    * Makes each repair once; it counts as made when the next comparison does not find it again. The
-   * first comparison has kept so many findings; the others are repaired while the next one goes on,
-   * bucket by bucket. A run that is cut off leaves what it has repaired: the next one finds the
-   * rest.
+   * first comparison keeps a limited number of findings. Later ones are repaired part by part while
+   * they go on. A run that is cut off leaves what it has repaired: the next one finds the rest.
    */
   private Repaired repair(Comparison first, RepairLog made) {
     long skuId = first.sale().skuId();

@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.RedisLooks.Look;
 import io.seckill.consumer.orders.OrderTotalTable;
@@ -61,6 +62,7 @@ public class FallbackSales {
   }
 
   /** A sale that MySQL decides, or is about to, or was until its loading. */
+  @JsonPropertyOrder({"skuId", "fallback", "reservedUnits"})
   record InFallback(long skuId, @JsonIgnore SalePhase phase, long reservedUnits) {
 
     @JsonProperty

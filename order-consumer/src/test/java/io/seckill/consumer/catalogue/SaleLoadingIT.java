@@ -103,6 +103,7 @@ class SaleLoadingIT {
   void salesThatAreGoneLeaveTheSetWithTheNextLoadingOfTheirPartition() {
     String set = RedisKeys.skus(Partition.ofSku(sku));
     long gone = sku + 16_000;
+    redis.del(set); // other tests have sales there, which end later
     redis.sadd(set, Long.toString(gone));
     SaleLoading loading = loading(2);
     loading.begin(OrderTotals.NONE, Replacing.AT_REST);

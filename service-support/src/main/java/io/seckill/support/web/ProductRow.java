@@ -1,10 +1,8 @@
 package io.seckill.support.web;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import java.time.Instant;
 
@@ -14,7 +12,8 @@ import java.time.Instant;
  * @param stock units still sellable
  * @param initialStock opening stock + added - withdrawn
  * @param limitPerUser units; 1 for ONE_PER_USER, 0 for UNLIMITED
- * @param phase who decides its purchases
+ * @param decides MYSQL for a strong sale, and for a sale of Redis in a fallback
+ * @param fallback how far the sale is in one, NO for a sale in none
  * @param stateVersion number of changes of the state so far; of a strong sale, also of its stock
  *     and closing time
  * @param epoch raised by every preheat, 0 before the first
@@ -29,7 +28,8 @@ public record ProductRow(
     long initialStock,
     PurchasePolicy policy,
     int limitPerUser,
-    SalePhase phase,
+    Decider decides,
+    String fallback,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
     SaleState state,
@@ -38,14 +38,7 @@ public record ProductRow(
     long lastSeq,
     long settled) {
 
-  /** MYSQL for a strong sale, and for a sale of Redis in a fallback. */
-  @JsonProperty
-  public Decider decides() {
-    return phase.decider();
-  }
-
-  @JsonProperty
-  String fallback() {
-    return phase.fallback();
+  public boolean redisDecides() {
+    return decides == Decider.REDIS;
   }
 }

@@ -121,7 +121,7 @@ class ConsumerHeapIT {
     assertThat(consumer.isAlive()).isTrue();
   }
 
-  /** One run finds so many users of whom Redis has nothing, and says so. */
+  /** One run finds a limited number of users that Redis lacks, and says so. */
   private static void assertRepairsEveryQuota() {
     long before = mysql.number(MADE);
     String last = reconcile(SKU);
