@@ -181,7 +181,7 @@ class DirectChannelIT {
         eventually().until(() -> lane.reserve(0) != null);
         eventually().until(() -> gateway.buy(1, sale.sku(), 1, "key-0001").status() == 202);
         assertThat(sale.outbox()).isEmpty();
-        assertThat(broker.seen()).as("confirmed").isPositive();
+        eventually("the confirmed order to be delivered").until(() -> broker.seen() == 1);
         eventually().until(() -> sale.counter("publishedOrders") == 1);
       }
       assertThat(admin.zrangeWithScores(RedisKeys.lanes(sale.partition()), 0, -1))

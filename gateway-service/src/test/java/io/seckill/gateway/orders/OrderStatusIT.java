@@ -69,7 +69,7 @@ class OrderStatusIT {
 
     set(sku, "settled", "1");
 
-    eventually().until(() -> show(order).json().path("expectedSeconds").intValue() >= 1);
+    eventually().until(() -> show(order).json().path("expectedSeconds").asInt(0) >= 1);
   }
 
   @Test

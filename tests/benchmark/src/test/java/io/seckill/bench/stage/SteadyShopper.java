@@ -49,8 +49,8 @@ final class SteadyShopper implements AutoCloseable {
 
   private boolean isBought(long user) {
     try {
-      return lab.pipeline().shop().buyAsync(user, sku, 1, "steady-" + user).join().status() / 100
-          == 2;
+      var answer = lab.pipeline().shop().buyAsync(user, sku, 1, "steady-" + user);
+      return answer.orTimeout(1, TimeUnit.MINUTES).join().status() / 100 == 2;
     } catch (CompletionException e) {
       return false; // no answer
     }
