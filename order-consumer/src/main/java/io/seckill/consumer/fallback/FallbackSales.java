@@ -45,11 +45,10 @@ public class FallbackSales {
       "UPDATE products SET decides = 'MYSQL', fallback = 'ENTERING', epoch = epoch + 1,"
           + " state_version = state_version + 1, settled = ? WHERE sku_id = ?";
 
+  /** By the column that has an index. */
   private static final String RESUME =
       "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1,"
-          + " state_version = state_version + 1 WHERE fallback IN ('LOADING', 'RETURNING')"; // for
-  // the
-  // index
+          + " state_version = state_version + 1 WHERE fallback IN ('LOADING', 'RETURNING')";
 
   private static final String ACTIVATE =
       "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
