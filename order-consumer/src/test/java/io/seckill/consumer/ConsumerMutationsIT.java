@@ -99,7 +99,7 @@ class ConsumerMutationsIT {
             .text(COMPENSATION, "now - endedAt < KEPT", "now - endedAt < 0")
             .caughtBy(
                 COMPENSATION_IT + "forgetsOrdersThatEndedAnHourAgoAFewAtATime",
-                "could not find the following keys"),
+                "to contain keys"),
         Mutation.named("Redis keeps a dozen ended orders of a bucket")
             .text(COMPENSATION, "3600000, 128, 4", "3600000, 12, 4")
             .caughtBy(

@@ -68,7 +68,7 @@ abstract class LaneFixture {
   }
 
   void everythingArrives(TestBroker broker, List<String> admitted) {
-    eventually().until(() -> broker.seen() == admitted.size());
+    eventually("orders delivered").until(() -> broker.seen() == admitted.size());
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     nothingIsLeft();
   }
