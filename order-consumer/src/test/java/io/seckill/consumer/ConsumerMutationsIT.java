@@ -98,8 +98,7 @@ class ConsumerMutationsIT {
         Mutation.named("Redis forgets an order that ended within the hour")
             .text(COMPENSATION, "now - endedAt < KEPT", "now - endedAt < 0")
             .caughtBy(
-                COMPENSATION_IT + "forgetsOrdersThatEndedAnHourAgoAFewAtATime",
-                "to contain keys"),
+                COMPENSATION_IT + "forgetsOrdersThatEndedAnHourAgoAFewAtATime", "to contain keys"),
         Mutation.named("Redis keeps a dozen ended orders of a bucket")
             .text(COMPENSATION, "3600000, 128, 4", "3600000, 12, 4")
             .caughtBy(
