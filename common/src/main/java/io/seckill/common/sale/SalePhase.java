@@ -1,9 +1,9 @@
 package io.seckill.common.sale;
 
 /**
- * Who decides the purchases of a sale now (docs/engineering/adr/0021-fallback.md): the column
- * {@code products.sale_phase}, which MySQL makes of {@code decides} and {@code fallback}. All but
- * STRONG and LOADING are also the states of the fallback as a whole, in {@code fallback.state}.
+ * Who decides the purchases of a sale now (docs/adr/0021-fallback.md): the column {@code
+ * products.sale_phase}, which MySQL makes of {@code decides} and {@code fallback}. All but STRONG
+ * and LOADING are also the states of the fallback as a whole, in {@code fallback.state}.
  */
 public enum SalePhase {
   /** Redis, and MySQL stores. */

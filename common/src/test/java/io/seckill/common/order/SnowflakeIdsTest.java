@@ -32,7 +32,7 @@ class SnowflakeIdsTest {
     assertThat(id.timeMs()).isEqualTo(clock.millis());
   }
 
-  /** Row 32 of docs/engineering/proof.md: the service's clock jumps by an hour, both ways. */
+  /** Row 32 of docs/proof.md: the service's clock jumps by an hour, both ways. */
   @Test
   void neverRepeatsAnIdWhenTheClockJumps() {
     Set<OrderId> seen = new HashSet<>();

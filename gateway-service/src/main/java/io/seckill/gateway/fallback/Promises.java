@@ -8,11 +8,10 @@ import java.util.Collection;
 import java.util.function.LongSupplier;
 
 /**
- * Decides whether this gateway may promise what Redis has admitted
- * (docs/engineering/adr/0021-fallback.md). Without a fallback it always may. With one, a caller
- * that admits an order first records it here, then asks whether it may be promised, and then
- * answers: so a transfer that begins when nothing may be promised any more contains everything that
- * was promised. Thread-safe.
+ * Decides whether this gateway may promise what Redis has admitted (docs/adr/0021-fallback.md).
+ * Without a fallback it always may. With one, a caller that admits an order first records it here,
+ * then asks whether it may be promised, and then answers: so a transfer that begins when nothing
+ * may be promised any more contains everything that was promised. Thread-safe.
  */
 public final class Promises {
 

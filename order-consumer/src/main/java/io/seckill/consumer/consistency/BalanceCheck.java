@@ -13,8 +13,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes one SKU's balance from its balance items; docs/engineering/architecture.md derives the
- * equations.
+ * Computes one SKU's balance from its balance items; docs/architecture.md derives the equations.
  *
  * <p>MySQL can have decided orders that the relay has not counted as published yet. They count as
  * decided, so they are subtracted from those in the outbox and the private queues.

@@ -20,7 +20,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Finds orders that were admitted and are in no store (I4), and sends them again. Their loss is
- * proven, not guessed from their age: see docs/engineering/adr/0007-a-barrier-instead-of-a-hold.md.
+ * proven, not guessed from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
  */
 @Component
 class LostOrders {

@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The conservation equation of one SKU as read at one time; docs/engineering/architecture.md
- * derives it. A difference is the left side minus the right side: above 0 something is missing,
- * below 0 something is there twice or was never admitted.
+ * The conservation equation of one SKU as read at one time; docs/architecture.md derives it. A
+ * difference is the left side minus the right side: above 0 something is missing, below 0 something
+ * is there twice or was never admitted.
  *
  * @param decides MYSQL for a strong sale: all items are MySQL's, nothing is in flight
  * @param balanced whether every difference is 0; that of the queue may also be below 0, because a

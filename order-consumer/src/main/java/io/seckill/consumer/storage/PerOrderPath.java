@@ -29,8 +29,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Decides orders one by one, in one transaction, by the table in docs/engineering/architecture.md.
- * One instance per transaction.
+ * Decides orders one by one, in one transaction, by the table in docs/architecture.md. One instance
+ * per transaction.
  *
  * <p>Locks are taken in the same order as by every writer: orders, quota by (user, SKU), products
  * by SKU last. Only rows of this transaction are changed after that. A row that another transaction

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Purchases of strong sales on the internal port (docs/engineering/adr/0020-strong-sales.md). */
+/** Purchases of strong sales on the internal port (docs/adr/0020-strong-sales.md). */
 @RestController
 class StrongPurchaseController {
 

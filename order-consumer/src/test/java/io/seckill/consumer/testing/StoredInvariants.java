@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Checks the tables against the invariants I1 to I15 of docs/engineering/architecture.md. */
+/** Checks the tables against the invariants I1 to I15 of docs/architecture.md. */
 public final class StoredInvariants {
 
   private final JdbcClient sql;

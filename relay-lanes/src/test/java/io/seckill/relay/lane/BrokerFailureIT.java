@@ -244,7 +244,7 @@ class BrokerFailureIT extends LaneFixture {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** Row 22 of docs/engineering/proof.md: connection churn leaves no open connections behind. */
+  /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
   @Tag("proof")
   @Test
   void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {

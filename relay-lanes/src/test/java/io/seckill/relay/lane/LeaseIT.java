@@ -72,8 +72,8 @@ class LeaseIT extends LaneFixture {
   }
 
   /**
-   * Row 9 of docs/engineering/proof.md: the partition with the foreign key is reported as stuck,
-   * the others work.
+   * Row 9 of docs/proof.md: the partition with the foreign key is reported as stuck, the others
+   * work.
    */
   @Test
   void adoptsInTheOtherPartitionsWhenARegistryIsOfAnotherType() {
@@ -115,10 +115,7 @@ class LeaseIT extends LaneFixture {
     }
   }
 
-  /**
-   * Row 13 of docs/engineering/proof.md: late removals are refused, late publishes are harmless
-   * duplicates.
-   */
+  /** Row 13 of docs/proof.md: late removals are refused, late publishes are harmless duplicates. */
   @Test
   void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLease() throws Exception {
     try (TcpProxy toRedis = TcpProxy.to(redisServer);
@@ -162,7 +159,7 @@ class LeaseIT extends LaneFixture {
     }
   }
 
-  /** Row 13 of docs/engineering/proof.md, with a real process. */
+  /** Row 13 of docs/proof.md, with a real process. */
   @Tag("proof")
   @Test
   void aFrozenProcessLosesNothingAndHarmsNothing() throws Exception {
@@ -193,7 +190,7 @@ class LeaseIT extends LaneFixture {
     }
   }
 
-  /** Row 10 to 12 of docs/engineering/proof.md, at random. */
+  /** Row 10 to 12 of docs/proof.md, at random. */
   @Tag("proof")
   @Test
   void twoRelaysKilledAtRandomLoseNothing() throws Exception {

@@ -157,8 +157,7 @@ class RedisFailureIT extends LaneFixture {
   }
 
   /**
-   * Row 9 of docs/engineering/proof.md: a foreign key in place of the outbox stops its lane, but no
-   * other lane.
+   * Row 9 of docs/proof.md: a foreign key in place of the outbox stops its lane, but no other lane.
    */
   @Test
   void changesNothingWhenTheOutboxIsOfAnotherType() {

@@ -113,8 +113,8 @@ public final class RabbitServer extends TestServer {
    * Sets the share of memory above which publishers are blocked; applies to the whole node, until
    * it starts again. Does nothing when the node has this share.
    *
-   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/engineering/proof.md), 0.4
-   *     is the default and ends it
+   * @param fraction 0.0000001 raises the alarm at once (row 19 of docs/proof.md), 0.4 is the
+   *     default and ends it
    */
   public void setMemoryWatermark(double fraction) {
     if (fraction != memoryWatermark) {

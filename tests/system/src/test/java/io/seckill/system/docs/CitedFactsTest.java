@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Every entry of docs/engineering/facts.md that code or tests cite exists. */
+/** Every entry of docs/facts.md that code or tests cite exists. */
 class CitedFactsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
@@ -27,8 +27,8 @@ class CitedFactsTest {
     try (Stream<Path> files = Files.walk(ROOT)) {
       files.filter(CitedFactsTest::isSource).forEach(file -> cited.addAll(citedIn(file)));
     }
-    assertThat(cited).as("citations of docs/engineering/facts.md").hasSizeGreaterThan(20);
-    assertThat(entries()).as("entries of docs/engineering/facts.md").containsAll(cited);
+    assertThat(cited).as("citations of docs/facts.md").hasSizeGreaterThan(20);
+    assertThat(entries()).as("entries of docs/facts.md").containsAll(cited);
   }
 
   private static boolean isSource(Path file) {
@@ -53,7 +53,7 @@ class CitedFactsTest {
   private static Set<Integer> entries() throws IOException {
     Set<Integer> entries = new TreeSet<>();
     ENTRY
-        .matcher(Files.readString(ROOT.resolve("docs/engineering/facts.md")))
+        .matcher(Files.readString(ROOT.resolve("docs/facts.md")))
         .results()
         .forEach(entry -> entries.add(Integer.parseInt(entry.group(1))));
     return entries;

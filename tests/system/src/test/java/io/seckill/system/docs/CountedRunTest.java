@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** README repeats figures of the counted run; docs/engineering/proof.md has them. */
+/** README repeats figures of the counted run; docs/proof.md has them. */
 class CountedRunTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
@@ -22,7 +22,7 @@ class CountedRunTest {
   @Test
   void readmeHasTheFiguresOfTheCountedRun() throws IOException {
     String readme = Files.readString(ROOT.resolve("README.md"));
-    String page = Files.readString(ROOT.resolve("docs/engineering/proof.md"));
+    String page = Files.readString(ROOT.resolve("docs/proof.md"));
     String counted = page.substring(page.indexOf("\n## Counted"));
     String run = counted.substring(0, counted.indexOf("\n\n", 20));
 

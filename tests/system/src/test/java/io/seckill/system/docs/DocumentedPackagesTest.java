@@ -18,7 +18,7 @@ class DocumentedPackagesTest {
 
   @Test
   void architectureNamesEveryPackage() throws IOException {
-    String page = Files.readString(ROOT.resolve("docs/engineering/architecture.md"));
+    String page = Files.readString(ROOT.resolve("docs/architecture.md"));
     String table =
         page.substring(page.indexOf("\n## Where things are"), page.indexOf("\n## A sale"));
 

@@ -14,10 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/**
- * The table of docs/engineering/proof.md that names the faults of the default tier follows the
- * tags.
- */
+/** The table of docs/proof.md that names the faults of the default tier follows the tags. */
 class DocumentedTiersTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
@@ -27,7 +24,7 @@ class DocumentedTiersTest {
 
   @Test
   void theTableOfTheDefaultTierFollowsTheTags() throws IOException {
-    String proof = Files.readString(ROOT.resolve("docs/engineering/proof.md"));
+    String proof = Files.readString(ROOT.resolve("docs/proof.md"));
 
     String table = proof.substring(proof.indexOf(BEGIN) + BEGIN.length(), proof.indexOf(END));
 

@@ -41,7 +41,7 @@ class GlossaryTest {
 
   @Test
   void aPurchaseIsFollowedThroughTwelveFilesOfTheCode() throws IOException {
-    String architecture = Files.readString(ROOT.resolve("docs/engineering/architecture.md"));
+    String architecture = Files.readString(ROOT.resolve("docs/architecture.md"));
     List<String> steps =
         STEP.matcher(architecture).results().map(step -> file(step.group(1))).toList();
     assertThat(steps).as("files from route to row").hasSizeBetween(10, 12);

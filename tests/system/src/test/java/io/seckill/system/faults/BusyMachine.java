@@ -3,8 +3,8 @@ package io.seckill.system.faults;
 import java.time.Duration;
 
 /**
- * How far a row may miss what docs/engineering/proof.md promises for a machine with no other load:
- * two cores have six services and three servers to run.
+ * How far a row may miss what docs/proof.md promises for a machine with no other load: two cores
+ * have six services and three servers to run.
  */
 final class BusyMachine {
 

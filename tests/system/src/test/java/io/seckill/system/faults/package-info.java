@@ -1,7 +1,7 @@
 /**
  * Fault tests of the pipeline: two gateways, two relays and two consumers as real processes, a load
  * that buys from them, faults in every component, and a check of every guarantee afterwards.
- * docs/engineering/proof.md lists the rows.
+ * docs/proof.md lists the rows.
  */
 @NullMarked
 package io.seckill.system.faults;

@@ -6,7 +6,7 @@ import java.util.Set;
 
 /**
  * What the stores hold about one SKU once traffic has ended and the queues have drained. Names in
- * brackets are those of the invariants in docs/engineering/architecture.md.
+ * brackets are those of the invariants in docs/architecture.md.
  *
  * @param offer what the test put on sale (S, L)
  * @param mysqlStock sellable stock in MySQL (sd)
