@@ -145,7 +145,7 @@ class FallbackController {
 
   private interface Work {
     /**
-     * @return what to log
+     * @return the text for the log
      */
     String run();
   }

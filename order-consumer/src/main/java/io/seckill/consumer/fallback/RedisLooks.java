@@ -95,8 +95,8 @@ class RedisLooks {
   }
 
   /**
-   * Stores what the look has shown of a sale: this process may be another one when it is needed.
-   * Redis may have come back with older data, which do not include what Redis reported to gateways.
+   * Stores the observation of a sale: another process may need it. Redis may have come back with
+   * older data, which lack orders that Redis reported to gateways.
    */
   private void judge(Expected sale, Map<Long, Look> seen) {
     included(sale, seen)
@@ -140,7 +140,7 @@ class RedisLooks {
     }
   }
 
-  /** 0 for what is no number. */
+  /** 0 for a text that is no number. */
   private static long number(@Nullable String text) {
     return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
   }

@@ -35,7 +35,7 @@ import org.springframework.transaction.support.TransactionOperations;
  * Ends CONFIRMED orders without a payment and returns their units: in MySQL in the transaction that
  * ends them, in Redis by compensation after it. Redis gets nothing of orders of strong sales, nor
  * of a sale that MySQL decides in a fallback: at its end Redis gets all that MySQL has. While the
- * sale is loaded, the compensations show what has changed.
+ * sale is loaded, the compensations show the changes.
  *
  * <p>Locks are taken in the order of the batch store: orders, quota by (user, SKU), products by
  * SKU, totals by SKU last. Payments are locked right after orders, as in a payment. The number of
@@ -100,10 +100,10 @@ class Cancellations {
   }
 
   /**
-   * What a product says while its row is locked.
+   * The columns of a product that decide about its units, read while its row is locked.
    *
    * @param epoch later preheats count these units, earlier ones did not
-   * @param inRedis whether Redis sells it, or is being loaded from what may lack these units
+   * @param inRedis whether Redis sells it, or is being loaded from rows that may lack these units
    */
   private record Sale(long epoch, boolean inRedis) {}
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 
-/** Counts what happens to orders after CONFIRMED. */
+/** Counts payments, cancellations and expiries. */
 @Component
 class LifecycleMeters {
 
