@@ -6,7 +6,6 @@ import io.seckill.common.sale.SaleStates;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
-import jakarta.persistence.EntityManager;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,7 +22,6 @@ public class Catalogue {
   private static final Logger log = LoggerFactory.getLogger(Catalogue.class);
 
   private final Products products;
-  private final EntityManager entities;
   private final TransactionOperations transactions;
   private final PendingStops stops;
   private final SaleStates states;
@@ -31,13 +29,11 @@ public class Catalogue {
 
   Catalogue(
       Products products,
-      EntityManager entities,
       TransactionOperations transactions,
       PendingStops stops,
       SaleStates states,
       SaleExtension extension) {
     this.products = products;
-    this.entities = entities;
     this.transactions = transactions;
     this.stops = stops;
     this.states = states;
@@ -71,12 +67,12 @@ public class Catalogue {
    */
   Upserted upsert(long skuId, ProductRules rules) {
     if (products.findBySkuId(skuId).isEmpty()) {
-      Optional<ProductRow> created = create(skuId, rules);
+      Optional<Product> created = create(skuId, rules);
       if (created.isPresent()) {
-        return new Upserted(created.get(), true);
+        return new Upserted(created.get().row(), true);
       }
     }
-    Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
+    Product edited = transactions.execute(tx -> lock(skuId).edit(rules));
     if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
@@ -134,92 +130,40 @@ public class Catalogue {
   }
 
   /**
-   * @param known number of the last state change that Redis has; the new number is above it, in
-   *     case MySQL was restored from a backup
+   * @param known number of the last state change that Redis has
    */
   private ProductRow move(long skuId, SaleState target, long known) {
-    return required(
-        transactions.execute(
-            tx -> {
-              Product product = products.lock(skuId).orElseThrow(Catalogue::unknown);
-              if (target != SaleState.CLOSED) {
-                product.refuseArchived();
-              }
-              long version = Math.max(product.stateVersion(), known) + 1;
-              products.move(skuId, target, version, SaleState.before(target));
-              ProductRow row = find(skuId);
-              if (row.state() != target) {
-                throw ProblemException.ofSale(
-                    ProblemCode.ILLEGAL_TRANSITION,
-                    "A sale that is " + row.state() + " cannot become " + target + ".",
-                    row.state().name());
-              }
-              return row;
-            }));
+    return transactions.execute(
+        tx -> {
+          Product product = lock(skuId);
+          if (target != SaleState.CLOSED) {
+            product.refuseArchived();
+          }
+          SaleState state = product.move(target, known).state();
+          if (state != target) {
+            throw ProblemException.ofSale(
+                ProblemCode.ILLEGAL_TRANSITION,
+                "A sale that is " + state + " cannot become " + target + ".",
+                state.name());
+          }
+          return product.row();
+        });
+  }
+
+  private Product lock(long skuId) {
+    return products.lock(skuId).orElseThrow(Catalogue::unknown);
   }
 
   static ProblemException unknown() {
     return ProblemException.of(ProblemCode.UNKNOWN_SKU);
   }
 
-  /** Empty when another request has created it meanwhile; that makes JPA's transaction unusable. */
-  private Optional<ProductRow> create(long skuId, ProductRules rules) {
+  /** Empty when another request has created it meanwhile. */
+  private Optional<Product> create(long skuId, ProductRules rules) {
     try {
-      transactions.executeWithoutResult(tx -> entities.persist(new Product(skuId, rules)));
-      return products.findBySkuId(skuId).map(Product::row);
+      return Optional.of(transactions.execute(tx -> products.save(new Product(skuId, rules))));
     } catch (DataIntegrityViolationException e) {
       return Optional.empty();
     }
-  }
-
-  private Product edit(long skuId, ProductRules rules) {
-    Product product = products.lock(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
-    if (product.state() == SaleState.NEW) {
-      rewrite(skuId, rules);
-    } else {
-      refuseImmutable(product.rules(), rules);
-      products.rename(skuId, rules.name(), rules.closesAt());
-    }
-    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown);
-  }
-
-  private void rewrite(long skuId, ProductRules rules) {
-    products.rewrite(
-        skuId,
-        rules.name(),
-        rules.priceCents(),
-        rules.stock(),
-        rules.policy(),
-        rules.limitPerUser(),
-        rules.decides(),
-        rules.opensAt(),
-        rules.closesAt());
-  }
-
-  private static void refuseImmutable(ProductRules now, ProductRules wanted) {
-    refuse(now.priceCents() != wanted.priceCents(), "priceCents", "cannot change");
-    refuse(now.stock() != wanted.stock(), "stock", "changes only through /stock");
-    refuse(now.policy() != wanted.policy(), "policy", "cannot change");
-    refuse(now.limitPerUser() != wanted.limitPerUser(), "limitPerUser", "cannot change");
-    refuse(now.decides() != wanted.decides(), "decides", "cannot change");
-    refuse(!now.opensAt().equals(wanted.opensAt()), "opensAt", "cannot change");
-    refuse(wanted.closesAt().isBefore(now.closesAt()), "closesAt", "can only move to later");
-  }
-
-  private static void refuse(boolean changed, String field, String rule) {
-    if (changed) {
-      throw ProblemException.ofField(
-          ProblemCode.IMMUTABLE_AFTER_PREHEAT,
-          field + " " + rule + " after the first preheat.",
-          field);
-    }
-  }
-
-  /** No transaction callback in this class returns null. */
-  private static <T> T required(@Nullable T value) {
-    if (value == null) {
-      throw new IllegalStateException("a transaction without an answer");
-    }
-    return value;
   }
 }

@@ -69,13 +69,11 @@ class PendingStops {
     Optional<Product> locked = products.lock(skuId);
     return states
         .pendingStop(skuId)
-        .map(stop -> new Taken(stop, locked.map(product -> move(product, stop))));
-  }
-
-  private ProductRow move(Product product, PendingStop stop) {
-    SaleState target = SaleState.valueOf(stop.state());
-    products.move(product.skuId(), target, product.stateVersion() + 1, SaleState.before(target));
-    return products.findBySkuId(product.skuId()).orElseThrow(Catalogue::unknown).row();
+        .map(
+            stop ->
+                new Taken(
+                    stop,
+                    locked.map(product -> product.move(SaleState.valueOf(stop.state()), 0).row())));
   }
 
   private void end(Taken taken) {

@@ -1,7 +1,6 @@
 package io.seckill.consumer.catalogue;
 
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.catalogue.SaleLoader.Replacing;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.web.ProblemCode;
@@ -11,7 +10,6 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -72,7 +70,7 @@ class Preheat {
     Product product = products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).refuseArchived();
     refuseInFallback(product);
     if (!product.phase().redisDecides()) {
-      return inTransaction(() -> beginStrong(skuId));
+      return transactions.execute(tx -> beginStrong(skuId));
     }
     opening.refuseUnsafeRedis();
     refuseWhileRunningInRedis(product);
@@ -125,15 +123,7 @@ class Preheat {
 
   private ProductRow raiseEpoch(long skuId) {
     OptionalLong proven = proveIfUnknown(skuId);
-    return inTransaction(() -> begin(skuId, proven));
-  }
-
-  private ProductRow inTransaction(Supplier<ProductRow> begin) {
-    ProductRow row = transactions.execute(tx -> begin.get());
-    if (row == null) {
-      throw new IllegalStateException("a transaction without an answer");
-    }
-    return row;
+    return transactions.execute(tx -> begin(skuId, proven));
   }
 
   /**
@@ -168,12 +158,13 @@ class Preheat {
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
-    return beginEpoch(skuId, lastSeq(product, unknown));
+    return product.preheat(settings, lastSeq(product, unknown)).row();
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
   private ProductRow beginStrong(long skuId) {
-    return beginEpoch(skuId, lockStopped(skuId, true).settled());
+    Product product = lockStopped(skuId, true);
+    return product.preheat(settings, product.settled()).row();
   }
 
   /**
@@ -191,16 +182,6 @@ class Preheat {
       throw SaleLoading.overtaken();
     }
     return product;
-  }
-
-  private ProductRow beginEpoch(long skuId, long lastSeq) {
-    products.preheat(
-        skuId,
-        settings.maxPerOrder(),
-        Math.toIntExact(settings.retention().toSeconds()),
-        lastSeq,
-        SaleState.PREHEATABLE);
-    return products.findBySkuId(skuId).orElseThrow(Catalogue::unknown).row();
   }
 
   /**

@@ -29,7 +29,6 @@ class SalePhaseStatementsTest {
       consistency.Schedule: REDIS
       catalogue.ProductCache: any
       catalogue.Products: REDIS
-      catalogue.Products: REDIS
       catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       catalogue.StockChangeTable: any
