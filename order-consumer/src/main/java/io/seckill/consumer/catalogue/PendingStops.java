@@ -70,10 +70,10 @@ class PendingStops {
     return states
         .pendingStop(skuId)
         .map(
-            stop ->
-                new Taken(
-                    stop,
-                    locked.map(product -> product.move(SaleState.valueOf(stop.state()), 0).row())));
+            stop -> {
+              SaleState target = SaleState.valueOf(stop.state());
+              return new Taken(stop, locked.map(product -> product.move(target, 0).row()));
+            });
   }
 
   private void end(Taken taken) {

@@ -67,7 +67,6 @@ class Product {
   @SuppressWarnings("NullAway.Init")
   protected Product() {}
 
-  @SuppressWarnings("NullAway.Init")
   Product(long skuId, ProductRules rules) {
     this.skuId = skuId;
     rewrite(rules);
