@@ -1,13 +1,13 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.sale.SaleState;
-import io.seckill.consumer.catalogue.Catalogue;
-import io.seckill.consumer.catalogue.DatabaseSnapshot;
-import io.seckill.consumer.catalogue.ProductSnapshot;
-import io.seckill.consumer.consistency.RunLock;
+import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class SaleArchiver {
   private final ArchiveTable table;
   private final SaleRest rest;
   private final ArchiveSteps steps;
-  private final Catalogue catalogue;
+  private final SaleTransitions sales;
   private final ArchiveProperties settings;
   private final ConnectionPools pools;
   private final JdbcClient jdbc;
@@ -56,7 +56,7 @@ class SaleArchiver {
       ArchiveTable table,
       SaleRest rest,
       ArchiveSteps steps,
-      Catalogue catalogue,
+      SaleTransitions sales,
       ArchiveProperties settings,
       ConnectionPools pools,
       JdbcClient jdbc,
@@ -65,7 +65,7 @@ class SaleArchiver {
     this.table = table;
     this.rest = rest;
     this.steps = steps;
-    this.catalogue = catalogue;
+    this.sales = sales;
     this.settings = settings;
     this.pools = pools;
     this.jdbc = jdbc;
@@ -127,7 +127,7 @@ class SaleArchiver {
         return;
       }
       try {
-        catalogue.stop(sku, SaleState.CLOSED);
+        sales.stop(sku, SaleState.CLOSED);
         var unused = begin(sku, SCHEDULE);
       } catch (ProblemException | JedisException e) {
         log.info("sku {}: cannot be archived now: {}", sku, e.toString());

@@ -8,16 +8,16 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.catalogue.Catalogue;
-import io.seckill.consumer.consistency.SaleInFlight;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.consumer.storage.StrongDecision;
 import io.seckill.consumer.storage.StrongPurchase;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.SaleInFlight;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
@@ -325,7 +325,7 @@ class SaleArchiveIT {
         consumer.bean(ArchiveTable.class),
         consumer.bean(SaleRest.class),
         consumer.bean(ArchiveSteps.class),
-        consumer.bean(Catalogue.class),
+        consumer.bean(SaleTransitions.class),
         new ArchiveProperties(after, keep),
         consumer.bean(ConnectionPools.class),
         consumer.sql(),

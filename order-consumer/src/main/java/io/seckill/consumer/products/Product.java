@@ -1,0 +1,206 @@
+package io.seckill.consumer.products;
+
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import jakarta.persistence.Column;
+import jakarta.persistence.Embedded;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EnumType;
+import jakarta.persistence.Enumerated;
+import jakarta.persistence.Id;
+import jakarta.persistence.Table;
+import jakarta.persistence.Version;
+import java.time.Duration;
+import java.time.Instant;
+import org.hibernate.annotations.DynamicUpdate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One row of {@code products}. It changes only while the row is locked ({@link Products#lock}), and
+ * the columns that have changed are written at the end of the transaction: purchases update stock,
+ * lastSeq and settled with statements of their own.
+ */
+@Entity
+@DynamicUpdate
+@Table(name = "products")
+public class Product {
+
+  @Id private long skuId;
+
+  /** Number of changes that were made here; null for a product that is not stored yet. */
+  @SuppressWarnings("UnusedVariable")
+  @Version
+  private @Nullable Long version;
+
+  /** The decider is that of the row, which a fallback changes; the stock is the initial one. */
+  @Embedded private ProductRules rules;
+
+  private long stock;
+
+  @Enumerated(EnumType.STRING)
+  @Column(name = "sale_phase", insertable = false, updatable = false)
+  private SalePhase phase;
+
+  @Enumerated(EnumType.STRING)
+  private SaleState state = SaleState.NEW;
+
+  private long stateVersion;
+  private long epoch;
+  private long lastSeq;
+  private long settled;
+
+  /** This column and the next keep the table's default until the first preheat. */
+  @SuppressWarnings("UnusedVariable")
+  @Column(insertable = false)
+  private int maxPerOrder;
+
+  @Column(name = "retention_s", insertable = false)
+  private int retentionSeconds;
+
+  @Column(insertable = false, updatable = false)
+  private boolean archived;
+
+  /** For Hibernate, which fills the fields. */
+  @SuppressWarnings("NullAway.Init")
+  protected Product() {}
+
+  Product(long skuId, ProductRules rules) {
+    this.skuId = skuId;
+    rewrite(rules);
+  }
+
+  private void rewrite(ProductRules wanted) {
+    rules = wanted;
+    stock = wanted.stock();
+    phase = SalePhase.of(wanted.decides());
+  }
+
+  /**
+   * Takes all rules before the first preheat; after that only the name and a later closing time.
+   * The version of a strong sale is raised, because purchases decided meanwhile used the old time.
+   *
+   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the member that may not
+   *     change
+   */
+  Product edit(ProductRules wanted) {
+    refuseArchived();
+    if (state == SaleState.NEW) {
+      rewrite(wanted);
+    } else {
+      rules.with(phase.configured()).refuseImmutable(wanted);
+      rules = wanted.with(rules.decides());
+      stateVersion += phase.redisDecides() ? 0 : 1;
+    }
+    return this;
+  }
+
+  /**
+   * Begins an epoch: every order admitted in earlier epochs is settled or proven not to be in
+   * flight. A rebuild loads the sale with the settings of this preheat.
+   *
+   * @param seq to continue from, all up to it settled
+   */
+  public Product preheat(int maxPerOrder, Duration retention, long seq) {
+    state = SaleState.PREHEATED;
+    stateVersion++;
+    epoch++;
+    lastSeq = seq;
+    settled = seq;
+    this.maxPerOrder = maxPerOrder;
+    retentionSeconds = Math.toIntExact(retention.toSeconds());
+    return this;
+  }
+
+  /**
+   * Changes the state, unless the present one does not allow it.
+   *
+   * @param known number of the last state change that Redis has; the new number is above it, in
+   *     case MySQL was restored from a backup
+   */
+  public Product move(SaleState target, long known) {
+    if (SaleState.before(target).contains(state)) {
+      state = target;
+      stateVersion = Math.max(stateVersion, known) + 1;
+    }
+    return this;
+  }
+
+  public SaleState state() {
+    return state;
+  }
+
+  public SalePhase phase() {
+    return phase;
+  }
+
+  /**
+   * @throws ProblemException 409 ARCHIVED: nothing of the sale changes any more
+   */
+  public Product refuseArchived() {
+    if (archived) {
+      throw archived();
+    }
+    return this;
+  }
+
+  public static ProblemException unknown() {
+    return ProblemException.of(ProblemCode.UNKNOWN_SKU);
+  }
+
+  public static ProblemException archived() {
+    return ProblemException.of(
+        ProblemCode.ARCHIVED, "The sale is archived; sell again under another SKU.");
+  }
+
+  public long epoch() {
+    return epoch;
+  }
+
+  public long skuId() {
+    return skuId;
+  }
+
+  public long initialStock() {
+    return rules.stock();
+  }
+
+  public long lastSeq() {
+    return lastSeq;
+  }
+
+  public long settled() {
+    return settled;
+  }
+
+  Instant closesAt() {
+    return rules.closesAt();
+  }
+
+  /** How long Redis keeps the sale after its closing. */
+  Duration retention() {
+    return Duration.ofSeconds(retentionSeconds);
+  }
+
+  public ProductRow row() {
+    return new ProductRow(
+        skuId,
+        rules.name(),
+        rules.priceCents(),
+        stock,
+        rules.stock(),
+        rules.policy(),
+        rules.limitPerUser(),
+        phase.decider(),
+        phase.fallback(),
+        rules.opensAt(),
+        rules.closesAt(),
+        state,
+        stateVersion,
+        epoch,
+        lastSeq,
+        settled);
+  }
+}
