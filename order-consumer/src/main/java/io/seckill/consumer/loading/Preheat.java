@@ -160,7 +160,9 @@ class Preheat {
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
-    return product.preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown)).row();
+    return product
+        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown))
+        .row();
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */

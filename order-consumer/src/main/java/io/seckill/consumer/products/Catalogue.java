@@ -16,10 +16,7 @@ public class Catalogue {
   private final TransactionOperations transactions;
   private final SaleExtension extension;
 
-  Catalogue(
-      Products products,
-      TransactionOperations transactions,
-      SaleExtension extension) {
+  Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
     this.products = products;
     this.transactions = transactions;
     this.extension = extension;
@@ -57,7 +54,8 @@ public class Catalogue {
         return new Upserted(created.get().row(), true);
       }
     }
-    Product edited = transactions.execute(tx -> products.lock(skuId).orElseThrow(Product::unknown).edit(rules));
+    Product edited =
+        transactions.execute(tx -> products.lock(skuId).orElseThrow(Product::unknown).edit(rules));
     if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
