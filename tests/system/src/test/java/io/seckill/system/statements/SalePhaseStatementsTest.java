@@ -46,8 +46,8 @@ class SalePhaseStatementsTest {
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       storage.StrongSale: any
-      admission.StoredSales: REDIS
       ops.SalesTable: any
+      verification.StoredSales: REDIS
       """
           .lines()
           .toList();
