@@ -27,7 +27,7 @@ class SalePhaseStatementsTest {
       consistency.LostAdmissionsController: REDIS
       consistency.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
       consistency.Schedule: REDIS
-      catalogue.ProductCache: any
+      catalogue.ProductRows: any
       catalogue.Products: REDIS
       catalogue.Products: REDIS
       catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
