@@ -20,17 +20,29 @@ class ConsumerFeaturesTest {
           .feature("deadletter", "storage", "orders", "runtime", "web")
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
           .feature("fallback", "storage", "orders", "runtime", "web")
-          .feature("catalogue", "fallback", "storage", "orders", "runtime", "web")
+          .feature("products", "web")
+          .feature("loading", "products", "fallback", "storage", "orders", "runtime", "web")
+          .feature("sales", "loading", "products", "runtime", "web")
+          .feature("ledger", "intake", "orders", "runtime", "web")
           .feature(
-              "consistency",
-              "catalogue",
+              "reconciliation",
+              "loading",
+              "products",
               "fallback",
-              "intake",
               "storage",
               "orders",
               "runtime",
               "web")
-          .feature("audit", "consistency", "catalogue", "orders", "runtime", "web")
-          .feature("archive", "consistency", "catalogue", "storage", "orders", "runtime", "web")
+          .feature("audit", "reconciliation", "loading", "products", "orders", "runtime", "web")
+          .feature(
+              "archive",
+              "ledger",
+              "sales",
+              "loading",
+              "products",
+              "storage",
+              "orders",
+              "runtime",
+              "web")
           .rule();
 }

@@ -1,7 +1,7 @@
 package io.seckill.consumer;
 
-import io.seckill.consumer.catalogue.MutantLoading;
 import io.seckill.consumer.intake.MutantIntake;
+import io.seckill.consumer.loading.MutantLoading;
 import io.seckill.consumer.payment.MutantPayments;
 import io.seckill.consumer.storage.MutantStore;
 import io.seckill.testing.mutation.Mutation;
@@ -76,7 +76,7 @@ public final class ConsumerMutations {
   public static final Mutation LEDGER_WITH_A_UNIT_TOO_MANY =
       Mutation.named("the ledger shows a unit more than is on sale")
           .text(
-              "io/seckill/consumer/consistency/balance_items.lua",
+              "io/seckill/consumer/ledger/balance_items.lua",
               "redis.call('GET', prefix .. 'stock:' .. sku) or ''",
               "string.format('%.0f', redis.call('GET', prefix .. 'stock:' .. sku) + 1)");
 
@@ -95,8 +95,8 @@ public final class ConsumerMutations {
   public static final Mutation FALLBACK_RETURNS_ALL_UNITS =
       Mutation.named("a sale returns from a fallback with all units that it began with")
           .calls(
-              "io.seckill.consumer.catalogue.SaleLoader#load",
-              "io.seckill.consumer.catalogue.ProductSnapshot#stock",
+              "io.seckill.consumer.loading.SaleLoader#load",
+              "io.seckill.consumer.products.ProductSnapshot#stock",
               MutantLoading.class);
 
   public static final Mutation REFUSES_WHAT_IT_STORED =
@@ -109,7 +109,7 @@ public final class ConsumerMutations {
   public static final Mutation COMPENSATES_STRONG_SALES =
       Mutation.named("Redis is to get back units of a strong sale")
           .constant(
-              "io.seckill.consumer.payment.Cancellations",
+              "io.seckill.consumer.orders.Cancellations",
               "SELECT epoch, sale_phase",
               "SELECT epoch, 'REDIS'");
 

@@ -24,7 +24,8 @@ class ConsumerMutationsIT {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
   private static final String STORE = "io.seckill.consumer.storage.";
-  private static final String CATALOGUE = "io.seckill.consumer.catalogue.";
+  private static final String SALES = "io.seckill.consumer.sales.";
+  private static final String ORDERS = "io.seckill.consumer.orders.";
   private static final String LIFECYCLE = "io.seckill.consumer.payment.";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
@@ -32,7 +33,7 @@ class ConsumerMutationsIT {
   private static final String FIRST_PURCHASE =
       INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
   private static final String COMPENSATION = "io/seckill/consumer/orders/compensate.lua";
-  private static final String COMPENSATION_IT = "io.seckill.consumer.orders.CompensationScriptIT#";
+  private static final String COMPENSATION_IT = ORDERS + "CompensationScriptIT#";
 
   private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
 
@@ -106,10 +107,8 @@ class ConsumerMutationsIT {
                 "four of each that has ended"),
         Mutation.named("a payment pays for an order that has ended")
             .calls(
-                LIFECYCLE + "ChargeJudge#judge",
-                "io.seckill.consumer.orders.OrderRow#status",
-                MutantPayments.class)
-            .constant("io.seckill.consumer.orders.Orders", " AND status = 'CONFIRMED'", "")
+                LIFECYCLE + "ChargeJudge#judge", ORDERS + "OrderRow#status", MutantPayments.class)
+            .constant(ORDERS + "Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
                 LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
                 "EXPIRED"),
@@ -129,22 +128,23 @@ class ConsumerMutationsIT {
             .caughtBy(
                 LIFECYCLE + "ChargeReportsIT#aChargePaysForOneOrderOnly", "CHARGE_OF_OTHER_ORDER"),
         Mutation.named("a cancel returns units of an order that is paid")
-            .constant(LIFECYCLE + "Cancellations", " AND status = 'CONFIRMED'", "")
+            .constant(ORDERS + "Cancellations", " AND status = 'CONFIRMED'", "")
             .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),
         ConsumerMutations.COMPENSATES_STRONG_SALES.caughtBy(
             LIFECYCLE + "LifecycleIT#onlyOrdersThatRedisKnowsAreCompensatedThere", "expected: 0L"),
         Mutation.named("purchases of a strong sale do not notice a change of its stock")
             .constant(
-                CATALOGUE + "StockChangeTable",
+                SALES + "StockChangeTable",
                 ", state_version = state_version + (sale_phase <> 'REDIS')",
                 "")
             .caughtBy(
-                CATALOGUE + "StrongSaleControlIT#aChangeOfStockIsNoticedByPurchases",
+                SALES + "StrongSaleControlIT#aChangeOfStockIsNoticedByPurchases",
                 "purchases that were decided before are decided again"),
         Mutation.named("a strong sale is missed in Redis")
-            .constant("io.seckill.consumer.consistency.Schedule", " AND p.sale_phase = 'REDIS'", "")
+            .constant(
+                "io.seckill.consumer.reconciliation.Schedule", " AND p.sale_phase = 'REDIS'", "")
             .caughtBy(
-                "io.seckill.consumer.consistency.StrongSaleLedgerIT#isNotMissedInRedis",
+                "io.seckill.consumer.reconciliation.ReconciliationIT#missesNoStrongSaleInRedis",
                 "sales that wait for a rebuild"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")

@@ -2,7 +2,7 @@ package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.catalogue.ProductSnapshot;
+import io.seckill.consumer.products.ProductSnapshot;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

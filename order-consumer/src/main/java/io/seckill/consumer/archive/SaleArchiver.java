@@ -1,13 +1,13 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.sale.SaleState;
-import io.seckill.consumer.catalogue.Catalogue;
-import io.seckill.consumer.catalogue.DatabaseSnapshot;
-import io.seckill.consumer.catalogue.ProductSnapshot;
-import io.seckill.consumer.consistency.RunLock;
+import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class SaleArchiver {
   private final ArchiveTable table;
   private final SaleRest rest;
   private final ArchiveSteps steps;
-  private final Catalogue catalogue;
+  private final SaleTransitions sales;
   private final ArchiveProperties settings;
   private final ConnectionPools pools;
   private final JdbcClient jdbc;
@@ -56,7 +56,7 @@ class SaleArchiver {
       ArchiveTable table,
       SaleRest rest,
       ArchiveSteps steps,
-      Catalogue catalogue,
+      SaleTransitions sales,
       ArchiveProperties settings,
       ConnectionPools pools,
       JdbcClient jdbc,
@@ -65,7 +65,7 @@ class SaleArchiver {
     this.table = table;
     this.rest = rest;
     this.steps = steps;
-    this.catalogue = catalogue;
+    this.sales = sales;
     this.settings = settings;
     this.pools = pools;
     this.jdbc = jdbc;
@@ -127,10 +127,10 @@ class SaleArchiver {
         return;
       }
       try {
-        catalogue.stop(sku, SaleState.CLOSED);
+        sales.stop(sku, SaleState.CLOSED);
         var unused = begin(sku, SCHEDULE);
-      } catch (ProblemException | JedisException e) {
-        log.info("sku {}: cannot be archived now: {}", sku, e.toString());
+      } catch (RuntimeException e) {
+        log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
       }
     }
   }
@@ -144,7 +144,7 @@ class SaleArchiver {
     try (RunLock lock =
         RunLock.take(pools.reconciliation(), "archive", LOCK_SILENCE).orElse(null)) {
       for (long sku : unfinished) {
-        if (lock != null) {
+        if (lock != null && lock.isHeld()) {
           proceedOrWait(sku, lock);
         }
       }
@@ -160,11 +160,11 @@ class SaleArchiver {
     }
   }
 
-  /** A part of Redis that is away, or a foreign key in it, keeps no other archive waiting. */
+  /** A part of Redis that is away, or something foreign in it, keeps no other archive waiting. */
   private void proceedOrWait(long sku, RunLock lock) {
     try {
       proceed(sku, lock);
-    } catch (JedisException e) {
+    } catch (RuntimeException e) {
       log.warn("sku {}: the archive waits: {}", sku, e.toString());
     }
   }

@@ -1,9 +1,9 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
-import io.seckill.consumer.catalogue.InFlightOrders;
-import io.seckill.consumer.catalogue.ProductSnapshot;
-import io.seckill.consumer.consistency.Ledgers;
+import io.seckill.consumer.ledger.Ledgers;
+import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;

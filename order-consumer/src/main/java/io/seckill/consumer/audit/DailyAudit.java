@@ -5,12 +5,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.consumer.audit.AuditTable.Standing;
 import io.seckill.consumer.audit.SaleCount.Payment;
-import io.seckill.consumer.catalogue.DatabaseSnapshot;
-import io.seckill.consumer.catalogue.DatabaseSnapshots;
-import io.seckill.consumer.catalogue.ProductSnapshot;
-import io.seckill.consumer.consistency.Reconciler;
-import io.seckill.consumer.consistency.RunLock;
+import io.seckill.consumer.loading.DatabaseSnapshot;
+import io.seckill.consumer.loading.DatabaseSnapshots;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
@@ -26,7 +26,6 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Audits every sale once a day, in one of several processes. Each audit is stored when it is made,
@@ -88,12 +87,12 @@ class DailyAudit {
     standing = table.standing(due);
   }
 
-  /** A sale that cannot be compared now stays due. */
+  /** A sale that cannot be audited now stays due, and keeps no other waiting. */
   private void auditOrWait(long sku, LocalDate day) {
     try {
       audit(sku, day);
-    } catch (ProblemException | JedisException e) {
-      log.info("sku {}: cannot be audited now: {}", sku, e.toString());
+    } catch (RuntimeException e) {
+      log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
   }
 

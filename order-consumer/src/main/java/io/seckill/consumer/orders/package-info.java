@@ -1,6 +1,6 @@
 /**
- * Stored orders, and what Redis learns of them: their results, and compensation, which returns the
- * units of an order once.
+ * Stored orders and their end without a payment; their results for Redis, and compensation, which
+ * returns the units of an order once.
  */
 @NullMarked
 package io.seckill.consumer.orders;

@@ -82,7 +82,7 @@ class ChargeOutcomes {
     Settled settled =
         transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
     meters.settled(outcomes.size());
-    meters.ended(OrderStatus.PAID, settled.paid().size());
+    meters.paid(settled.paid().size());
     List<OrderResult> paid = new ArrayList<>();
     List<OrderResult> decidedByMySql = new ArrayList<>();
     settled

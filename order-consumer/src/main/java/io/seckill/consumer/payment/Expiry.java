@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.SqlFailure;
 import java.util.List;

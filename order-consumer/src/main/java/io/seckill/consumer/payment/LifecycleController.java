@@ -2,6 +2,7 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.web.JsonBody;

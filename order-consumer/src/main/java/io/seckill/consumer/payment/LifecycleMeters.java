@@ -5,25 +5,23 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
-import java.util.List;
+import io.seckill.consumer.orders.OrderEnds;
 import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 
-/** Counts what happens to orders after CONFIRMED. */
+/** Counts payments and refunds. */
 @Component
 class LifecycleMeters {
 
-  private static final List<OrderStatus> ENDS =
-      List.of(OrderStatus.PAID, OrderStatus.CANCELLED, OrderStatus.EXPIRED);
-
   private final MeterRegistry meters;
+  private final Counter paid;
   private final Counter refunds;
   private final Counter callbacksRefused;
   private final DistributionSummary batchSize;
 
   LifecycleMeters(MeterRegistry meters) {
     this.meters = meters;
-    ENDS.forEach(this::counter);
+    this.paid = OrderEnds.counter(meters, OrderStatus.PAID);
     this.refunds =
         Counter.builder("seckill.consumer.refunds")
             .description("Charges given back because the order had ended before")
@@ -53,18 +51,8 @@ class LifecycleMeters {
     batchSize.record(outcomes);
   }
 
-  /**
-   * @param status PAID, CANCELLED or EXPIRED
-   */
-  void ended(OrderStatus status, int orders) {
-    counter(status).increment(orders);
-  }
-
-  private Counter counter(OrderStatus status) {
-    return Counter.builder("seckill.consumer.orders.ended")
-        .description("Orders that went on from CONFIRMED")
-        .tag("status", status.name())
-        .register(meters);
+  void paid(int orders) {
+    paid.increment(orders);
   }
 
   void callbackRefused() {

@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.orders.BegunPayments;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import org.springframework.stereotype.Component;
  * asked for their outcome.
  */
 @Component
-class PaymentTable {
+class PaymentTable implements BegunPayments {
 
   /**
    * Time since the last charge request to the provider; the pause until the next check grows with
@@ -110,10 +111,9 @@ class PaymentTable {
     }
   }
 
-  /**
-   * The orders have ended without a payment: the next sweep closes the payments that were begun.
-   */
-  void ended(Collection<OrderId> orders) {
+  /** The next sweep closes the payments that were begun. */
+  @Override
+  public void ended(Collection<OrderId> orders) {
     refundDue(orders, 0);
   }
 

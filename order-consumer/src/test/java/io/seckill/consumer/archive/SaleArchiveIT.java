@@ -8,16 +8,16 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.catalogue.Catalogue;
-import io.seckill.consumer.consistency.SaleInFlight;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.consumer.storage.StrongDecision;
 import io.seckill.consumer.storage.StrongPurchase;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.SaleInFlight;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
@@ -32,6 +32,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.support.TransactionOperations;
 import tools.jackson.databind.JsonNode;
@@ -160,8 +162,9 @@ class SaleArchiveIT {
     finish();
   }
 
-  @Test
-  void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows() {
+  @ParameterizedTest
+  @ValueSource(strings = {"a foreign key", "a foreign value"})
+  void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows(String foreign) {
     long other = NEXT_SKU.getAndIncrement();
     for (long each : List.of(sku, other)) {
       SaleInFlight.open(each, 10, consumer, flood);
@@ -169,7 +172,11 @@ class SaleArchiveIT {
       assertThat(archive(each).status()).isEqualTo(200);
     }
     consumer.redis().del(RedisKeys.sku(sku));
-    consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+    if (foreign.endsWith("key")) {
+      consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+    } else {
+      consumer.redis().hset(RedisKeys.sku(sku), "bucketCount", "many");
+    }
     consumer.update(
         "UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE WHERE sku_id = ?", sku);
 
@@ -325,7 +332,7 @@ class SaleArchiveIT {
         consumer.bean(ArchiveTable.class),
         consumer.bean(SaleRest.class),
         consumer.bean(ArchiveSteps.class),
-        consumer.bean(Catalogue.class),
+        consumer.bean(SaleTransitions.class),
         new ArchiveProperties(after, keep),
         consumer.bean(ConnectionPools.class),
         consumer.sql(),

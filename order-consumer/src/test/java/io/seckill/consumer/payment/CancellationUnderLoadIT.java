@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Races;

@@ -10,6 +10,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentProvider.Charge;
+import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
 import io.seckill.consumer.testing.InternalApi.Answer;

@@ -89,7 +89,7 @@ final class Failpoints {
                   STRONG_COMMITTED, "io.seckill.consumer.storage.StrongMetrics", "count"),
               Advised.before(
                   ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
-              Advised.after(SALE_LOADED, "io.seckill.consumer.catalogue.BucketWriter", "flush"),
+              Advised.after(SALE_LOADED, "io.seckill.consumer.loading.BucketWriter", "flush"),
               Advised.before(AUDIT_NOT_STORED, "io.seckill.consumer.audit.AuditTable", "keep"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));

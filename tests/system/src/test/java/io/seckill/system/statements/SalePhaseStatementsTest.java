@@ -22,18 +22,18 @@ class SalePhaseStatementsTest {
 
   private static final List<String> READERS =
       """
-      consistency.DatabaseBalanceItems: any
-      consistency.DatabaseBalanceItems: STRONG ENTERING MYSQL LOADING RETURNING
-      consistency.LostAdmissionsController: REDIS
-      consistency.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
-      consistency.Schedule: REDIS
+      ledger.DatabaseBalanceItems: any
+      ledger.DatabaseBalanceItems: STRONG ENTERING MYSQL LOADING RETURNING
+      reconciliation.LostAdmissionsController: REDIS
+      reconciliation.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
+      reconciliation.Schedule: REDIS
       catalogue.ProductRows: any
-      catalogue.Products: REDIS
-      catalogue.Products: REDIS
-      catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
-      catalogue.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
-      catalogue.StockChangeTable: any
-      catalogue.StockChangeTable: any
+      products.Products: REDIS
+      products.Products: REDIS
+      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
+      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
+      sales.StockChangeTable: any
+      sales.StockChangeTable: any
       deadletter.DeadLetterTable: STRONG
       fallback.FallbackSales: ENTERING
       fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
@@ -43,7 +43,7 @@ class SalePhaseStatementsTest {
       fallback.FallbackSales: any
       fallback.FallbackSales: any
       orders.Orders: REDIS
-      payment.Cancellations: any
+      orders.Cancellations: any
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       storage.StrongSale: any

@@ -1,0 +1,140 @@
+package io.seckill.consumer.ledger;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
+import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
+import io.seckill.consumer.ledger.SkuLedger.Queue;
+import java.time.Clock;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Reads the balance items of the SKUs of one order queue, in the order in which an order travels:
+ * admissions, outbox and private queues at one moment, then the broker, then MySQL at one moment.
+ * An order that moves meanwhile is therefore counted at least once; only what is missing in every
+ * one of several reads is lost. Thread-safe.
+ */
+@Component
+class LedgerReader {
+
+  private final RedisBalanceItems redisItems;
+  private final BrokerBalanceItems brokerItems;
+  private final DatabaseBalanceItems mysqlItems;
+  private final UnifiedJedis redis;
+  private final Clock clock;
+
+  LedgerReader(
+      RedisBalanceItems redisItems,
+      BrokerBalanceItems brokerItems,
+      DatabaseBalanceItems mysqlItems,
+      UnifiedJedis redis,
+      Clock clock) {
+    this.redisItems = redisItems;
+    this.brokerItems = brokerItems;
+    this.mysqlItems = mysqlItems;
+    this.redis = redis;
+    this.clock = clock;
+  }
+
+  /** The number of the queue that carries a SKU's orders, 0..3. */
+  static int queueOf(long skuId) {
+    return Partition.ofSku(skuId) % BrokerTopology.ORDER_QUEUES;
+  }
+
+  /**
+   * @param skus all of one queue, none of a strong sale
+   * @return a ledger for each that MySQL has
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
+   */
+  List<SkuLedger> read(int queue, Collection<Long> skus) {
+    List<PartitionBalanceItems> partitions = redisItems.read(partitionsOf(queue));
+    String name = BrokerTopology.orderQueue(queue);
+    Optional<Messages> messages = brokerItems.read(name);
+    Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
+    Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
+    return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
+  }
+
+  /**
+   * Reads strong sales, in one snapshot of MySQL: their purchases never are anywhere else.
+   *
+   * @return a ledger for each SKU that MySQL has
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
+   */
+  List<SkuLedger> readStrong(Collection<Long> skus) {
+    return mysqlItems.read(skus).values().stream()
+        .map(sale -> new BalanceCheck(sale).solve(clock.instant()))
+        .toList();
+  }
+
+  private static List<Integer> partitionsOf(int queue) {
+    return IntStream.range(0, Partition.COUNT)
+        .filter(partition -> partition % BrokerTopology.ORDER_QUEUES == queue)
+        .boxed()
+        .toList();
+  }
+
+  /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
+  private Queue check(String queue, Messages found, List<PartitionBalanceItems> partitions) {
+    List<RedisSaleCounters> sales =
+        partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
+    Map<Long, Progress> progress =
+        mysqlItems.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
+    long expected =
+        sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
+    return new Queue(
+        queue,
+        found.ready(),
+        found.unacked(),
+        expected,
+        expected - found.ready() - found.unacked());
+  }
+
+  /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */
+  private static long inBroker(RedisSaleCounters sale, @Nullable Progress progress) {
+    return progress == null || progress.epoch() != sale.epoch()
+        ? 0
+        : Math.max(
+            0,
+            sale.seq()
+                - progress.settled()
+                - sale.awaitingRelay().orders()
+                - progress.deadLetters());
+  }
+
+  private SkuLedger ledger(
+      DatabaseSaleCounters sale, List<PartitionBalanceItems> partitions, @Nullable Queue queue) {
+    int number = Partition.ofSku(sale.skuId());
+    PartitionBalanceItems partition =
+        partitions.stream()
+            .filter(items -> items.lists().partition() == number)
+            .findFirst()
+            .orElseThrow();
+    long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
+    return new BalanceCheck(sale, partition, queue, changing).solve(clock.instant());
+  }
+
+  /**
+   * Units that only one store contains: those of an addition until Redis has applied it, those of a
+   * withdrawal from when Redis has applied it until MySQL has.
+   */
+  private long changing(DatabaseSaleCounters sale, UnfinishedChange change) {
+    String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());
+    boolean inRedis =
+        known != null && known.startsWith(change.epoch() + ":") && known.endsWith(":A");
+    if (change.delta() > 0) {
+      return change.inMySql() && !inRedis ? change.delta() : 0;
+    }
+    return inRedis ? -change.delta() : 0;
+  }
+}

@@ -1,0 +1,206 @@
+package io.seckill.consumer.ledger;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * The ledgers last read, and since when each has not balanced. For each order queue, and for all
+ * strong sales, only one read runs at a time, for all callers; a returned ledger is at most {@value
+ * #REUSE_MS} ms old. Thread-safe.
+ */
+@Component
+public class Ledgers {
+
+  private static final Logger log = LoggerFactory.getLogger(Ledgers.class);
+
+  static final int REUSE_MS = 500;
+
+  /**
+   * Reads before a SKU counts as unbalanced. Each takes a few milliseconds, and orders in motion do
+   * not unbalance all of them.
+   */
+  private static final int READS = 3;
+
+  /**
+   * Most SKUs on sale that are read periodically and have metrics, running sales first: bounds the
+   * work of each refresh and the number of time series.
+   */
+  private static final int MAX_SKUS = 50;
+
+  /** The ledger read longest ago is then forgotten. */
+  private static final int MOST_SKUS = 10_000;
+
+  /** In place of a queue's number, above all of them: the orders of strong sales have no queue. */
+  private static final int NO_QUEUE = BrokerTopology.ORDER_QUEUES;
+
+  private final LedgerReader reader;
+  private final DatabaseBalanceItems mysql;
+  private final LedgerMeters meters;
+  private final Clock clock;
+  private final Map<Long, SkuLedger> last =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Long, SkuLedger> eldest) {
+              return size() > MOST_SKUS;
+            }
+          });
+  private volatile List<Long> watched = List.of();
+
+  /** Since when each watched SKU is, for the age of a ledger that has not been read yet. */
+  private volatile Map<Long, Instant> watchedSince = Map.of();
+
+  private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
+
+  Ledgers(LedgerReader reader, DatabaseBalanceItems mysql, LedgerMeters meters, Clock clock) {
+    this.reader = reader;
+    this.mysql = mysql;
+    this.meters = meters;
+    this.clock = clock;
+  }
+
+  /**
+   * @throws ProblemException 404 UNKNOWN_SKU
+   * @throws JedisException when Redis is unavailable and the sale is not a strong one
+   * @throws DataAccessException when MySQL is unavailable
+   */
+  SkuLedger of(long skuId) {
+    int queue = queueOf(skuId, mysql.strongAmong(Set.of(skuId)));
+    synchronized (readLocks.get(queue)) {
+      SkuLedger known = last.get(skuId);
+      if (known != null && isFresh(known)) {
+        return known;
+      }
+      return read(queue, Set.of(skuId)).stream()
+          .findFirst()
+          .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    }
+  }
+
+  /**
+   * What the ledger of a sale that is over still waits for, for operators; empty when it is at
+   * rest.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU
+   * @throws JedisException when Redis is unavailable and the sale is not a strong one
+   * @throws DataAccessException when MySQL is unavailable
+   */
+  public List<String> waiting(long skuId) {
+    return of(skuId).waiting();
+  }
+
+  private static int queueOf(long skuId, Set<Long> strong) {
+    return strong.contains(skuId) ? NO_QUEUE : LedgerReader.queueOf(skuId);
+  }
+
+  /**
+   * A ledger read before the clock was set back can lie in the future, hence the absolute value.
+   */
+  private boolean isFresh(SkuLedger known) {
+    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
+  }
+
+  /**
+   * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
+   * affect the others; strong sales come first, so that they do not wait for Redis.
+   */
+  void refresh() {
+    long start = System.nanoTime();
+    watch(mysql.watched(MAX_SKUS));
+    Set<Long> strong = mysql.strongAmong(watched);
+    Map<Integer, List<Long>> byQueue =
+        watched.stream()
+            .collect(
+                groupingBy(
+                    sku -> queueOf(sku, strong),
+                    () -> new TreeMap<Integer, List<Long>>(Comparator.reverseOrder()),
+                    toList()));
+    byQueue.forEach(
+        (queue, skus) -> {
+          try {
+            synchronized (readLocks.get(queue)) {
+              read(queue, skus);
+            }
+          } catch (JedisException | DataAccessException | TransactionException e) {
+            log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
+          }
+        });
+    meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
+  }
+
+  private void watch(List<Long> skus) {
+    Map<Long, Instant> known = watchedSince;
+    Instant now = clock.instant();
+    watchedSince = skus.stream().collect(toMap(sku -> sku, sku -> known.getOrDefault(sku, now)));
+    watched = skus;
+    meters.showAges(skus, this::age);
+  }
+
+  /** Time since the ledger was read, or since it was to be read first. */
+  private Duration age(long sku) {
+    SkuLedger read = last.get(sku);
+    Instant since = read != null ? read.readAt() : watchedSince.get(sku);
+    return since == null ? Duration.ZERO : Duration.between(since, clock.instant());
+  }
+
+  /** Returns the last ledger read of every SKU on sale. */
+  List<SkuLedger> latest() {
+    return watched.stream().flatMap(sku -> Optional.ofNullable(last.get(sku)).stream()).toList();
+  }
+
+  private List<SkuLedger> read(int queue, Collection<Long> skus) {
+    Map<Long, SkuLedger> found = new HashMap<>();
+    Set<Long> unbalancedSkus = Set.copyOf(skus);
+    for (int reads = 0; reads < READS && !unbalancedSkus.isEmpty(); reads++) {
+      List<SkuLedger> ledgers =
+          queue == NO_QUEUE
+              ? reader.readStrong(unbalancedSkus)
+              : reader.read(queue, unbalancedSkus);
+      ledgers.forEach(ledger -> found.put(ledger.skuId(), ledger));
+      unbalancedSkus =
+          ledgers.stream()
+              .filter(ledger -> !ledger.balanced())
+              .map(SkuLedger::skuId)
+              .collect(toSet());
+    }
+    return found.values().stream().map(this::remember).toList();
+  }
+
+  private SkuLedger remember(SkuLedger ledger) {
+    SkuLedger remembered = ledger.balanced() ? ledger : ledger.since(unbalancedSince(ledger));
+    last.put(ledger.skuId(), remembered);
+    return remembered;
+  }
+
+  private Instant unbalancedSince(SkuLedger ledger) {
+    return Optional.ofNullable(last.get(ledger.skuId()))
+        .map(SkuLedger::unbalancedSince)
+        .orElse(ledger.readAt());
+  }
+}

@@ -1,0 +1,92 @@
+package io.seckill.consumer.ledger;
+
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.ledger.SkuLedger.Lists;
+import io.seckill.consumer.orders.OrderTotals;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Reads the balance items in Redis; see {@code balance_items.lua}. Thread-safe. */
+@Component
+class RedisBalanceItems {
+
+  private static final LuaScript SCRIPT =
+      LuaScript.from(RedisBalanceItems.class, "balance_items.lua");
+
+  /** Index of the first SKU in the reply; the fields before it describe the partition. */
+  private static final int FIRST_SKU = 5;
+
+  private static final int FIELDS = 8;
+
+  private final UnifiedJedis redis;
+
+  RedisBalanceItems(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  /**
+   * @return the requested partitions, each read at one moment, in the requested order
+   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable, or one of the
+   *     keys has the wrong type
+   */
+  List<PartitionBalanceItems> read(Collection<Integer> partitions) {
+    return partitions.stream().map(this::read).toList();
+  }
+
+  private PartitionBalanceItems read(int partition) {
+    List<?> reply =
+        (List<?>)
+            SCRIPT.call(
+                redis, List.of(RedisKeys.outbox(partition)), List.of(RedisKeys.prefix(partition)));
+    List<RedisSaleCounters> sales = new ArrayList<>();
+    for (int at = FIRST_SKU; at < reply.size(); at += FIELDS) {
+      sales.add(sale(reply.subList(at, at + FIELDS)));
+    }
+    long outbox = number(reply.get(1));
+    long privateQueues = number(reply.get(3));
+    long expected = sales.stream().mapToLong(sale -> sale.awaitingRelay().orders()).sum();
+    Lists lists =
+        new Lists(
+            partition,
+            outbox,
+            age(String.valueOf(reply.get(2)), number(reply.get(0))),
+            privateQueues,
+            number(reply.get(4)),
+            expected,
+            expected - outbox - privateQueues);
+    return new PartitionBalanceItems(lists, List.copyOf(sales));
+  }
+
+  private static RedisSaleCounters sale(List<?> fields) {
+    return new RedisSaleCounters(
+        number(fields.get(0)),
+        number(fields.get(1)),
+        number(fields.get(2)),
+        number(fields.get(3)),
+        new OrderTotals(number(fields.get(4)), number(fields.get(5))),
+        new OrderTotals(number(fields.get(6)), number(fields.get(7))));
+  }
+
+  /** An absent value counts as 0. */
+  private static long number(Object value) {
+    String text = String.valueOf(value);
+    return text.isEmpty() ? 0 : Long.parseLong(text);
+  }
+
+  private static long age(String order, long now) {
+    if (order.isEmpty()) {
+      return 0;
+    }
+    try {
+      return Math.max(0, now - OrderMessageCodec.decode(order).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0; // becomes a dead letter when a lane takes it
+    }
+  }
+}

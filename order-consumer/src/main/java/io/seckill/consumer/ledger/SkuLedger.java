@@ -1,0 +1,141 @@
+package io.seckill.consumer.ledger;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.common.sale.Decider;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The conservation equation of one SKU as read at one time; docs/architecture.md derives it. A
+ * difference is the left side minus the right side: above 0 something is missing, below 0 something
+ * is there twice or was never admitted.
+ *
+ * @param decides MYSQL for a strong sale: all items are MySQL's, nothing is in flight
+ * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
+ *     stored order stays in the broker until it is acked
+ * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
+ *     while balanced
+ * @param partition all 0 for a strong sale
+ * @param queue null while the broker does not answer, and for a strong sale; the queue is then not
+ *     checked
+ */
+record SkuLedger(
+    long skuId,
+    Decider decides,
+    String state,
+    long epoch,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant readAt,
+    boolean balanced,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant unbalancedSince,
+    Units units,
+    Orders orders,
+    MySql mysql,
+    Lists partition,
+    @Nullable Queue queue) {
+
+  /**
+   * {@code initial + added - withdrawn} = sum of the other items + difference.
+   *
+   * @param stock admissible in Redis; in MySQL for a strong sale, and while Redis has no such sale
+   *     and need not have one
+   * @param compensating returned in MySQL and not yet confirmed by Redis
+   * @param changing in one store and not yet in the other, because of a stock change under way
+   */
+  record Units(
+      long initial,
+      long added,
+      long withdrawn,
+      long stock,
+      long outboxAndPrivateQueues,
+      long broker,
+      long deadLetters,
+      long confirmed,
+      long paid,
+      long compensating,
+      long changing,
+      long difference) {}
+
+  /**
+   * {@code admitted} = sum of the other items + difference. For a strong sale, admitted is what
+   * MySQL counted with the stock that the orders took.
+   */
+  record Orders(
+      long admitted,
+      long outboxAndPrivateQueues,
+      long broker,
+      long deadLetters,
+      long confirmed,
+      long paid,
+      long cancelled,
+      long expired,
+      long rejected,
+      long aliases,
+      long difference) {}
+
+  /**
+   * MySQL's stock compared with its orders: {@code initial + added - withdrawn - confirmed - paid}
+   * units = stock + difference.
+   */
+  record MySql(long stock, long expected, long difference) {}
+
+  /**
+   * The lists of the SKU's partition compared with the counters of all SKUs in it, in orders:
+   * {@code expected = outbox + privateQueues + difference}.
+   *
+   * @param outbox orders not taken by any lane yet
+   * @param oldestMs age of the oldest of them since its admission; 0 when there is none
+   * @param privateQueues orders in private queues, including those of dead lanes
+   * @param deadPrivateQueues those of them whose lane is dead or has let its lease expire
+   */
+  record Lists(
+      int partition,
+      long outbox,
+      long oldestMs,
+      long privateQueues,
+      long deadPrivateQueues,
+      long expected,
+      long difference) {
+
+    static Lists none(int partition) {
+      return new Lists(partition, 0, 0, 0, 0, 0, 0);
+    }
+  }
+
+  /**
+   * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
+   * ready + unacked + difference}.
+   *
+   * @param unacked delivered to the queue's active consumer and not acked; some may already be
+   *     stored
+   */
+  record Queue(String queue, long ready, long unacked, long expected, long difference) {}
+
+  /** What a sale that is over still waits for; empty when it is at rest. */
+  List<String> waiting() {
+    List<String> found = new ArrayList<>();
+    if (!balanced) {
+      found.add("the ledger does not balance");
+    }
+    if (queue == null && decides == Decider.REDIS) {
+      found.add("the broker does not say what it holds");
+    }
+    add(found, orders.outboxAndPrivateQueues + orders.broker, "orders on their way to MySQL");
+    add(found, orders.confirmed, "orders that may still be paid");
+    add(found, units.compensating, "units on their way back to Redis");
+    return found;
+  }
+
+  private static void add(List<String> found, long number, String what) {
+    if (number != 0) {
+      found.add(number + " " + what);
+    }
+  }
+
+  SkuLedger since(@Nullable Instant since) {
+    return new SkuLedger(
+        skuId, decides, state, epoch, readAt, balanced, since, units, orders, mysql, partition,
+        queue);
+  }
+}

@@ -1,0 +1,143 @@
+package io.seckill.consumer.loading;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.loading.DatabasePart.PendingUnits;
+import io.seckill.consumer.products.ProductSnapshot;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What has changed in MySQL since a snapshot of a sale was loaded: orders that were stored, and
+ * orders that have ended, which a compensation of the loading's epoch shows. Both come with the
+ * quotas of their users. The results of payments are written once Redis decides the sale. Costs by
+ * what has changed, not by the size of the sale. For one thread.
+ */
+final class ChangedOrders {
+
+  /** Orders handled at once. */
+  private static final int PAGE = 1_000;
+
+  private final SaleLoader.Written written;
+  private final BucketWriter writer;
+  private final boolean keepsQuota;
+  private final Set<OrderId> compensated = new HashSet<>();
+
+  /** Those stored shortly before the last snapshot, which it has. */
+  private Set<OrderId> recent;
+
+  private String since;
+
+  /** All orders that MySQL had decided, those of the changes included. */
+  private long decided;
+
+  private int orders;
+
+  /**
+   * @param database the snapshot that was written
+   * @param time when it was taken, as {@link DatabaseSnapshot#beforeNow}
+   * @param sale as it has it
+   */
+  ChangedOrders(
+      DatabaseSnapshot database, String time, ProductSnapshot sale, SaleLoader.Written written) {
+    this.written = written;
+    this.writer = written.writer();
+    this.orders = written.orders();
+    this.keepsQuota = sale.policy().keepsQuota();
+    this.since = time;
+    this.recent = database.storedSince(sale.skuId(), since);
+    this.decided = database.decided(sale.skuId()).orders();
+    database.compensations(sale, page -> compensated.addAll(page.keySet()));
+  }
+
+  SaleLoader.Written written() {
+    return written;
+  }
+
+  /** How many orders are written. */
+  int orders() {
+    return orders;
+  }
+
+  /**
+   * Writes what another snapshot has and the last one has not.
+   *
+   * @param beforeReplacing runs before each page
+   * @return how many orders were stored
+   */
+  int write(DatabaseSnapshot database, ProductSnapshot sale, Runnable beforeReplacing) {
+    String now = database.beforeNow();
+    Set<OrderId> stored = database.storedSince(sale.skuId(), since);
+    List<OrderId> added = stored.stream().filter(id -> !recent.contains(id)).toList();
+    Set<OrderId> changed = new HashSet<>(added);
+    database.compensations(
+        sale,
+        page ->
+            page.forEach(
+                (id, units) -> {
+                  if (compensated.add(id)) {
+                    compensated(id, units);
+                    changed.add(id);
+                  }
+                }));
+    List<OrderId> all = List.copyOf(changed);
+    for (int from = 0; from < all.size(); from += PAGE) {
+      beforeReplacing.run();
+      write(database, sale, all.subList(from, Math.min(all.size(), from + PAGE)));
+    }
+    written.ended().finish();
+    writer.flush();
+    recent = stored;
+    since = now;
+    decided += added.size();
+    orders += added.size();
+    return added.size();
+  }
+
+  private void compensated(OrderId id, PendingUnits units) {
+    writer.compensated(id, units.userId(), units.stock(), units.quota());
+  }
+
+  private void write(DatabaseSnapshot database, ProductSnapshot sale, List<OrderId> ids) {
+    Map<OrderId, AdmissionRecord> orders = database.part(sale, ids, List.of()).orders();
+    orders.forEach(written.ended()::rewrite);
+    writeQuotas(
+        database,
+        sale,
+        orders.values().stream().map(AdmissionRecord::userId).collect(Collectors.toSet()),
+        Map.of());
+  }
+
+  /** Writes the orders that dead letters may become, and adds their units to the quotas. */
+  void writeDead(DatabaseSnapshot database, ProductSnapshot sale, List<OrderMessage> dead) {
+    Map<Long, Long> units =
+        dead.stream()
+            .collect(
+                Collectors.groupingBy(
+                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+    writeQuotas(database, sale, units.keySet(), units);
+    written.dead(dead, sale.epoch());
+  }
+
+  private void writeQuotas(
+      DatabaseSnapshot database, ProductSnapshot sale, Set<Long> users, Map<Long, Long> more) {
+    if (keepsQuota) {
+      Map<Long, Long> quotas = database.part(sale, List.of(), new ArrayList<>(users)).quotas();
+      users.forEach(
+          user -> writer.quota(user, quotas.getOrDefault(user, 0L) + more.getOrDefault(user, 0L)));
+    }
+  }
+
+  /**
+   * Whether all orders that MySQL has decided were loaded. An order that was stored under another
+   * id, or by a transaction that took longer than any does, is none of the changes found here.
+   */
+  boolean areAll(DatabaseSnapshot database, ProductSnapshot sale) {
+    return database.decided(sale.skuId()).orders() == decided;
+  }
+}

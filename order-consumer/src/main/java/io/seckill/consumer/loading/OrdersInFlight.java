@@ -1,0 +1,116 @@
+package io.seckill.consumer.loading;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.storage.Barriers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Counts what is still in flight between Redis and MySQL for one SKU. Call it while the product row
+ * is locked and the sale is not running, so that nothing new is admitted or settled meanwhile.
+ */
+@Component
+class OrdersInFlight {
+
+  /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
+  private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
+
+  private final JdbcClient jdbc;
+  private final UnifiedJedis redis;
+  private final InFlightOrders onTheWay;
+  private final Barriers barriers;
+
+  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis, InFlightOrders onTheWay, Barriers barriers) {
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
+  }
+
+  /**
+   * What prevents a new epoch.
+   *
+   * @param orders admitted and not settled, at least 0
+   * @param compensations orders that ended and whose units are not yet returned to Redis
+   * @param deadLetters waiting for an operator
+   */
+  record Count(long orders, long compensations, long deadLetters) {
+
+    boolean isNone() {
+      return orders == 0 && compensations == 0 && deadLetters == 0;
+    }
+
+    @Override
+    public String toString() {
+      return orders
+          + " orders not settled, "
+          + compensations
+          + " compensations pending, "
+          + deadLetters
+          + " dead letters open";
+    }
+  }
+
+  /**
+   * Counts orders and compensations only when Redis holds exactly this epoch. An older epoch was
+   * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
+   * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
+   * compensations could be applied either.
+   *
+   * @param settled orders of the SKU settled in MySQL, counted in the same sequence as in Redis
+   */
+  Count of(long skuId, long epoch, long settled) {
+    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(skuId), "epoch", "seq");
+    boolean sameEpoch = Long.toString(epoch).equals(sale.get(0));
+    String seq = sale.get(1);
+    long orders = sameEpoch && seq != null ? Math.max(0, Long.parseLong(seq) - settled) : 0;
+    return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
+  }
+
+  /**
+   * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
+   * and Redis holds another epoch than MySQL, or a lower sequence number.
+   */
+  boolean isUnknownOf(Product product) {
+    if (product.state() != SaleState.CLOSED) {
+      return false;
+    }
+    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "epoch", "seq");
+    String seq = sale.get(1);
+    return !Long.toString(product.epoch()).equals(sale.get(0))
+        || seq == null
+        || Long.parseLong(seq) < Math.max(product.settled(), product.lastSeq());
+  }
+
+  /**
+   * Proves, without the counters of Redis, that no order of a closed sale is in flight: first no
+   * list in Redis has one, and then a barrier passes behind every message that the broker has.
+   * Waits for orders to be settled, so the product row must not be locked.
+   *
+   * @return false when orders are in flight, or the proof did not succeed in time
+   */
+  boolean isProvenNone(long skuId) {
+    return onTheWay.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
+  }
+
+  private long pendingCompensations(long skuId) {
+    return count(
+        "SELECT COUNT(*) FROM compensation WHERE done_at IS NULL AND sku_id = :sku", skuId);
+  }
+
+  private long openDeadLetters(long skuId) {
+    return count("SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN' AND sku_id = :sku", skuId);
+  }
+
+  private long count(String sql, long skuId) {
+    return jdbc.sql(sql).params(Map.of("sku", skuId)).query(Long.class).single();
+  }
+}

@@ -1,0 +1,216 @@
+package io.seckill.consumer.loading;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.Products;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Loads a SKU's stock, rules and earlier orders from MySQL into Redis under a new epoch, before its
+ * sale opens. MySQL raises the epoch first; every later step checks it. So a crash at any point, or
+ * two operators at once, leave either the old sale closed, or an unfinished loading that admits
+ * nothing, or the finished one. To recover, repeat the preheat.
+ *
+ * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight.
+ */
+@Component
+class Preheat {
+
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  private static final int MOST_LOADINGS = 3;
+
+  /** With the other waits of a preheat, much shorter than the gateway's time-out for one. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private final Products products;
+  private final OrdersInFlight inFlight;
+  private final RedisSafety safety;
+  private final SaleLoader loader;
+  private final PreheatProperties settings;
+  private final TransactionOperations transactions;
+  private final UnifiedJedis redis;
+  private final Semaphore connections = new Semaphore(ConnectionPools.PREHEATS);
+
+  Preheat(
+      Products products,
+      OrdersInFlight inFlight,
+      RedisSafety safety,
+      SaleLoader loader,
+      PreheatProperties settings,
+      TransactionOperations transactions,
+      UnifiedJedis redis) {
+    this.products = products;
+    this.inFlight = inFlight;
+    this.safety = safety;
+    this.loader = loader;
+    this.settings = settings;
+    this.transactions = transactions;
+    this.redis = redis;
+  }
+
+  /**
+   * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
+   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback; 503 BUSY when too
+   *     many sales are being loaded
+   * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
+   *     repeated
+   */
+  ProductRow run(long skuId) {
+    Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
+    refuseInFallback(product);
+    if (!product.phase().redisDecides()) {
+      return inTransaction(() -> beginStrong(skuId));
+    }
+    safety.refuseUnsafe();
+    refuseWhileRunningInRedis(product);
+    if (!isConnectionFree()) {
+      throw ProblemException.of(ProblemCode.BUSY, "Other sales are being loaded.");
+    }
+    try {
+      return load(skuId);
+    } finally {
+      connections.release();
+    }
+  }
+
+  private static void refuseInFallback(Product product) {
+    if (product.phase().isInFallback()) {
+      throw ProblemException.of(
+          ProblemCode.REFUSED, "MySQL decides this sale until the fallback ends; preheat it then.");
+    }
+  }
+
+  private boolean isConnectionFree() {
+    try {
+      return connections.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private ProductRow load(long skuId) {
+    for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+      long epoch = raiseEpoch(skuId).epoch();
+      if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
+        return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
+      }
+    }
+    throw SaleLoading.overtaken();
+  }
+
+  /**
+   * Refuses before MySQL raises the epoch what the loading would refuse after that: a sale that
+   * runs in Redis alone, for example because MySQL was restored from a backup.
+   */
+  private void refuseWhileRunningInRedis(Product product) {
+    String state = redis.hget(RedisKeys.sku(product.skuId()), "state");
+    if ("OPEN".equals(state) || "PAUSED".equals(state)) {
+      throw SaleLoading.running(state);
+    }
+  }
+
+  private ProductRow raiseEpoch(long skuId) {
+    OptionalLong proven = proveIfUnknown(skuId);
+    return inTransaction(() -> begin(skuId, proven));
+  }
+
+  private ProductRow inTransaction(Supplier<ProductRow> begin) {
+    ProductRow row = transactions.execute(tx -> begin.get());
+    if (row == null) {
+      throw new IllegalStateException("a transaction without an answer");
+    }
+    return row;
+  }
+
+  /**
+   * Runs before the row is locked, since orders that are stored meanwhile need that lock.
+   *
+   * @return the epoch that is proven to have no order in flight; empty when Redis shows it itself
+   */
+  private OptionalLong proveIfUnknown(long skuId) {
+    Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown);
+    if (!inFlight.isUnknownOf(product)) {
+      return OptionalLong.empty();
+    }
+    if (!inFlight.isProvenNone(skuId)) {
+      throw notProven();
+    }
+    return OptionalLong.of(product.epoch());
+  }
+
+  private static ProblemException notProven() {
+    return SaleLoading.inFlight(
+        "Redis has lost the sale, or part of it, and orders of it may still be on their way;"
+            + " preheat again when they are stored.");
+  }
+
+  private ProductRow begin(long skuId, OptionalLong proven) {
+    Product product = lockStopped(skuId, false);
+    boolean unknown = inFlight.isUnknownOf(product);
+    if (unknown && proven.orElse(-1) != product.epoch()) {
+      throw notProven();
+    }
+    OrdersInFlight.Count count = inFlight.of(skuId, product.epoch(), product.settled());
+    if (!count.isNone()) {
+      throw SaleLoading.inFlight("Still on their way: " + count + ".");
+    }
+    return beginEpoch(skuId, lastSeq(product, unknown));
+  }
+
+  /** Continues with the number of orders stored, which is the sequence of a strong sale. */
+  private ProductRow beginStrong(long skuId) {
+    return beginEpoch(skuId, lockStopped(skuId, true).settled());
+  }
+
+  /**
+   * Locks the row of a sale that is not running.
+   *
+   * @param strong as it was read; an operator may have edited a product that was never preheated
+   */
+  private Product lockStopped(long skuId, boolean strong) {
+    Product product = products.lock(skuId).orElseThrow(Product::unknown).refuseArchived();
+    if (product.state().isRunning()) {
+      throw SaleLoading.running(product.state().name());
+    }
+    refuseInFallback(product);
+    if (product.phase().redisDecides() == strong) {
+      throw SaleLoading.overtaken();
+    }
+    return product;
+  }
+
+  private ProductRow beginEpoch(long skuId, long lastSeq) {
+    products.preheat(
+        skuId,
+        settings.maxPerOrder(),
+        Math.toIntExact(settings.retention().toSeconds()),
+        lastSeq,
+        SaleState.PREHEATABLE);
+    return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
+  }
+
+  /**
+   * The sequence number to continue from. When all orders are settled, it is at least the number in
+   * Redis. When Redis has lost its number, it is above any that Redis can have used, as in a
+   * rebuild: each order that was admitted and not stored held at least one unit.
+   */
+  private static long lastSeq(Product product, boolean unknown) {
+    return Math.max(product.lastSeq(), product.settled()) + (unknown ? product.initialStock() : 0);
+  }
+}

@@ -1,0 +1,41 @@
+package io.seckill.consumer.products;
+
+import jakarta.persistence.AttributeConverter;
+import jakarta.persistence.Converter;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.temporal.ChronoField;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Instants as the text of a DATETIME(3) in UTC. A timestamp would be converted through the time
+ * zone of the JVM, and would lose its milliseconds on MariaDB: Connector/J takes MariaDB for MySQL
+ * 5.5.5, which had no milliseconds, and cuts them off.
+ */
+@Converter
+class UtcMillis implements AttributeConverter<Instant, String> {
+
+  private static final DateTimeFormatter WRITTEN =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS");
+
+  /** Servers omit a fraction of zero, or pad it to the digits of the column. */
+  private static final DateTimeFormatter READ =
+      new DateTimeFormatterBuilder()
+          .appendPattern("uuuu-MM-dd HH:mm:ss")
+          .appendFraction(ChronoField.NANO_OF_SECOND, 0, 9, true)
+          .toFormatter(Locale.ROOT);
+
+  @Override
+  public @Nullable String convertToDatabaseColumn(@Nullable Instant moment) {
+    return moment == null ? null : WRITTEN.format(LocalDateTime.ofInstant(moment, ZoneOffset.UTC));
+  }
+
+  @Override
+  public @Nullable Instant convertToEntityAttribute(@Nullable String column) {
+    return column == null ? null : LocalDateTime.parse(column, READ).toInstant(ZoneOffset.UTC);
+  }
+}

@@ -1,0 +1,56 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.OrderId;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Finds orders that have reached MySQL: as an order, an alias or a dead letter for them. */
+@Component
+class KnownOrders {
+
+  private static final int CHUNK = 1_000;
+
+  /** A replayed dead letter is in flight again, and does not account for its order. */
+  private static final String KNOWN =
+      """
+      SELECT order_id FROM orders WHERE order_id IN (:ids)
+      UNION ALL SELECT order_id FROM order_alias WHERE order_id IN (:ids)
+      UNION ALL SELECT order_id FROM dead_letter WHERE order_id IN (:ids) AND state <> 'REPLAYED'
+      """;
+
+  private static final String HOLDING =
+      "SELECT order_id FROM orders WHERE order_id IN (:ids) AND status IN ('CONFIRMED', 'PAID')";
+
+  private final JdbcClient jdbc;
+
+  KnownOrders(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /** Returns those of these orders that MySQL has, as committed now. */
+  Set<OrderId> among(Collection<OrderId> orders) {
+    return find(KNOWN, orders);
+  }
+
+  /** Returns those of these orders that hold units, as committed now. */
+  Set<OrderId> holdingUnits(Collection<OrderId> orders) {
+    return find(HOLDING, orders);
+  }
+
+  private Set<OrderId> find(String sql, Collection<OrderId> orders) {
+    List<Long> ids = orders.stream().map(OrderId::value).toList();
+    Set<OrderId> found = new HashSet<>();
+    for (int from = 0; from < ids.size(); from += CHUNK) {
+      jdbc.sql(sql)
+          .param("ids", ids.subList(from, Math.min(ids.size(), from + CHUNK)))
+          .query(Long.class)
+          .list()
+          .forEach(id -> found.add(new OrderId(id)));
+    }
+    return found;
+  }
+}

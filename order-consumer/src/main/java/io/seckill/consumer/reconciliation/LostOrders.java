@@ -1,0 +1,137 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.storage.Barriers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Finds orders that were admitted and are in no store (I4), and sends them again. Their loss is
+ * proven, not guessed from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
+ */
+@Component
+class LostOrders {
+
+  private static final Logger log = LoggerFactory.getLogger(LostOrders.class);
+
+  private final RedisSale sales;
+  private final InFlightOrders onTheWay;
+  private final Barriers barriers;
+  private final KnownOrders known;
+  private final Resender resender;
+
+  LostOrders(
+      RedisSale sales,
+      InFlightOrders onTheWay,
+      Barriers barriers,
+      KnownOrders known,
+      Resender resender) {
+    this.sales = sales;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
+    this.known = known;
+    this.resender = resender;
+  }
+
+  /**
+   * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in
+   * this order each step proves something about all that came before.
+   *
+   * @param suspects orders with a record in Redis that MySQL did not know
+   * @return suspects that are in no store; empty when the barrier has not passed in time, and
+   *     nothing is known of them
+   */
+  Optional<Map<OrderId, AdmissionRecord>> among(
+      long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
+    Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
+    if (!left.isEmpty()) {
+      onTheWay.removeFrom(skuId, left.keySet());
+    }
+    if (left.isEmpty()) {
+      return Optional.of(left);
+    }
+    if (!barriers.pass(Partition.ofSku(skuId), atMost)) {
+      log.warn(
+          "sku {}: a barrier has not passed within {}; whether {} orders are lost is unknown",
+          skuId,
+          atMost,
+          left.size());
+      return Optional.empty();
+    }
+    known.among(left.keySet()).forEach(left::remove);
+    return Optional.of(left);
+  }
+
+  /**
+   * Corrects the count of published orders after orders were lost from Redis's lists: when no order
+   * of the SKU is there, and none was admitted since the state was read, all have been published or
+   * lost.
+   */
+  List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
+    if (seen.unpublished() <= 0 || !onTheWay.hasNone(sale.skuId())) {
+      return List.of();
+    }
+    RedisSaleState now = sales.state(sale.skuId());
+    return now.seq() != seen.seq() || now.unpublished() <= 0
+        ? List.of()
+        : List.of(
+            Repair.of(
+                RepairKind.COUNTER_SET,
+                sale.skuId(),
+                now.unpublished() + " orders not published",
+                "0",
+                !dryRun && sales.setPublished(sale, now)));
+  }
+
+  /**
+   * Sends those orders again that may become CONFIRMED; those that the broker has not confirmed are
+   * found again by the next search. The others were decided by a MySQL that has lost them, or Redis
+   * does not have their requests, and they are only reported.
+   */
+  List<Repair> send(ProductSnapshot sale, Map<OrderId, AdmissionRecord> missing, boolean dryRun) {
+    if (missing.isEmpty()) {
+      return List.of();
+    }
+    Map<OrderId, AdmissionRecord> sendable = new HashMap<>(missing);
+    sendable.values().removeIf(order -> !isSendable(order));
+    Set<OrderId> sent = dryRun || sendable.isEmpty() ? Set.of() : resender.send(sale, sendable);
+    log.error(
+        "sku {}: {} orders were lost, {} of them sent again; {} cannot be sent",
+        sale.skuId(),
+        missing.size(),
+        sent.size(),
+        missing.size() - sendable.size());
+    List<Repair> repairs = new ArrayList<>();
+    missing.forEach((id, order) -> repairs.add(repair(id, order, sent.contains(id))));
+    return repairs;
+  }
+
+  private static boolean isSendable(AdmissionRecord order) {
+    return !order.status().isFinal() && order.requestId() != null;
+  }
+
+  private static Repair repair(OrderId id, AdmissionRecord order, boolean sent) {
+    String content = "user " + order.userId() + ", units " + order.quantity();
+    return isSendable(order)
+        ? Repair.of(RepairKind.ORDER_SENT_AGAIN, id, "nowhere", content, sent)
+        : Repair.of(
+            RepairKind.ORDER_NOT_IN_MYSQL,
+            id,
+            order.status(),
+            content + ", request " + Objects.requireNonNullElse(order.requestId(), "unknown"),
+            false);
+  }
+}

@@ -1,0 +1,268 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.fallback.FallbackSales;
+import io.seckill.consumer.loading.DatabaseSnapshot;
+import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.loading.SaleLoader;
+import io.seckill.consumer.loading.SaleLoader.Loaded;
+import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.storage.Barriers;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
+ * may die after any step: until the end the sale admits nothing, and the next run starts over.
+ * Every step that replaces something first checks that the lock is still held; even without the
+ * lock, the epochs and the state that Redis has after the barrier keep two rebuilds from
+ * overlapping.
+ *
+ * <ol>
+ *   <li>The sale is stopped in Redis, whether Redis still has any of it or not. If Redis accepts no
+ *       writes, or a foreign key is in the way, the run ends here.
+ *   <li>Its orders in Redis's lists go to the broker, and a barrier follows: then MySQL, or the
+ *       dead letters, have every order. Orders that an older Redis had admitted and that are in no
+ *       store are sent again before.
+ *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
+ *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
+ *       guards alone. Of a sale in a fallback, nothing is reserved any more, and MySQL sells on.
+ *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
+ *       letters may still take. Of a sale in a fallback, a second snapshot follows, of what has
+ *       changed since; it is taken when MySQL has stopped the sale.
+ *   <li>The sale gets the state that MySQL has by then, while its row is locked, and a fallback of
+ *       it ends. When the closing time has been moved meanwhile, the keys expire too early: the
+ *       last two steps are repeated.
+ * </ol>
+ */
+@Component
+class Rebuild {
+
+  private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
+  private static final Duration POLL = Duration.ofMillis(100);
+  private static final int BUCKETS_AT_ONCE = 1_024;
+  private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
+  private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
+
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  private static final int MOST_LOADINGS = 3;
+
+  private final SaleLoader loader;
+  private final JdbcClient jdbc;
+  private final RedisSale sales;
+  private final InFlightOrders onTheWay;
+  private final Barriers barriers;
+  private final LostOrders lost;
+  private final KnownOrders known;
+
+  Rebuild(
+      SaleLoader loader,
+      JdbcClient jdbc,
+      RedisSale sales,
+      InFlightOrders onTheWay,
+      Barriers barriers,
+      LostOrders lost,
+      KnownOrders known) {
+    this.loader = loader;
+    this.jdbc = jdbc;
+    this.sales = sales;
+    this.onTheWay = onTheWay;
+    this.barriers = barriers;
+    this.lost = lost;
+    this.known = known;
+  }
+
+  /**
+   * The result of a rebuild.
+   *
+   * @param done false when orders were still in flight at the time-out, or another process began to
+   *     load the sale: the sale stays closed until the next run
+   * @param detail for operators
+   */
+  record Rebuilt(boolean done, String detail, RepairLog repairs) {}
+
+  /** Ends a run before its last step, and says why. */
+  private static final class NotRebuiltException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String detail;
+
+    NotRebuiltException(String detail) {
+      super(detail);
+      this.detail = detail;
+    }
+  }
+
+  private static void require(boolean condition, String otherwise) {
+    if (!condition) {
+      throw new NotRebuiltException(otherwise);
+    }
+  }
+
+  private static void requireHeld(RunLock lock) {
+    require(lock.isHeld(), "The run has lost its lock; another one may be going on.");
+  }
+
+  /**
+   * @param atMost longest wait for the orders in flight
+   * @param lock of this SKU
+   * @throws DataAccessException when MySQL is unavailable; the sale stays closed
+   * @throws TransactionException as well
+   */
+  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
+    RepairLog repairs = new RepairLog();
+    try {
+      bringToRest(sale, seen, atMost, lock, repairs);
+      ProductSnapshot before = sale;
+      for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+        requireHeld(lock);
+        require(raiseEpoch(before, seen), CHANGED);
+        ProductSnapshot raised = DatabaseSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
+        Optional<Loaded> loaded =
+            loader.load(
+                raised.skuId(), raised.epoch(), Replacing.ANYTHING, () -> requireHeld(lock));
+        if (loaded.isPresent()) {
+          return done(loaded.get(), raised, repairs);
+        }
+        before = raised;
+      }
+      return new Rebuilt(false, "Its closing time keeps changing.", repairs);
+    } catch (NotRebuiltException e) {
+      return new Rebuilt(false, e.detail, repairs);
+    } catch (ProblemException e) {
+      return new Rebuilt(false, e.problem().text(), repairs);
+    }
+  }
+
+  private static Rebuilt done(Loaded loaded, ProductSnapshot sale, RepairLog repairs) {
+    String loading =
+        "epoch %d, %d orders, stock %d".formatted(sale.epoch(), loaded.orders(), loaded.stock());
+    log.warn("sku {}: rebuilt from MySQL, {}, {}", sale.skuId(), loading, loaded.state());
+    repairs.add(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", loading, true));
+    return new Rebuilt(true, "Redis holds the sale; it is " + loaded.state() + ".", repairs);
+  }
+
+  /**
+   * Ends the fallback of a sale that is over: Redis need not have it, and what it has is too old. A
+   * later preheat proves that nothing is in flight, as after a loss of data.
+   */
+  void abandon(ProductSnapshot sale) {
+    sales.remove(sale.skuId());
+    FallbackSales.abandon(jdbc, sale.skuId(), sale.epoch());
+  }
+
+  /**
+   * Lets MySQL sell on a sale in a fallback whose loading has failed. Without the lock another
+   * process may be loading it.
+   */
+  void backToMySql(long skuId, RunLock lock) {
+    if (lock.isHeld()) {
+      FallbackSales.resume(jdbc, skuId);
+    }
+  }
+
+  /** Waits until MySQL, or the dead letters, have every order that Redis has admitted. */
+  private void bringToRest(
+      ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
+    long deadline = System.nanoTime() + atMost.toNanos();
+    long sku = sale.skuId();
+    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
+    require(
+        seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
+    loader.probe(sale);
+    require(
+        awaitEmptyLists(sku, deadline),
+        "Orders of the sale are still in Redis's lists; is a relay running?");
+    require(
+        settle(sale, seen, deadline, lock, repairs),
+        "The barrier has not passed in time; orders are still being stored.");
+    RedisSaleState now = sales.state(sku);
+    require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
+  }
+
+  private boolean awaitEmptyLists(long sku, long deadline) {
+    while (!onTheWay.hasNone(sku)) {
+      if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      Pause.nanos(POLL.toNanos());
+    }
+    return true;
+  }
+
+  /**
+   * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
+   */
+  private boolean settle(
+      ProductSnapshot sale, RedisSaleState seen, long deadline, RunLock lock, RepairLog repairs) {
+    int partition = Partition.ofSku(sale.skuId());
+    if (!barriers.pass(partition, left(deadline))) {
+      return false;
+    }
+    boolean hasSent = false;
+    for (int from = 0; from < seen.bucketCount(); from += BUCKETS_AT_ONCE) {
+      int to = Math.min(seen.bucketCount(), from + BUCKETS_AT_ONCE) - 1;
+      Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
+      known.among(missing.keySet()).forEach(missing::remove);
+      if (missing.isEmpty()) {
+        continue;
+      }
+      requireHeld(lock);
+      for (Repair repair : lost.send(sale, missing, false)) {
+        repairs.add(repair);
+        if (!repair.kind().isOnlyReported()) {
+          hasSent = true;
+          if (!repair.made()) {
+            return false;
+          }
+        }
+      }
+    }
+    return !hasSent || barriers.pass(partition, left(deadline));
+  }
+
+  private static Duration left(long deadline) {
+    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+  }
+
+  /**
+   * The new epoch is also above every epoch that Redis has seen, because MySQL may be the store
+   * that was restored from a backup. The sequence continues above every number that the lost data
+   * can have used: each order that was admitted and not stored held at least one unit. So an order
+   * of the old epoch that arrives late never makes the new data look behind, and old data that come
+   * back always do. Dead letters are not settled yet: each counts when it is replayed or discarded.
+   * In a fallback {@code settled} counts rows until the end of the loading. MySQL assigns from left
+   * to right.
+   */
+  private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
+    return jdbc.sql(
+                "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
+                    + " last_seq = GREATEST(last_seq, ?) + initial_stock,"
+                    + " settled = IF("
+                    + SalePhase.REDIS_DECIDES
+                    + ", last_seq - ("
+                    + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
+                    + "), settled), "
+                    + FallbackSales.BEGIN_LOADING
+                    + " WHERE sku_id = ? AND epoch = ? AND "
+                    + FallbackSales.LOADABLE)
+            .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
+            .update()
+        == 1;
+  }
+}

@@ -1,0 +1,178 @@
+package io.seckill.consumer.reconciliation;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.fallback.SaleReturn;
+import io.seckill.consumer.reconciliation.SaleReconciliation.Found;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Reconciles a SKU. At any time at most one run is active for it in all processes, and at most
+ * {@value ConnectionPools#RECONCILIATION_RUNS} runs in this process.
+ */
+@Component
+public class Reconciler implements SaleReturn {
+
+  private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
+
+  /** Starter of the runs at the end of a fallback. */
+  private static final String FALLBACK = "fallback";
+
+  private final DataSource dataSource;
+  private final SaleReconciliation reconciliation;
+  private final ReconciliationTable table;
+  private final Duration lockSilence;
+  private final Semaphore runs = new Semaphore(ConnectionPools.RECONCILIATION_RUNS);
+  private final Clock clock;
+  private final ReconciliationMeters meters;
+
+  Reconciler(
+      ConnectionPools pools,
+      SaleReconciliation reconciliation,
+      ReconciliationTable table,
+      ReconciliationProperties settings,
+      Clock clock,
+      MeterRegistry meters) {
+    this.dataSource = pools.reconciliation();
+    this.reconciliation = reconciliation;
+    this.table = table;
+    this.lockSilence = settings.lockSilence();
+    this.clock = clock;
+    this.meters = new ReconciliationMeters(meters);
+  }
+
+  /**
+   * What a run may do.
+   *
+   * @param dryRun only report the differences
+   * @param mayRebuild rebuild a sale that Redis has lost
+   * @param startedBy an operator, "schedule" or "fallback"
+   */
+  record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
+
+  /**
+   * @return what was found and done; stored as a row if there was something, or an operator asked
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL is
+   *     unavailable, or this process reconciles as many other SKUs as it may
+   */
+  Report run(long skuId, Order order) {
+    return run(skuId, order, lock -> reconciliation.run(skuId, order, lock));
+  }
+
+  private Report run(long skuId, Order order, Function<RunLock, Found> work) {
+    if (!runs.tryAcquire()) {
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
+          "Other SKUs are being reconciled already; send the same request again.");
+    }
+    try {
+      return alone(skuId, order, work);
+    } finally {
+      runs.release();
+    }
+  }
+
+  @Override
+  public Optional<String> returnToRedis(long skuId, Duration atMost) {
+    try {
+      return returned(skuId, atMost);
+    } catch (ProblemException e) {
+      return Optional.of(e.problem().text());
+    } catch (UnreadableFieldException e) {
+      return Optional.of(e.detail());
+    }
+  }
+
+  /**
+   * Compares Redis with MySQL and changes nothing.
+   *
+   * @return what differs, for operators; empty also when Redis need not have the sale
+   * @throws ProblemException as {@link #run}
+   * @throws JedisException when Redis is unavailable
+   */
+  public List<String> differences(long skuId) {
+    try {
+      Report report = run(skuId, new Order(true, false, Schedule.NAME));
+      return report.outcome() == Outcome.CLEAN || report.outcome() == Outcome.NOT_ON_SALE
+          ? List.of()
+          : List.of("Redis: " + report.detail() + " " + report.counts());
+    } catch (ProblemException e) {
+      if (e.problem().code() == ProblemCode.REFUSED) {
+        return List.of();
+      }
+      throw e;
+    } catch (UnreadableFieldException e) {
+      return List.of("Redis: " + e.detail());
+    }
+  }
+
+  private Optional<String> returned(long skuId, Duration atMost) {
+    Report report =
+        run(
+            skuId,
+            new Order(false, true, FALLBACK),
+            lock -> reconciliation.returnToRedis(skuId, atMost, lock));
+    return report.outcome() == Outcome.REBUILT || report.outcome() == Outcome.NOT_ON_SALE
+        ? Optional.empty()
+        : Optional.of(report.detail());
+  }
+
+  private Report alone(long skuId, Order order, Function<RunLock, Found> work) {
+    try (RunLock lock =
+        RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
+            .orElseThrow(
+                () ->
+                    ProblemException.of(
+                        ProblemCode.RECONCILIATION_RUNNING,
+                        "This SKU is being reconciled already."))) {
+      Instant start = clock.instant();
+      Report report = report(skuId, order, start, work.apply(lock));
+      log.debug("{}: {} under {}", report, report.outcome(), lock);
+      return report;
+    } catch (DataAccessException | TransactionException e) {
+      if (SqlFailure.of(e).isRefusal()) {
+        throw e; // a defect, not MySQL's absence
+      }
+      log.warn("sku {}: MySQL is unavailable: {}", skuId, e.toString());
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE, "MySQL or Redis does not answer; send the same request again.");
+    }
+  }
+
+  private Report report(long skuId, Order order, Instant start, Found found) {
+    Report report =
+        new Report(
+            null,
+            skuId,
+            order.startedBy(),
+            order.dryRun(),
+            found.outcome(),
+            found.detail(),
+            found.epoch(),
+            found.repairs().counts(),
+            found.repairs().first(Report.MOST_SHOWN),
+            start,
+            clock.instant());
+    meters.count(report.outcome(), found.repairs());
+    boolean byOperator =
+        !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);
+    return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
+  }
+}

@@ -1,0 +1,73 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Reconciliation on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/skus/{sku}/reconciliation")
+class ReconciliationController {
+
+  private static final Logger log = LoggerFactory.getLogger(ReconciliationController.class);
+
+  private final Reconciler reconciler;
+  private final ReconciliationTable table;
+  private final AuditLog audit;
+
+  ReconciliationController(Reconciler reconciler, ReconciliationTable table, AuditLog audit) {
+    this.reconciler = reconciler;
+    this.table = table;
+    this.audit = audit;
+  }
+
+  /** The latest reports of a SKU, newest first. */
+  record Reports(List<Report> reconciliations) {}
+
+  /**
+   * @param dryRun whether differences are only reported
+   */
+  record Request(boolean dryRun) {}
+
+  @PostMapping
+  Report run(@PathVariable String sku, Operator operator, @JsonBody Request body) {
+    long skuId = PathIds.sku(sku);
+    boolean dryRun = body.dryRun();
+    return audit.audited(
+        operator,
+        "reconcile",
+        "sku=" + skuId + " dryRun=" + dryRun,
+        () -> run(skuId, new Order(dryRun, true, operator.name())),
+        report -> "outcome=" + report.outcome() + " repairs=" + report.counts());
+  }
+
+  private Report run(long skuId, Order order) {
+    try {
+      return reconciler.run(skuId, order);
+    } catch (UnreadableFieldException e) {
+      throw ProblemException.of(ProblemCode.UNREADABLE_IN_REDIS, e.detail());
+    } catch (JedisException e) {
+      log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE, "Redis does not answer; send the same request again.");
+    }
+  }
+
+  @GetMapping
+  Reports latest(@PathVariable String sku) {
+    return new Reports(table.latest(PathIds.sku(sku)));
+  }
+}

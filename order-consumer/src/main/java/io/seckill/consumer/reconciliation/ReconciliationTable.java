@@ -1,0 +1,117 @@
+package io.seckill.consumer.reconciliation;
+
+import static java.util.Objects.requireNonNull;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.jdbc.support.KeyHolder;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/** The tables {@code reconciliation} and {@code repair}. */
+@Component
+class ReconciliationTable {
+
+  private static final int MOST_REPORTS = 20;
+
+  /** More rows add no information; the numbers of findings and repairs are stored in full. */
+  private static final int MOST_REPAIRS = 1_000;
+
+  private static final int MAX_TEXT = 200;
+
+  private final JdbcClient jdbc;
+  private final TransactionOperations transactions;
+
+  ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) {
+    this.jdbc = jdbc;
+    this.transactions = transactions;
+  }
+
+  /** Stores a report with its repairs; returns it with the id of its row. */
+  Report keep(Report report, RepairLog repairs) {
+    return requireNonNull(transactions.execute(tx -> insert(report, repairs)));
+  }
+
+  private Report insert(Report report, RepairLog repairs) {
+    KeyHolder key = new GeneratedKeyHolder();
+    jdbc.sql(
+            "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch,"
+                + " findings, made, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .params(
+            report.skuId(),
+            report.startedBy(),
+            report.dryRun(),
+            report.outcome().name(),
+            report.detail(),
+            report.epoch(),
+            repairs.size(),
+            repairs.sizeMade(),
+            LocalDateTime.ofInstant(report.startedAt(), ZoneOffset.UTC).toString())
+        .update(key, "id");
+    long id = requireNonNull(key.getKey()).longValue();
+    repairs.first(MOST_REPAIRS).forEach(repair -> insert(id, repair));
+    return report.withId(id);
+  }
+
+  private void insert(long reconciliation, Repair repair) {
+    jdbc.sql(
+            "INSERT INTO repair (reconciliation_id, kind, subject, found, wanted, made)"
+                + " VALUES (?, ?, ?, ?, ?, ?)")
+        .params(
+            reconciliation,
+            repair.kind().name(),
+            repair.subject(),
+            cut(repair.found()),
+            cut(repair.wanted()),
+            repair.made())
+        .update();
+  }
+
+  private static String cut(String text) {
+    return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT);
+  }
+
+  /** The latest reports of a SKU, newest first. */
+  List<Report> latest(long skuId) {
+    return jdbc.sql(
+            "SELECT * FROM reconciliation WHERE sku_id = ? ORDER BY id DESC LIMIT " + MOST_REPORTS)
+        .param(skuId)
+        .query((row, n) -> report(row))
+        .list();
+  }
+
+  private Report report(ResultSet row) throws SQLException {
+    List<Repair> repairs = repairs(row.getLong("id"));
+    return new Report(
+        row.getLong("id"),
+        row.getLong("sku_id"),
+        row.getString("started_by"),
+        row.getBoolean("dry_run"),
+        Outcome.valueOf(row.getString("outcome")),
+        row.getString("detail"),
+        row.getLong("epoch"),
+        Report.count(repairs),
+        repairs.stream().limit(Report.MOST_SHOWN).toList(),
+        utc(row, "started_at"),
+        utc(row, "ended_at"));
+  }
+
+  private static Instant utc(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+  }
+
+  private List<Repair> repairs(long reconciliation) {
+    return jdbc.sql(
+            "SELECT kind, subject, found, wanted, made FROM repair"
+                + " WHERE reconciliation_id = ? ORDER BY id")
+        .param(reconciliation)
+        .query(Repair.class)
+        .list();
+  }
+}

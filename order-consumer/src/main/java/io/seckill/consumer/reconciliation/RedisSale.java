@@ -1,0 +1,271 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.PipelineReplies;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.reconciliation.RedisPart.Units;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Reads a sale's keys, and replaces wrong values in them. Every write names the value it replaces,
+ * and does nothing when the value has changed since. Every method throws JedisException when Redis
+ * does not answer.
+ *
+ * <p>{@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
+ */
+@Component
+class RedisSale {
+
+  private static final int BUCKETS_PER_PIPELINE = 128;
+
+  private static final LuaScript SET_STOCK = script("set_stock.lua");
+  private static final LuaScript SET_PUBLISHED = script("set_published.lua");
+  private static final LuaScript SET_QUOTAS = script("set_quotas.lua");
+  private static final LuaScript RESTORE = script("restore_orders.lua");
+  private static final LuaScript COUNT_LATE = script("count_late.lua");
+  private static final LuaScript SET_STATE = script("set_state.lua");
+
+  private final UnifiedJedis redis;
+
+  RedisSale(UnifiedJedis redis) {
+    this.redis = redis;
+  }
+
+  private static LuaScript script(String name) {
+    return LuaScript.from(RedisSale.class, name);
+  }
+
+  /** Reads the stock first: an admission in between shows in the sequence. */
+  RedisSaleState state(long sku) {
+    String stock = redis.get(RedisKeys.stock(sku));
+    return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
+  }
+
+  /** Stock changes of an epoch that Redis's stock contains, by id. */
+  Map<String, Long> changes(long sku, long epoch) {
+    Map<String, Long> changes = new HashMap<>();
+    String key = RedisKeys.stockChanges(sku);
+    readEach(
+        key,
+        redis.hgetAll(key),
+        (id, outcome) -> {
+          String[] part = outcome.split(":", -1);
+          if (part.length == 3 && part[0].equals(Long.toString(epoch)) && part[2].equals("A")) {
+            changes.put(id, Long.parseLong(part[1]));
+          }
+        });
+    return changes;
+  }
+
+  /**
+   * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
+   * that was read, so a repair based on that quota replaces nothing.
+   *
+   * @param from first bucket
+   * @param to last bucket, included
+   */
+  RedisPart part(long sku, int from, int to) {
+    RedisPart part =
+        new RedisPart(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+    for (int first = from; first <= to; first += BUCKETS_PER_PIPELINE) {
+      read(sku, first, Math.min(to, first + BUCKETS_PER_PIPELINE - 1), part);
+    }
+    for (Map.Entry<String, OrderId> request : part.requests().entrySet()) {
+      String key = request.getKey().substring(request.getKey().indexOf(':') + 1);
+      part.records().computeIfPresent(request.getValue(), (id, order) -> order.withRequest(key));
+    }
+    return part;
+  }
+
+  private void read(long sku, int from, int to, RedisPart part) {
+    List<Response<Map<String, String>>> answers = new ArrayList<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int b = from; b <= to; b++) {
+        answers.add(pipeline.hgetAll(RedisKeys.bucket(sku, b)));
+      }
+      pipeline.sync();
+    }
+    for (int b = from; b <= to; b++) {
+      readEach(
+          RedisKeys.bucket(sku, b),
+          PipelineReplies.get(answers.get(b - from)),
+          (field, value) -> read(field, value, part));
+    }
+  }
+
+  private static void read(String field, String value, RedisPart part) {
+    int colon = field.indexOf(':');
+    if (colon < 0) {
+      part.records().put(OrderId.parse(field), AdmissionRecord.parse(value));
+    } else if (field.startsWith(RedisKeys.COMPENSATED)) {
+      part.compensated().put(OrderId.parse(field.substring(colon + 1)), Units.parse(value));
+    } else if (field.startsWith(RedisKeys.ENDED)) {
+      return; // names orders that have fields of their own
+    } else if (colon == field.length() - 1) {
+      part.quotas().put(Long.valueOf(field.substring(0, colon)), value);
+    } else {
+      part.requests().put(field, OrderId.parse(value.split(":", 2)[0]));
+    }
+  }
+
+  /**
+   * A field of one of a sale's buckets.
+   *
+   * @param name as {@link RedisKeys} forms it
+   */
+  record Field(int bucket, String name) {}
+
+  /** Returns those of these fields that do not exist. */
+  Set<Field> absent(long sku, Collection<Field> fields) {
+    Map<Field, Response<Boolean>> answers = new LinkedHashMap<>();
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (Field field : fields) {
+        answers.put(field, pipeline.hexists(RedisKeys.bucket(sku, field.bucket()), field.name()));
+      }
+      pipeline.sync();
+    }
+    Set<Field> absent = new LinkedHashSet<>();
+    answers.forEach(
+        (field, answer) -> {
+          if (!PipelineReplies.get(answer)) {
+            absent.add(field);
+          }
+        });
+    return absent;
+  }
+
+  private static void readEach(
+      String key, Map<String, String> fields, BiConsumer<String, String> read) {
+    fields.forEach(
+        (field, value) -> {
+          try {
+            read.accept(field, value);
+          } catch (IllegalArgumentException e) {
+            throw new UnreadableFieldException(key, field, e);
+          }
+        });
+  }
+
+  /** Returns whether the stock was replaced; an admission since it was read prevents that. */
+  boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
+    List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
+    String found = seen.stock() == null ? "" : seen.stock();
+    return isDone(SET_STOCK.call(redis, keys, texts(sale.epoch(), seen.seq(), found, wanted)));
+  }
+
+  /** Returns whether all admitted orders now count as published; none may be in Redis's lists. */
+  boolean setPublished(ProductSnapshot sale, RedisSaleState seen) {
+    return isDone(
+        SET_PUBLISHED.call(
+            redis, key(sale), texts(sale.epoch(), seen.seq(), seen.text("publishedOrders"))));
+  }
+
+  /** Returns for each of these quotas, all of one bucket, whether it was replaced. */
+  List<Boolean> setQuotas(ProductSnapshot sale, int bucket, List<WrongQuota> quotas) {
+    List<String> args = new ArrayList<>(texts(sale.epoch()));
+    quotas.forEach(
+        quota ->
+            args.addAll(
+                texts(RedisKeys.quotaField(quota.userId()), quota.found(), quota.wanted())));
+    List<?> reply = (List<?>) SET_QUOTAS.call(redis, keys(sale, bucket), args);
+    return reply.stream().map(RedisSale::isDone).toList();
+  }
+
+  /**
+   * A quota that is not what it should be.
+   *
+   * @param found as it was read, "" for none
+   */
+  record WrongQuota(long userId, String found, long wanted) {}
+
+  /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
+  void restore(ProductSnapshot sale, int bucket, Map<OrderId, AdmissionRecord> orders) {
+    List<String> args = new ArrayList<>(texts(sale.epoch()));
+    orders.forEach(
+        (id, order) -> {
+          String request = request(order);
+          args.add(id.toString());
+          args.add(order.format());
+          args.add(request == null ? "" : request);
+          args.add(request == null ? "" : id + ":" + order.quantity());
+        });
+    RESTORE.call(redis, keys(sale, bucket), args);
+  }
+
+  /** The field of an order's request; null for an alias. */
+  static @Nullable String request(AdmissionRecord order) {
+    return order.requestId() == null
+        ? null
+        : RedisKeys.requestField(order.userId(), order.requestId());
+  }
+
+  /** Returns whether it counted these late orders; not if others were counted since the read. */
+  boolean countLate(ProductSnapshot sale, RedisSaleState seen, Late late) {
+    return isDone(
+        COUNT_LATE.call(
+            redis,
+            key(sale),
+            texts(sale.epoch(), seen.text("late"), late.places(), late.orders(), late.units())));
+  }
+
+  /**
+   * Orders that MySQL has, and Redis's counters lack.
+   *
+   * @param places missing in the sequence
+   * @param orders missing among those admitted
+   * @param units missing among those admitted
+   */
+  record Late(long places, long orders, long units) {
+
+    boolean isNone() {
+      return places == 0 && orders == 0 && units == 0;
+    }
+  }
+
+  /** Removes what admits and counts; the buckets expire. */
+  void remove(long sku) {
+    redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku));
+  }
+
+  /** Returns whether the state was replaced; an absent sale gets no field but the state. */
+  boolean setState(ProductSnapshot sale, RedisSaleState seen, String state) {
+    return isDone(
+        SET_STATE.call(
+            redis,
+            key(sale),
+            texts(seen.text("epoch"), seen.state(), state, sale.expiry().rulesMs())));
+  }
+
+  private static List<String> key(ProductSnapshot sale) {
+    return List.of(RedisKeys.sku(sale.skuId()));
+  }
+
+  private static List<String> keys(ProductSnapshot sale, int bucket) {
+    return List.of(RedisKeys.sku(sale.skuId()), RedisKeys.bucket(sale.skuId(), bucket));
+  }
+
+  private static List<String> texts(Object... values) {
+    return Stream.of(values).map(String::valueOf).toList();
+  }
+
+  private static boolean isDone(Object reply) {
+    return Long.valueOf(1).equals(reply);
+  }
+}

@@ -1,0 +1,181 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.storage.Barriers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Tracks for which Redis servers MySQL shows whether they have lost admissions. Orders that a
+ * former server admitted may still be in the broker when another takes over; until they are stored,
+ * a server that has lost them looks complete. So a barrier is sent after each change of server, and
+ * the server's replication id is stored in MySQL once the barrier has passed. Gateways read it
+ * there.
+ *
+ * <p>The first server ever seen had no predecessor. Any process may do this at any time.
+ */
+@Component
+class RedisServers {
+
+  private static final Logger log = LoggerFactory.getLogger(RedisServers.class);
+  private static final LuaScript ID = LuaScript.from(RedisServers.class, "replication_id.lua");
+  private static final String NOT_STORED =
+      "redis has changed, and what was published before is not all stored: {}";
+
+  private final JdbcClient jdbc;
+  private final UnifiedJedis redis;
+  private final Barriers barriers;
+  private final Duration barrierTimeout;
+  private final Map<String, Proof> proofs = new HashMap<>(); // by order queue
+
+  RedisServers(
+      JdbcClient jdbc, UnifiedJedis redis, Barriers barriers, ReconciliationProperties settings) {
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.barriers = barriers;
+    this.barrierTimeout = settings.barrierTimeout();
+  }
+
+  /** Servers of the partitions of one order queue, and the barriers sent to prove them. */
+  private static final class Proof {
+    private final Map<Integer, String> servers;
+    private final List<Long> sent = new ArrayList<>();
+    private long sentNanos;
+
+    Proof(Map<Integer, String> servers) {
+      this.servers = servers;
+    }
+
+    boolean includes(Map<Integer, String> others) {
+      return servers.entrySet().containsAll(others.entrySet());
+    }
+  }
+
+  /**
+   * Checks all servers once; waits for no barrier. A barrier may pass late, behind all that waits
+   * in its queue, and proves what it was sent for even then. For one thread.
+   *
+   * @throws JedisException when some partition cannot be queried, after all others were
+   */
+  void round() {
+    Map<Integer, String> proven = proven();
+    Map<String, Map<Integer, String>> changed = new TreeMap<>();
+    @Nullable JedisException failure = null;
+    for (int p = 0; p < Partition.COUNT; p++) {
+      try {
+        String now = replicationId(p);
+        if (!proven.containsKey(p)) {
+          adopt(p, now);
+        } else if (!now.equals(proven.get(p))) {
+          changed
+              .computeIfAbsent(BrokerTopology.routingKey(p), queue -> new TreeMap<>())
+              .put(p, now);
+        }
+      } catch (JedisException e) {
+        failure = e;
+      }
+    }
+    proofs.keySet().retainAll(changed.keySet());
+    changed.forEach(this::look);
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void look(String queue, Map<Integer, String> servers) {
+    Proof proof = proofs.get(queue);
+    if (proof == null || !proof.includes(servers)) {
+      proof = new Proof(servers);
+      proofs.put(queue, proof);
+    }
+    if (proof.sent.stream().anyMatch(barriers::hasPassed)) {
+      keep(servers);
+    } else if (proof.sent.isEmpty()
+        || System.nanoTime() - proof.sentNanos >= barrierTimeout.toNanos()) {
+      send(proof);
+    }
+  }
+
+  /** Sends another barrier after a while: one that the broker has lost never passes. */
+  private void send(Proof proof) {
+    OptionalLong barrier = barriers.send(anyOf(proof.servers));
+    if (barrier.isPresent()) {
+      if (!proof.sent.isEmpty()) {
+        log.warn(NOT_STORED, proof.servers);
+      }
+      proof.sent.add(barrier.getAsLong());
+      proof.sentNanos = System.nanoTime();
+    }
+  }
+
+  /** Whether MySQL shows if the server of this partition has lost admissions. */
+  boolean isProven(int partition) {
+    String now = replicationId(partition);
+    return now.equals(proven().getOrDefault(partition, now));
+  }
+
+  /**
+   * Waits for a barrier behind all that was published.
+   *
+   * @return false when it has not passed in time
+   */
+  boolean prove(int partition) {
+    Map<Integer, String> server = Map.of(partition, replicationId(partition));
+    if (!barriers.pass(partition, barrierTimeout)) {
+      log.warn(NOT_STORED, server);
+      return false;
+    }
+    keep(server);
+    return true;
+  }
+
+  private void keep(Map<Integer, String> servers) {
+    servers.forEach(this::keep);
+    log.info("redis has changed, and what was published before is stored: {}", servers);
+  }
+
+  private static int anyOf(Map<Integer, String> servers) {
+    return servers.keySet().iterator().next();
+  }
+
+  private Map<Integer, String> proven() {
+    Map<Integer, String> proven = new HashMap<>();
+    jdbc.sql("SELECT partition_no, replication_id FROM redis_server")
+        .query(
+            row -> {
+              proven.put(row.getInt(1), row.getString(2));
+            });
+    return proven;
+  }
+
+  private void adopt(int partition, String replicationId) {
+    jdbc.sql("INSERT IGNORE INTO redis_server VALUES (?, ?, UTC_TIMESTAMP(3))")
+        .params(partition, replicationId)
+        .update();
+  }
+
+  private void keep(int partition, String replicationId) {
+    jdbc.sql("REPLACE INTO redis_server VALUES (?, ?, UTC_TIMESTAMP(3))")
+        .params(partition, replicationId)
+        .update();
+  }
+
+  private String replicationId(int partition) {
+    return (String) ID.call(redis, List.of(RedisKeys.outbox(partition)), new ArrayList<>());
+  }
+}

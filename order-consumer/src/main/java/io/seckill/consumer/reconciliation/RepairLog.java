@@ -1,0 +1,83 @@
+package io.seckill.consumer.reconciliation;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * What a run has found and repaired: all of it is counted, and the first {@value #MOST_KEPT}
+ * findings are kept, so memory does not grow with the damage. A finding that is kept counts once,
+ * however often it is found; another one each time. For one thread.
+ */
+final class RepairLog {
+
+  static final int MOST_KEPT = 10_000;
+
+  private final Map<Repair.Key, Repair> kept = new LinkedHashMap<>();
+  private final Map<RepairKind, Integer> found = new TreeMap<>();
+  private final Map<RepairKind, Integer> made = new TreeMap<>();
+
+  static RepairLog of(Repair... repairs) {
+    RepairLog log = new RepairLog();
+    log.addAll(List.of(repairs));
+    return log;
+  }
+
+  void addAll(Collection<Repair> repairs) {
+    repairs.forEach(this::add);
+  }
+
+  void add(Repair repair) {
+    Repair before = kept.get(repair.key());
+    if (before != null) {
+      kept.put(repair.key(), before.foundAgain(repair));
+      made.merge(repair.kind(), count(repair) - count(before), Integer::sum);
+      return;
+    }
+    if (kept.size() < MOST_KEPT) {
+      kept.put(repair.key(), repair);
+    }
+    found.merge(repair.kind(), 1, Integer::sum);
+    made.merge(repair.kind(), count(repair), Integer::sum);
+  }
+
+  private static int count(Repair repair) {
+    return repair.made() ? 1 : 0;
+  }
+
+  boolean isEmpty() {
+    return found.isEmpty();
+  }
+
+  /** Findings. */
+  int size() {
+    return sum(found).sum();
+  }
+
+  /** Findings that have been repaired. */
+  int sizeMade() {
+    return sum(made).sum();
+  }
+
+  private static IntStream sum(Map<RepairKind, Integer> counts) {
+    return counts.values().stream().mapToInt(Integer::intValue);
+  }
+
+  /** Findings by kind. */
+  Map<RepairKind, Integer> counts() {
+    return Map.copyOf(found);
+  }
+
+  /** Findings that have been repaired, by kind. */
+  Map<RepairKind, Integer> countsMade() {
+    return Map.copyOf(made);
+  }
+
+  /** The first findings, at most {@code most} and {@value #MOST_KEPT}. */
+  List<Repair> first(int most) {
+    return kept.values().stream().limit(most).toList();
+  }
+}

@@ -1,0 +1,186 @@
+package io.seckill.consumer.reconciliation;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toMap;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.DatabaseSnapshot;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.orders.SkuProgress;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.reconciliation.RedisSale.Late;
+import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Repairs Redis after a comparison; in a dry run only reports what it would do. */
+@Component
+class Repairs {
+
+  private final RedisSale redis;
+  private final OrderResults results;
+  private final Compensations compensations;
+  private final KnownOrders orders;
+  private final JdbcClient jdbc;
+
+  Repairs(
+      RedisSale redis,
+      OrderResults results,
+      Compensations compensations,
+      KnownOrders orders,
+      JdbcClient jdbc) {
+    this.redis = redis;
+    this.results = results;
+    this.compensations = compensations;
+    this.orders = orders;
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * Stops a sale in Redis that is not open in MySQL; never opens one. Operators change one store
+   * after the other, so both are read once more.
+   */
+  List<Repair> state(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
+    if (seen.state().equals(sale.state())) {
+      return List.of();
+    }
+    RedisSaleState again = redis.state(sale.skuId());
+    String now =
+        DatabaseSnapshot.sale(jdbc, sale.skuId())
+            .filter(moved -> moved.epoch() == sale.epoch())
+            .map(ProductSnapshot::state)
+            .orElse(again.state());
+    if (again.state().equals(now) || again.isLostOf(sale)) {
+      return List.of();
+    } else if (again.state().equals("OPEN")) {
+      boolean made = !dryRun && redis.setState(sale, again, now);
+      return List.of(Repair.of(RepairKind.STATE_SET, sale.skuId(), "OPEN", now, made));
+    }
+    return List.of(Repair.of(RepairKind.STATE_DIFFERS, sale.skuId(), again.state(), now, false));
+  }
+
+  /**
+   * Replays compensations, writes results, quotas, records, the stock and counters, in this order:
+   * units are returned before they are counted, and late orders change the sequence, after which
+   * the stock is not replaced. The next comparison finds what changed meanwhile.
+   */
+  void all(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    part(found, dryRun, to);
+    totals(found, dryRun, to);
+  }
+
+  /** Of {@link #all}, what can be repaired before all buckets are compared. */
+  void part(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    compensations(found, dryRun, to);
+    results(found, dryRun, to);
+    quotas(found, dryRun, to);
+    records(found, dryRun, to);
+  }
+
+  /** Of {@link #all}, what needs a complete comparison. */
+  void totals(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    progress(found, dryRun);
+    stock(found, dryRun, to);
+    late(found, dryRun, to);
+  }
+
+  private void compensations(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    if (!dryRun) {
+      compensations.deliverAgain(found.undelivered());
+    }
+    for (OrderId id : found.undelivered()) {
+      to.accept(
+          Repair.of(
+              RepairKind.COMPENSATION_REPLAYED, id, "not compensated", "compensated", !dryRun));
+    }
+  }
+
+  private void results(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    boolean made = !dryRun && !found.results().isEmpty() && results.write(found.results());
+    for (OrderResult result : found.results()) {
+      to.accept(
+          Repair.of(
+              RepairKind.RESULT_WRITTEN, result.orderId(), "not written", result.status(), made));
+    }
+  }
+
+  private void progress(Comparison found, boolean dryRun) {
+    ProductSnapshot sale = found.sale();
+    if (!dryRun && found.seen().number("settled") < sale.settled()) {
+      var unused =
+          results.write(
+              List.of(), List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
+    }
+  }
+
+  private void quotas(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    Map<Integer, List<WrongQuota>> byBucket =
+        found.quotas().stream().collect(groupingBy(quota -> bucket(found, quota.userId())));
+    byBucket.forEach(
+        (bucket, quotas) -> {
+          List<Boolean> made = dryRun ? List.of() : redis.setQuotas(found.sale(), bucket, quotas);
+          for (int i = 0; i < quotas.size(); i++) {
+            to.accept(repair(quotas.get(i), !dryRun && made.get(i)));
+          }
+        });
+  }
+
+  private static Repair repair(WrongQuota quota, boolean made) {
+    String units = quota.found().isEmpty() ? "0" : quota.found();
+    return Repair.of(RepairKind.QUOTA_SET, quota.userId(), units, quota.wanted(), made);
+  }
+
+  private void stock(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    Long wanted = found.wrongStock();
+    if (wanted == null) {
+      return;
+    }
+    boolean made = !dryRun && redis.setStock(found.sale(), found.seen(), wanted);
+    to.accept(
+        Repair.of(RepairKind.STOCK_SET, found.sale().skuId(), found.seen().stock(), wanted, made));
+  }
+
+  /**
+   * Leaves out what has ended since MySQL was compared: Redis may have returned its units and
+   * forgotten it, and would return them again to a record that is written now.
+   */
+  private void records(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>(found.unrecorded());
+    unrecorded.keySet().retainAll(orders.holdingUnits(found.unrecorded().keySet()));
+    Map<Integer, Map<OrderId, AdmissionRecord>> byBucket =
+        unrecorded.entrySet().stream()
+            .collect(
+                groupingBy(
+                    order -> bucket(found, order.getValue().userId()),
+                    toMap(Map.Entry::getKey, Map.Entry::getValue)));
+    if (!dryRun) {
+      byBucket.forEach((bucket, orders) -> redis.restore(found.sale(), bucket, orders));
+    }
+    unrecorded.forEach(
+        (id, order) ->
+            to.accept(
+                Repair.of(RepairKind.RECORD_RESTORED, id, "absent", order.status(), !dryRun)));
+  }
+
+  private void late(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    Late late = found.late();
+    if (late.isNone()) {
+      return;
+    }
+    String counted = late.orders() + " orders, " + late.units() + " units not admitted";
+    boolean made = !dryRun && redis.countLate(found.sale(), found.seen(), late);
+    to.accept(Repair.of(RepairKind.COUNTER_SET, found.sale().skuId(), counted, "0", made));
+  }
+
+  private static int bucket(Comparison found, long userId) {
+    return RedisKeys.bucketOf(userId, found.seen().bucketCount());
+  }
+}

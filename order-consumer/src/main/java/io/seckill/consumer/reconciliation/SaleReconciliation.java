@@ -1,0 +1,263 @@
+package io.seckill.consumer.reconciliation;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.reconciliation.Comparisons.Read;
+import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
+import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** What a run does with one sale: compares it, and repairs or rebuilds it. */
+@Component
+class SaleReconciliation {
+
+  /** Comparisons of one run: data that change during the first are usually stable at the second. */
+  private static final int MOST_ROUNDS = 3;
+
+  private static final Logger log = LoggerFactory.getLogger(SaleReconciliation.class);
+
+  private static final String NOT_PASSED =
+      "The barrier has not passed in time; whether orders are missing is not known.";
+
+  private static final String GONE =
+      "Redis has lost the sale meanwhile, or forgotten it: run again.";
+
+  private final Comparisons comparisons;
+  private final LostOrders lostOrders;
+  private final Repairs repairs;
+  private final Rebuild rebuild;
+  private final RedisServers servers;
+  private final Duration barrierTimeout;
+
+  SaleReconciliation(
+      Comparisons comparisons,
+      LostOrders lostOrders,
+      Repairs repairs,
+      Rebuild rebuild,
+      RedisServers servers,
+      ReconciliationProperties settings) {
+    this.comparisons = comparisons;
+    this.lostOrders = lostOrders;
+    this.repairs = repairs;
+    this.rebuild = rebuild;
+    this.servers = servers;
+    this.barrierTimeout = settings.barrierTimeout();
+  }
+
+  /**
+   * What a run has found and done.
+   *
+   * @param detail for operators
+   * @param epoch of the sale when the run ended
+   */
+  record Found(Outcome outcome, String detail, long epoch, RepairLog repairs) {}
+
+  /**
+   * @param lock of this SKU
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  Found run(long skuId, Order order, RunLock lock) {
+    Read read = read(skuId);
+    int partition = Partition.ofSku(skuId);
+    if (!read.isLost() && !servers.isProven(partition)) {
+      if (!servers.prove(partition)) {
+        return found(
+            read,
+            Outcome.UNPROVEN,
+            "Redis has changed, and what was published before is not all stored yet.");
+      }
+      read = read(skuId);
+    }
+    if (read.isLost()) {
+      return lost(read, order, lock);
+    }
+    return read.comparison().isPresent()
+        ? compared(read, read.comparison().get(), order)
+        : found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
+  }
+
+  /**
+   * Loads a sale that is in a fallback into Redis, which decides it then; if that fails, MySQL
+   * decides it as before. One that Redis need not have any more is removed from it instead.
+   *
+   * @param atMost longest wait for the orders in flight, if that is shorter than the time-out of
+   *     barriers
+   * @param lock of this SKU
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  Found returnToRedis(long skuId, Duration atMost, RunLock lock) {
+    Read read =
+        comparisons
+            .ofFallback(skuId)
+            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    if (!read.sale().isReturnable()) {
+      return found(read, Outcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
+    }
+    if (!read.isLost()) {
+      rebuild.abandon(read.sale());
+      return found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale any more.");
+    }
+    boolean isDone = false;
+    try {
+      Duration wait = atMost.compareTo(barrierTimeout) < 0 ? atMost : barrierTimeout;
+      Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
+      isDone = rebuilt.done();
+      return new Found(
+          isDone ? Outcome.REBUILT : Outcome.UNPROVEN,
+          rebuilt.detail(),
+          comparisons.sale(skuId).orElse(read.sale()).epoch(),
+          rebuilt.repairs());
+    } finally {
+      if (!isDone) {
+        rebuild.backToMySql(skuId, lock);
+      }
+    }
+  }
+
+  private Read read(long skuId) {
+    return comparisons
+        .read(skuId, part -> {})
+        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+  }
+
+  private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {
+    return new Found(outcome, detail, read.sale().epoch(), RepairLog.of(repairs));
+  }
+
+  private Found lost(Read read, Order order, RunLock lock) {
+    ProductSnapshot sale = read.sale();
+    if (order.dryRun() || !order.mayRebuild()) {
+      return found(
+          read,
+          Outcome.LOST,
+          "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
+          Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
+    }
+    Rebuilt rebuilt = rebuild.run(sale, read.seen(), barrierTimeout, lock);
+    return new Found(
+        rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
+        rebuilt.detail(),
+        comparisons.sale(sale.skuId()).orElse(sale).epoch(),
+        rebuilt.repairs());
+  }
+
+  private Found compared(Read read, Comparison comparison, Order order) {
+    RepairLog found = new RepairLog();
+    try {
+      return compared(read, comparison, order.dryRun(), found);
+    } catch (JedisException | ProblemException e) {
+      if (found.sizeMade() == 0) {
+        throw e;
+      }
+      log.warn("sku {}: cut off after {} repairs: {}", read.sale().skuId(), found.sizeMade(), e);
+      return new Found(outcome(found, false), detail(found, false), read.sale().epoch(), found);
+    }
+  }
+
+  /**
+   * @param found gets what is found and done, also when this ends with an exception
+   */
+  private Found compared(Read read, Comparison comparison, boolean dryRun, RepairLog found) {
+    ProductSnapshot sale = read.sale();
+    found.addAll(repairs.state(sale, read.seen(), dryRun));
+    Optional<Map<OrderId, AdmissionRecord>> missing =
+        lostOrders.among(sale.skuId(), comparison.unknown(), barrierTimeout);
+    found.addAll(lostOrders.send(sale, missing.orElse(Map.of()), dryRun));
+    found.addAll(lostOrders.counters(sale, read.seen(), dryRun));
+    boolean isWhole = comparison.hasAllUnknown();
+    if (dryRun) {
+      repairs.all(comparison, true, found::add);
+      isWhole &= !comparison.isPartial();
+    } else {
+      Repaired repaired = repair(comparison, found);
+      if (repaired == Repaired.SALE_GONE) {
+        return new Found(Outcome.LOST, GONE, sale.epoch(), found);
+      }
+      isWhole &= repaired == Repaired.ALL;
+    }
+    return missing.isPresent()
+        ? new Found(outcome(found, isWhole), detail(found, isWhole), sale.epoch(), found)
+        : new Found(Outcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
+  }
+
+  /** What the last comparison of a run has seen. */
+  private enum Repaired {
+    ALL,
+    /** There may be more findings than it has kept. */
+    PART,
+    /** Redis does not have the sale any more. */
+    SALE_GONE
+  }
+
+  /**
+   * Makes each repair once; it counts as made when the next comparison does not find it again. The
+   * first comparison keeps a limited number of findings. Later ones are repaired part by part while
+   * they go on. A run that is cut off leaves what it has repaired: the next one finds the rest.
+   */
+  private Repaired repair(Comparison first, RepairLog made) {
+    long skuId = first.sale().skuId();
+    AtomicInteger found = new AtomicInteger();
+    Consumer<Repair> to =
+        repair -> {
+          found.incrementAndGet();
+          if (repair.made()) {
+            made.add(repair);
+          }
+        };
+    repairs.all(first, false, to);
+    Comparison last = first;
+    for (int round = 1; found.get() > 0; round++) {
+      boolean isLast = round == MOST_ROUNDS;
+      found.set(0);
+      Optional<Comparison> next =
+          comparisons
+              .read(
+                  skuId,
+                  part -> {
+                    if (!isLast) {
+                      repairs.part(part, false, to);
+                      part.forget();
+                    }
+                  })
+              .flatMap(Read::comparison);
+      if (next.isEmpty()) {
+        return Repaired.SALE_GONE;
+      }
+      last = next.get();
+      if (isLast) {
+        repairs.all(last, true, made::add);
+      } else {
+        repairs.totals(last, false, to);
+      }
+    }
+    return last.isPartial() ? Repaired.PART : Repaired.ALL;
+  }
+
+  private static Outcome outcome(RepairLog found, boolean isWhole) {
+    if (!isWhole || found.sizeMade() < found.size()) {
+      return Outcome.FOUND;
+    }
+    return found.isEmpty() ? Outcome.CLEAN : Outcome.REPAIRED;
+  }
+
+  private static String detail(RepairLog found, boolean isWhole) {
+    return found.isEmpty() && isWhole
+        ? "Redis and MySQL agree."
+        : "%d differences, %d set right.%s"
+            .formatted(
+                found.size(), found.sizeMade(), isWhole ? "" : " There may be more: run again.");
+  }
+}

@@ -1,0 +1,220 @@
+package io.seckill.consumer.reconciliation;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.loading.DatabaseSnapshot;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.support.web.ProblemException;
+import jakarta.annotation.PreDestroy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Checks all sales periodically, in one of several processes: reads the state of each, and compares
+ * those that stopped changing since the last comparison, or are due. For one thread.
+ */
+@Component
+class Schedule {
+
+  /** Starter of the runs that no operator requested. */
+  static final String NAME = "schedule";
+
+  private static final Logger log = LoggerFactory.getLogger(Schedule.class);
+
+  /** Sales that Redis must still have: nothing older can be compared. */
+  private static final String SALES =
+      DatabaseSnapshot.SALES
+          + " WHERE p.state <> 'NEW' AND p."
+          + SalePhase.REDIS_DECIDES
+          + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
+          + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
+
+  private final DataSource dataSource;
+  private final JdbcClient jdbc;
+  private final RedisSale redis;
+  private final Reconciler reconciler;
+  private final ReconciliationProperties settings;
+  private final Map<Long, Look> looks = new HashMap<>();
+  private final Map<Long, String> failures = new HashMap<>();
+  private @Nullable RunLock leadership;
+  private volatile boolean leading;
+  private volatile int lost;
+
+  /**
+   * The last check of a sale.
+   *
+   * @param moving the values that change while the sale is active
+   * @param clean whether it was compared with these values, and another run would do nothing
+   * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
+   */
+  private record Look(String moving, boolean clean, long comparedNanos) {
+
+    Look notClean() {
+      return new Look(moving, false, comparedNanos);
+    }
+  }
+
+  Schedule(
+      ConnectionPools pools,
+      JdbcClient jdbc,
+      RedisSale redis,
+      Reconciler reconciler,
+      ReconciliationProperties settings,
+      MeterRegistry meters) {
+    this.dataSource = pools.reconciliation();
+    this.jdbc = jdbc;
+    this.redis = redis;
+    this.reconciler = reconciler;
+    this.settings = settings;
+    Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
+        .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
+        .register(meters);
+    Gauge.builder("seckill.consumer.reconciliation.leader", this, s -> s.leading ? 1 : 0)
+        .description("1 in the process that looks at all sales")
+        .register(meters);
+  }
+
+  /** Checks all sales once; does nothing when another process leads. */
+  void round() {
+    leading = leads();
+    if (leading) {
+      lookAtSales();
+      leading = isLeader();
+    }
+    if (!leading) {
+      looks.clear();
+      failures.clear();
+      lost = 0;
+    }
+  }
+
+  private void lookAtSales() {
+    List<ProductSnapshot> sales =
+        jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
+    int lostNow = 0;
+    for (ProductSnapshot sale : sales) {
+      if (Thread.currentThread().isInterrupted() || !isLeader()) {
+        return;
+      }
+      lostNow += look(sale) ? 1 : 0;
+    }
+    lost = lostNow;
+    Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
+    looks.keySet().retainAll(skus);
+    failures.keySet().retainAll(skus);
+  }
+
+  private boolean isLeader() {
+    RunLock lock = leadership;
+    return lock != null && lock.isHeld();
+  }
+
+  private boolean leads() {
+    if (isLeader()) {
+      return true;
+    }
+    stop();
+    try {
+      Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all", settings.lockSilence());
+      leadership = taken.orElse(null);
+      return taken.isPresent();
+    } catch (DataAccessException e) {
+      log.warn("No reconciliation now, MySQL is unavailable: {}", e.toString());
+      return false;
+    }
+  }
+
+  /**
+   * Returns whether the sale is lost and stays so. A failure does not keep the next sale from being
+   * checked.
+   */
+  private boolean look(ProductSnapshot sale) {
+    boolean lostNow = false;
+    try {
+      RedisSaleState seen = redis.state(sale.skuId());
+      lostNow = sale.isWanted() && seen.isLostOf(sale);
+      if (lostNow) {
+        lostNow = !rebuilt(sale, seen);
+      } else if (!seen.isAbsent()) {
+        compareWhenDue(sale, seen);
+      }
+      failures.remove(sale.skuId());
+    } catch (ProblemException e) {
+      log.info("sku {}: {}", sale.skuId(), e.getMessage());
+    } catch (JedisException e) {
+      log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
+    } catch (RuntimeException e) {
+      failed(sale.skuId(), e);
+    }
+    return lostNow;
+  }
+
+  /** Logs a failure once, until it is another one; the sale is tried again at every check. */
+  private void failed(long skuId, RuntimeException e) {
+    looks.computeIfPresent(skuId, (sku, last) -> last.notClean());
+    if (!e.toString().equals(failures.put(skuId, e.toString()))) {
+      log.error("sku {}: cannot be compared, and is not repaired until it can be", skuId, e);
+    }
+  }
+
+  /**
+   * Continues a rebuild that has begun: its sale is closed in Redis, and nothing else would open
+   * it. A sale that was never opened may be under preheat this very moment.
+   */
+  private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
+    boolean begun = sale.isRunning() && seen.isLoading();
+    if (!begun && !(settings.autoRebuild() && sale.isRunning())) {
+      log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
+      return false;
+    }
+    Report report = reconciler.run(sale.skuId(), new Order(false, true, NAME));
+    return report.outcome() == Outcome.REBUILT;
+  }
+
+  private void compareWhenDue(ProductSnapshot sale, RedisSaleState seen) {
+    String moving =
+        Stream.of(
+                seen.seq(), seen.stock(), seen.state(), sale.settled(), sale.stock(), sale.state())
+            .map(String::valueOf)
+            .collect(Collectors.joining("/"));
+    long now = System.nanoTime();
+    Look last = looks.getOrDefault(sale.skuId(), new Look("", false, now));
+    boolean atRest = last.moving().equals(moving);
+    boolean due =
+        atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
+    if (due) {
+      Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME));
+      looks.put(sale.skuId(), new Look(moving, !report.needsAnotherRun(), now));
+    } else {
+      looks.put(sale.skuId(), new Look(moving, atRest, last.comparedNanos()));
+    }
+  }
+
+  /** Releases the lock, so that another process can lead. */
+  @PreDestroy
+  void stop() {
+    RunLock lock = leadership;
+    leadership = null;
+    leading = false;
+    if (lock != null) {
+      lock.close();
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.seckill.consumer.sales;
+
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.Products;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProductRow;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Copies operators' stops from the store that has them to the store that was unavailable. */
+@Component
+class PendingStops {
+
+  private static final Logger log = LoggerFactory.getLogger(PendingStops.class);
+
+  private final Products products;
+  private final SaleStates states;
+  private final TransactionOperations transactions;
+  private final AuditLog audit;
+  private final Clock clock;
+
+  PendingStops(
+      Products products,
+      SaleStates states,
+      TransactionOperations transactions,
+      AuditLog audit,
+      Clock clock) {
+    this.products = products;
+    this.states = states;
+    this.transactions = transactions;
+    this.audit = audit;
+    this.clock = clock;
+  }
+
+  /** A stop and the product's row after MySQL has applied it, if there is such a row. */
+  private record Taken(PendingStop stop, Optional<ProductRow> row) {}
+
+  /**
+   * Writes the stop of a sale that is pending in Redis to MySQL, and removes it from Redis. A stop
+   * that the state in MySQL does not allow is removed as well: such a sale does not run. A strong
+   * sale has one when a gateway had not read the product yet.
+   *
+   * <p>The stop is read while the row is locked, and removed before any process may open the sale.
+   * So no opening has followed a stop that is still pending, and a slow process never stops a sale
+   * that was resumed since.
+   *
+   * @throws JedisException when Redis is unavailable, or it is unknown whether the stop was removed
+   */
+  void carry(long skuId) {
+    if (states.pendingStop(skuId).isEmpty()) {
+      return;
+    }
+    Optional<Taken> taken = transactions.execute(tx -> take(skuId));
+    if (taken != null) {
+      taken.ifPresent(this::end);
+    }
+  }
+
+  private Optional<Taken> take(long skuId) {
+    Optional<Product> locked = products.lock(skuId);
+    return states
+        .pendingStop(skuId)
+        .map(stop -> new Taken(stop, locked.map(product -> move(product, stop))));
+  }
+
+  private ProductRow move(Product product, PendingStop stop) {
+    SaleState target = SaleState.valueOf(stop.state());
+    products.move(product.skuId(), target, product.stateVersion() + 1, SaleState.before(target));
+    return products.findBySkuId(product.skuId()).orElseThrow(Product::unknown).row();
+  }
+
+  private void end(Taken taken) {
+    PendingStop stop = taken.stop();
+    ProductRow row = taken.row().orElse(null);
+    if (row == null) {
+      states.follow(stop.skuId(), stop.state(), 0, 0, stop);
+    } else {
+      states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), stop);
+    }
+  }
+
+  /**
+   * The stop that is pending in Redis and that a stop in MySQL to this state writes there, too;
+   * null for none. A pending close is no part of a pause, and is written before.
+   *
+   * @throws JedisException as {@link #carry}
+   */
+  @Nullable PendingStop includedIn(long skuId, SaleState target) {
+    PendingStop pending = states.pendingStop(skuId).orElse(null);
+    if (pending != null && SaleState.valueOf(pending.state()).compareTo(target) > 0) {
+      carry(skuId);
+      return null;
+    }
+    return pending;
+  }
+
+  /**
+   * Writes a stop that MySQL has to Redis.
+   *
+   * @param included the pending stop that is stored with it, which is removed; null for none
+   * @return false when Redis does not answer; {@link #sweep} writes it later
+   */
+  boolean follow(ProductRow row, @Nullable PendingStop included) {
+    try {
+      states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), included);
+      return true;
+    } catch (JedisException e) {
+      log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
+      return false;
+    }
+  }
+
+  /** Copies every stop that one of the stores has missed; one that fails keeps no other waiting. */
+  void sweep() {
+    for (PendingStop stop : states.pendingStops()) {
+      try {
+        carryAudited(stop);
+      } catch (RuntimeException e) {
+        log.warn("sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e);
+      }
+    }
+    List<ProductRow> stopped =
+        products.findStopped(clock.instant()).stream().map(Product::row).toList();
+    stopped.forEach(row -> follow(row, null));
+  }
+
+  private void carryAudited(PendingStop stop) {
+    audit.audited(
+        new Operator(stop.operator()),
+        "stop",
+        "sku=" + stop.skuId(),
+        () -> {
+          carry(stop.skuId());
+          return stop;
+        },
+        done -> "state=" + done.state() + " asked=" + done.askedAt());
+  }
+}

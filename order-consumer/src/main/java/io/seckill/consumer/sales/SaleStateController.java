@@ -1,0 +1,69 @@
+package io.seckill.consumer.sales;
+
+import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProductRow;
+import io.seckill.support.web.RequestChecks;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The states of sales on the internal port. */
+@RestController
+@RequestMapping("/internal/v1/skus/{sku}")
+class SaleStateController {
+
+  private final SaleTransitions transitions;
+  private final SaleOpening opening;
+  private final AuditLog audit;
+
+  SaleStateController(SaleTransitions transitions, SaleOpening opening, AuditLog audit) {
+    this.transitions = transitions;
+    this.opening = opening;
+    this.audit = audit;
+  }
+
+  @PostMapping("/open")
+  ProductRow open(@PathVariable String sku, Operator operator) {
+    return open("open", sku, SaleState.PREHEATED, operator);
+  }
+
+  @PostMapping("/resume")
+  ProductRow resume(@PathVariable String sku, Operator operator) {
+    return open("resume", sku, SaleState.PAUSED, operator);
+  }
+
+  private ProductRow open(String action, String sku, SaleState from, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return audit.audited(
+        operator,
+        action,
+        "sku=" + skuId,
+        () -> opening.open(skuId, from),
+        row -> "state=" + row.state());
+  }
+
+  /** The state that a sale shall have. */
+  record StateRequest(@Nullable String state) {}
+
+  /**
+   * MySQL's half of a change of state: of a stop, which the gateway has written to Redis before,
+   * and of an opening by a gateway of the previous release, which writes it to Redis itself.
+   */
+  @PostMapping("/state")
+  ProductRow state(@PathVariable String sku, Operator operator, @JsonBody StateRequest body) {
+    long skuId = PathIds.sku(sku);
+    SaleState target = RequestChecks.oneOf("state", body.state(), SaleState.REQUESTABLE);
+    return audit.audited(
+        operator,
+        "state",
+        "sku=" + skuId,
+        () -> target == SaleState.OPEN ? transitions.open(skuId) : transitions.stop(skuId, target),
+        row -> "state=" + target);
+  }
+}

@@ -1,0 +1,169 @@
+package io.seckill.consumer.sales;
+
+import io.seckill.common.sale.SalePhase;
+import io.seckill.support.web.Operator;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The table {@code stock_change}, and the columns of {@code products} that a change needs. */
+@Component
+class StockChangeTable {
+
+  private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
+
+  /** Purchases of a strong sale that were decided with the stock before are decided again. */
+  private static final String NOTICED_BY_PURCHASES =
+      ", state_version = state_version + (" + SalePhase.REDIS_DOES_NOT_DECIDE + ")";
+
+  private static final RowMapper<StockChange> ROW =
+      (row, number) ->
+          new StockChange(
+              row.getLong("sku_id"),
+              row.getString("change_id"),
+              row.getLong("delta"),
+              row.getLong("epoch"),
+              ChangeState.valueOf(row.getString("state")));
+
+  private final JdbcClient jdbc;
+
+  StockChangeTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * The columns of a product that decide about a change.
+   *
+   * @param ended whether its closing time has passed, by MySQL's clock
+   * @param archived whether the sale is over for good
+   */
+  record Sale(
+      String state, long epoch, long stock, boolean ended, SalePhase phase, boolean archived) {
+
+    /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
+    boolean isOnlyInMySql() {
+      return !phase.redisDecides() || state.equals("NEW");
+    }
+
+    /** Whether a fallback begins or ends. */
+    boolean isBetween() {
+      return phase.nobodyDecides();
+    }
+  }
+
+  Optional<Sale> sale(long skuId) {
+    return sale(skuId, "");
+  }
+
+  /** Locks the row until the transaction ends. */
+  Optional<Sale> lockSale(long skuId) {
+    return sale(skuId, " FOR UPDATE");
+  }
+
+  private Optional<Sale> sale(long skuId, String lock) {
+    return jdbc.sql(
+            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), sale_phase, archived"
+                + " FROM products WHERE sku_id = ?"
+                + lock)
+        .param(skuId)
+        .query(
+            (row, number) ->
+                new Sale(
+                    row.getString(1),
+                    row.getLong(2),
+                    row.getLong(3),
+                    row.getBoolean(4),
+                    SalePhase.valueOf(row.getString(5)),
+                    row.getBoolean(6)))
+        .optional();
+  }
+
+  /**
+   * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
+   *
+   * @return false when there is no such product
+   */
+  boolean insert(long skuId, String changeId, long delta, String reason, Operator operator) {
+    jdbc.sql(
+            "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch)"
+                + " SELECT sku_id, ?, ?, ?, ?, epoch FROM products WHERE sku_id = ?"
+                + " ON DUPLICATE KEY UPDATE stock_change.sku_id = stock_change.sku_id")
+        .params(changeId, delta, reason, operator.name(), skuId)
+        .update();
+    return find(skuId, changeId).isPresent();
+  }
+
+  Optional<StockChange> find(long skuId, String changeId) {
+    return find(skuId, changeId, "");
+  }
+
+  /** Locks the row until the transaction ends. */
+  Optional<StockChange> lock(StockChange change) {
+    return find(change.skuId(), change.changeId(), " FOR UPDATE");
+  }
+
+  private Optional<StockChange> find(long skuId, String changeId, String lock) {
+    return jdbc.sql(
+            "SELECT " + COLUMNS + " FROM stock_change WHERE sku_id = ? AND change_id = ?" + lock)
+        .params(skuId, changeId)
+        .query(ROW)
+        .optional();
+  }
+
+  /** Updates a change if it still has exactly the state and epoch it was read with. */
+  boolean move(StockChange from, ChangeState state, long epoch) {
+    return jdbc.sql(
+                "UPDATE stock_change SET state = ?, epoch = ?"
+                    + " WHERE sku_id = ? AND change_id = ? AND state = ? AND epoch = ?")
+            .params(
+                state.name(),
+                epoch,
+                from.skuId(),
+                from.changeId(),
+                from.state().name(),
+                from.epoch())
+            .update()
+        == 1;
+  }
+
+  /** Adds units to the product, as long as its total stays within bounds. */
+  boolean add(long skuId, long units, long maxInitialStock) {
+    return jdbc.sql(
+                "UPDATE products SET stock = stock + :units, initial_stock = initial_stock + :units"
+                    + NOTICED_BY_PURCHASES
+                    + " WHERE sku_id = :sku AND initial_stock <= :max - :units")
+            .param("units", units)
+            .param("sku", skuId)
+            .param("max", maxInitialStock)
+            .update()
+        == 1;
+  }
+
+  /** Withdraws units from the product, if it has them and none of them is reserved. */
+  boolean withdraw(long skuId, long units) {
+    return jdbc.sql(
+                "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
+                    + NOTICED_BY_PURCHASES
+                    + " WHERE sku_id = :sku AND "
+                    + SalePhase.SELLABLE_UNITS
+                    + " >= :units")
+            .param("units", units)
+            .param("sku", skuId)
+            .update()
+        == 1;
+  }
+
+  /** Returns unfinished changes that no process has updated for a while. */
+  List<StockChange> unfinished(int idleSeconds, int limit) {
+    return jdbc.sql(
+            "SELECT "
+                + COLUMNS
+                + " FROM stock_change WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING')"
+                + " AND updated_at <= NOW(6) - INTERVAL ? SECOND LIMIT ?")
+        .params(idleSeconds, limit)
+        .query(ROW)
+        .list();
+  }
+}

@@ -1,0 +1,245 @@
+package io.seckill.consumer.sales;
+
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.sales.StockChangeTable.Sale;
+import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+
+/**
+ * Carries out changes from their rows, step by step; every step may be executed twice, by two
+ * processes.
+ *
+ * <p>An addition goes to MySQL first, so that Redis never offers units that MySQL lacks. A
+ * withdrawal goes to Redis first, so that no order is admitted for units that are about to be
+ * withdrawn. Its MySQL half then cannot fail while both stores agree: by the conservation equation
+ * MySQL's stock is Redis's stock, plus the units of all orders in flight, plus those returned to
+ * MySQL and not yet to Redis. So {@code stock >= n} holds in MySQL before the withdrawal, whichever
+ * of those orders is stored first, because the n units taken from Redis were in neither of the
+ * other two sums. Where Redis had more than it should, after a loss of data, the guard in MySQL
+ * refuses, and the units go back to Redis and are left to reconciliation.
+ *
+ * <p>A preheat rewrites Redis from MySQL. So each half is applied under the epoch it is meant for:
+ * an addition's epoch is read while the product row is locked, and a later epoch already includes
+ * the addition; a withdrawal whose epoch has passed before its MySQL half begins again in the new
+ * one.
+ *
+ * <p>A sale that only MySQL has, because it is a strong one or was never preheated, is changed
+ * there in one transaction; so is a sale that MySQL decides in a fallback. While a fallback begins
+ * or ends, changes wait.
+ */
+@Component
+class StockChanges {
+
+  private static final Logger log = LoggerFactory.getLogger(StockChanges.class);
+
+  static final long MAX_STOCK = 1_000_000_000L;
+
+  /** Steps of one call; a change needs three, and some more when preheats come in between. */
+  private static final int MAX_STEPS = 16;
+
+  private static final int IDLE_SECONDS = 2;
+  private static final int SWEEP_LIMIT = 100;
+
+  private final StockChangeTable table;
+  private final RedisStock redis;
+  private final TransactionOperations transactions;
+
+  StockChanges(StockChangeTable table, RedisStock redis, TransactionOperations transactions) {
+    this.table = table;
+    this.redis = redis;
+    this.transactions = transactions;
+  }
+
+  /** Whether a change has advanced, or must wait for something else to happen. */
+  private enum Step {
+    ON,
+    WAIT
+  }
+
+  /**
+   * Makes the change, or finishes one that was begun under the same id.
+   *
+   * @return DONE or REFUSED
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ARCHIVED, 422 IDEMPOTENCY_KEY_REUSED when the id
+   *     was used for another number of units, 503 when it is not finished: the sweep completes it,
+   *     and the same request returns the outcome; 503 BUSY while a fallback begins or ends
+   */
+  StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
+    Optional<Sale> sale = table.sale(skuId);
+    if (sale.filter(Sale::archived).isPresent()) {
+      throw Product.archived();
+    }
+    if (sale.filter(Sale::isBetween).isPresent()) {
+      throw ProblemException.of(
+          ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
+    }
+    if (!table.insert(skuId, changeId, delta, reason, operator)) {
+      throw ProblemException.of(ProblemCode.UNKNOWN_SKU);
+    }
+    StockChange change = read(skuId, changeId);
+    if (change.delta() != delta) {
+      throw ProblemException.of(
+          ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
+    }
+    StockChange driven = drive(change);
+    if (!driven.state().isFinal()) {
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
+          "The change is recorded and waits for the sale in Redis; send the same request again.");
+    }
+    return driven;
+  }
+
+  long stock(long skuId) {
+    return sale(skuId).stock();
+  }
+
+  /** Continues changes that a crash or Redis has interrupted. Two processes may do so at once. */
+  void sweep() {
+    for (StockChange change : table.unfinished(IDLE_SECONDS, SWEEP_LIMIT)) {
+      try {
+        drive(change);
+      } catch (RuntimeException e) { // the others go on
+        log.warn("Change {} of sku {} waits: {}", change.changeId(), change.skuId(), e.toString());
+      }
+    }
+  }
+
+  private StockChange drive(StockChange begun) {
+    StockChange change = begun;
+    for (int steps = 0; steps < MAX_STEPS && !change.state().isFinal(); steps++) {
+      if (step(change) == Step.WAIT) {
+        return change;
+      }
+      change = read(change.skuId(), change.changeId());
+    }
+    return change;
+  }
+
+  private Step step(StockChange change) {
+    if (sale(change.skuId()).isBetween()) {
+      return Step.WAIT;
+    }
+    return switch (change.state()) {
+      case PENDING -> change.isAddition() ? addToMySql(change) : takeFromRedis(change);
+      case MYSQL_DONE -> addToRedis(change);
+      case UNDOING -> undoInRedis(change);
+      case DONE, REFUSED -> Step.ON;
+    };
+  }
+
+  private Step addToMySql(StockChange read) {
+    transactions.executeWithoutResult(
+        tx -> {
+          StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
+          Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
+          if (change.state() != ChangeState.PENDING || sale.isBetween()) {
+            return;
+          }
+          if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
+            table.move(
+                change,
+                sale.isOnlyInMySql() ? ChangeState.DONE : ChangeState.MYSQL_DONE,
+                sale.epoch());
+          } else {
+            table.move(change, ChangeState.REFUSED, change.epoch());
+          }
+        });
+    return Step.ON;
+  }
+
+  private Step addToRedis(StockChange change) {
+    Sale sale = sale(change.skuId());
+    if (sale.epoch() != change.epoch() || sale.isOnlyInMySql()) {
+      return finish(change, ChangeState.DONE);
+    }
+    return switch (redis.apply(change)) {
+      case DONE, SUPERSEDED -> finish(change, ChangeState.DONE);
+      // A preheat or a rebuild may be about to write what it read before the addition.
+      case ABSENT -> isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE) : Step.WAIT;
+      case REFUSED, NOT_NOW -> Step.WAIT;
+    };
+  }
+
+  private Step takeFromRedis(StockChange change) {
+    Sale sale = sale(change.skuId());
+    if (sale.epoch() != change.epoch()) {
+      return restart(change, sale.epoch());
+    }
+    if (sale.isOnlyInMySql()) {
+      return withdrawFromMySql(change);
+    }
+    return switch (redis.apply(change)) {
+      case DONE -> withdrawFromMySql(change);
+      case REFUSED -> finish(change, ChangeState.REFUSED);
+      // Without Redis the orders in flight are unknown, unless the sale is over.
+      case ABSENT -> isClosed(sale) ? withdrawFromMySql(change) : Step.WAIT;
+      case SUPERSEDED, NOT_NOW ->
+          sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
+    };
+  }
+
+  private Step withdrawFromMySql(StockChange read) {
+    transactions.executeWithoutResult(
+        tx -> {
+          StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
+          if (!change.equals(read)) {
+            return;
+          }
+          Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
+          if (sale.isBetween()) {
+            return;
+          }
+          if (sale.epoch() != change.epoch()) {
+            table.move(change, ChangeState.PENDING, sale.epoch());
+          } else if (table.withdraw(change.skuId(), -change.delta())) {
+            table.move(change, ChangeState.DONE, change.epoch());
+          } else if (sale.isOnlyInMySql()) {
+            table.move(change, ChangeState.REFUSED, change.epoch());
+          } else {
+            log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
+            table.move(change, ChangeState.UNDOING, change.epoch());
+          }
+        });
+    return Step.ON;
+  }
+
+  private Step undoInRedis(StockChange change) {
+    return redis.undo(change) == RedisStock.Answer.NOT_NOW
+        ? Step.WAIT
+        : finish(change, ChangeState.REFUSED);
+  }
+
+  private Step restart(StockChange change, long epoch) {
+    table.move(change, ChangeState.PENDING, epoch);
+    return Step.ON;
+  }
+
+  private Step finish(StockChange change, ChangeState state) {
+    table.move(change, state, change.epoch());
+    return Step.ON;
+  }
+
+  private StockChange read(long skuId, String changeId) {
+    return table.find(skuId, changeId).orElseThrow(StockChanges::gone);
+  }
+
+  private Sale sale(long skuId) {
+    return table.sale(skuId).orElseThrow(StockChanges::gone);
+  }
+
+  private static boolean isClosed(Sale sale) {
+    return sale.state().equals("CLOSED");
+  }
+
+  /** Neither products nor changes are ever deleted. */
+  private static IllegalStateException gone() {
+    return new IllegalStateException("a row of a stock change is gone");
+  }
+}

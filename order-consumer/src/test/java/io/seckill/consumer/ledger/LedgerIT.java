@@ -1,0 +1,435 @@
+package io.seckill.consumer.ledger;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.SaleInFlight;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The conservation equation at every stage of an order, and its differences when an order or units
+ * are lost.
+ */
+@ExtendWith(TestServers.class)
+class LedgerIT {
+
+  /**
+   * Each test's SKU is in another partition, so that what one test loses is not missing in another
+   * test.
+   */
+  private static final AtomicLong NEXT_SKU = new AtomicLong(16_000);
+
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "pause.ledgerRefresh", "1m",
+              "pause.deadLetterDrainer", "100ms"));
+
+  @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @Test
+  void followsAnOrderFromTheShelfToItsPayment() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    assertThat(balanced().at("/units/stock").longValue()).isEqualTo(10);
+
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    JsonNode admitted = balanced();
+    assertThat(admitted.at("/units/stock").longValue()).isEqualTo(7);
+    assertThat(admitted.at("/units/outboxAndPrivateQueues").longValue()).isEqualTo(3);
+    assertThat(admitted.at("/orders/outboxAndPrivateQueues").longValue()).isEqualTo(1);
+    assertThat(admitted.at("/partition/outbox").longValue()).isEqualTo(1);
+
+    sale.claim(1);
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
+    sale.lease(Duration.ofMinutes(4));
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isZero();
+    sale.lease(Duration.ofHours(1)); // longer than any lease: clock was set back after the grant
+    assertThat(balanced().at("/partition/deadPrivateQueues").longValue()).isEqualTo(1);
+
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+
+    assertThat(post(order, "payment").status()).isEqualTo(200);
+    awaitUnits("paid", 3);
+  }
+
+  /** Of ten, by user 7. */
+  private OrderMessage threeUnitsStored() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order);
+    awaitUnits("confirmed", 3);
+    return order;
+  }
+
+  @Test
+  void followsAnOrderBackToTheShelf() {
+    OrderMessage order = threeUnitsStored();
+
+    assertThat(post(order, "cancel").status()).isEqualTo(200);
+
+    awaitUnits("stock", 10);
+    assertThat(balanced().at("/orders/cancelled").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void countsUnitsThatRedisHasNotTakenBackYet() {
+    OrderMessage order = threeUnitsStored();
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks compensations
+
+    assertThat(post(order, "cancel").status()).isEqualTo(200);
+    JsonNode compensating = balanced();
+    assertThat(compensating.at("/units/stock").longValue()).isEqualTo(7);
+    assertThat(compensating.at("/units/compensating").longValue()).isEqualTo(3);
+
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "2082931200000");
+    awaitUnits("stock", 10);
+  }
+
+  @Test
+  void balancesWithARejectedOrder() {
+    SaleInFlight sale = SaleInFlight.open(sku, 200, consumer, flood);
+    OrderMessage first = sale.order(7, 100);
+    OrderMessage tooMuch = sale.order(7, 1);
+    sale.admit(first, tooMuch);
+    sale.claim(2);
+    sale.publish(first, tooMuch);
+
+    awaitUnits("confirmed", 100);
+    awaitUnits("stock", 100);
+    assertThat(balanced().at("/orders/rejected").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void countsADeadLetterUntilItIsDiscarded() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.UNLIMITED, 7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    sale.publish(order); // its policy is not that of the product
+
+    awaitUnits("deadLetters", 3);
+    assertThat(balanced().at("/orders/deadLetters").longValue()).isEqualTo(1);
+  }
+
+  @Test
+  void balancesWhileStockIsAddedAndWithdrawn() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    change("more-units", 5);
+    change("less-units", -3);
+
+    JsonNode ledger = balanced();
+
+    assertThat(ledger.at("/units/initial").longValue()).isEqualTo(10);
+    assertThat(ledger.at("/units/added").longValue()).isEqualTo(5);
+    assertThat(ledger.at("/units/withdrawn").longValue()).isEqualTo(3);
+    assertThat(ledger.at("/units/stock").longValue()).isEqualTo(12);
+  }
+
+  @Test
+  void countsAnAdditionThatRedisDoesNotHaveYet() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
+    consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
+
+    JsonNode ledger = balanced();
+    assertThat(ledger.at("/units/changing").longValue()).isEqualTo(5);
+    assertThat(ledger.at("/units/stock").longValue()).isEqualTo(10);
+  }
+
+  @Test
+  void saysSinceWhenAnOrderIsMissingFromTheOutboxAndThatItIsBack() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    sale.admit(sale.order(7, 3));
+    String lost = consumer.redis().rpop(sale.outbox());
+
+    JsonNode first = read();
+    assertThat(first.path("balanced").booleanValue()).isFalse();
+    assertThat(first.at("/partition/difference").longValue()).isEqualTo(1);
+    Instant since = Instant.parse(first.path("unbalancedSince").stringValue());
+    JsonNode later = readAfter(first);
+    assertThat(Instant.parse(later.path("unbalancedSince").stringValue())).isEqualTo(since);
+
+    consumer.redis().rpush(sale.outbox(), lost);
+    assertThat(balanced().path("unbalancedSince").isNull()).isTrue();
+  }
+
+  @Test
+  void knowsSinceWhenASaleIsOffThatIsOverAndNotReadByItselfAnyMore() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 2);
+    consumer.update(
+        "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
+            + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?",
+        sku);
+    JsonNode first = read();
+
+    consumer.bean(Ledgers.class).refresh();
+
+    JsonNode later = readAfter(first);
+    assertThat(later.path("unbalancedSince").stringValue())
+        .isEqualTo(first.path("unbalancedSince").stringValue())
+        .isNotNull();
+  }
+
+  @Test
+  void watchesRunningSalesBeforeClosedAndComingOnes() {
+    List<String> rows =
+        List.of(
+            "OPEN, -1 DAY, 1 DAY",
+            "PAUSED, -2 DAY, 1 DAY",
+            "CLOSED, -3 HOUR, -1 MINUTE",
+            "OPEN, 1 HOUR, 2 DAY", // opened ahead of its time
+            "PREHEATED, 1 DAY, 2 DAY",
+            "PREHEATED, 2 DAY, 3 DAY",
+            "OPEN, -1 DAY, -2 HOUR"); // nobody closed it, and it is not shown
+    List<Long> skus = rows.stream().map(row -> NEXT_SKU.getAndIncrement()).toList();
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      SaleInFlight.open(skus.get(i), 10, consumer, flood);
+      String[] row = rows.get(i).split(", ", -1);
+      consumer.update(
+          "UPDATE products SET state = '%s', opens_at = NOW() + INTERVAL %s, closes_at = NOW() + INTERVAL %s WHERE sku_id = %d"
+              .formatted(row[0], row[1], row[2], skus.get(i)));
+    }
+
+    List<Long> watched = consumer.bean(DatabaseBalanceItems.class).watched(1_000);
+
+    List<Long> shown = skus.subList(0, 6);
+    assertThat(watched.stream().filter(skus::contains)).containsExactlyElementsOf(shown);
+    assertThat(watched.subList(watched.size() - 3, watched.size()))
+        .containsExactlyElementsOf(skus.subList(3, 6));
+    skus.forEach(
+        each ->
+            consumer.update(
+                "UPDATE products SET state = 'CLOSED', closes_at = NOW() - INTERVAL 1 DAY WHERE"
+                    + " sku_id = ?",
+                each));
+  }
+
+  private static double ageSeconds(long skuId) {
+    return consumer
+        .bean(MeterRegistry.class)
+        .get("seckill.ledger.age.seconds")
+        .tag("sku", Long.toString(skuId))
+        .gauge()
+        .value();
+  }
+
+  @Test
+  void readsTheOtherQueuesWhenMySqlCannotReadOne() {
+    long other = NEXT_SKU.getAndIncrement();
+    boolean first = LedgerReader.queueOf(sku) < LedgerReader.queueOf(other);
+    long unreadable = first ? sku : other;
+    long readable = first ? other : sku;
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+    for (String change : List.of("a", "b")) { // their sum fits no long
+      consumer.update(
+          "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+              + " VALUES (?, ?, 9000000000000000000, '', '', 1, 'DONE')",
+          unreadable,
+          change);
+    }
+
+    consumer.bean(Ledgers.class).refresh();
+
+    assertThatThrownBy(
+            () ->
+                consumer
+                    .bean(LedgerReader.class)
+                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable)))
+        .isInstanceOf(DataAccessException.class);
+    assertThat(consumer.bean(Ledgers.class).latest())
+        .extracting(SkuLedger::skuId)
+        .contains(readable);
+    eventually().untilAsserted(() -> assertThat(ageSeconds(unreadable)).isGreaterThan(0.1));
+    assertThat(ageSeconds(unreadable)).isGreaterThan(ageSeconds(readable));
+    consumer.update("DELETE FROM stock_change WHERE sku_id = ?", unreadable);
+  }
+
+  @Test
+  void findsUnitsThatNobodyPutOnTheShelf() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 2);
+
+    JsonNode ledger = read();
+
+    assertThat(ledger.at("/units/difference").longValue()).isEqualTo(-2);
+    assertThat(ledger.path("balanced").booleanValue()).isFalse();
+  }
+
+  @Test
+  void theDailyAuditProvesTheTotalsByTheRows() {
+    var unused = threeUnitsStored();
+
+    JsonNode made = audit();
+    assertThat(made.at("/confirmed/units").longValue()).isEqualTo(3);
+    assertThat(made.path("stock").longValue()).isEqualTo(7);
+    assertThat(made.path("differences").toString()) // Redis has no record of these orders
+        .isEqualTo("[\"Redis: 1 differences, 0 set right. {RECORD_RESTORED=1}\"]");
+
+    consumer.update("DELETE FROM orders WHERE sku_id = ?", sku);
+    JsonNode found = audit();
+
+    assertThat(found.path("differences").toString())
+        .contains("order_total says 1 orders, 3 units CONFIRMED; its rows are 0, 0")
+        .contains("quotas are 3 units; 0 are sold");
+    JsonNode listed = consumer.api().get("/internal/v1/audits?limit=1&after=" + (sku - 1)).body();
+    assertThat(listed.at("/audits/0")).isEqualTo(found);
+  }
+
+  private JsonNode audit() {
+    return consumer.api().post(path() + "/audit", "{}").body();
+  }
+
+  @Test
+  void findsAnOrderThatIsNotCounted() {
+    var unused = threeUnitsStored();
+
+    consumer.update("DELETE FROM order_total WHERE sku_id = ?", sku);
+
+    JsonNode ledger = readAfter(read());
+    assertThat(ledger.at("/orders/difference").longValue()).isEqualTo(1);
+    assertThat(ledger.at("/mysql/difference").longValue()).isEqualTo(3);
+  }
+
+  @Test
+  void findsAnOrderThatTheBrokerHasLost() throws Exception {
+    TestConsumer idle = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+    try (OrderFlood its = new OrderFlood(idle.vhost());
+        Connection broker = idle.vhost().connect();
+        Channel channel = broker.createChannel()) {
+      SaleInFlight sale = SaleInFlight.open(sku, 10, idle, its);
+      OrderMessage order = sale.order(7, 3);
+      sale.admit(order);
+      sale.claim(1);
+      sale.publish(order);
+      JsonNode there = idle.api().get(path() + "/ledger").body();
+      assertThat(there.at("/queue/ready").longValue()).as("%s", there).isEqualTo(1);
+      assertThat(there.path("balanced").booleanValue()).as("%s", there).isTrue();
+
+      channel.queuePurge(BrokerTopology.orderQueue(LedgerReader.queueOf(sku)));
+
+      eventually()
+          .untilAsserted(
+              () -> {
+                JsonNode gone = idle.api().get(path() + "/ledger").body();
+                assertThat(gone.at("/queue/difference").longValue()).isEqualTo(1);
+                assertThat(gone.path("balanced").booleanValue()).isFalse();
+              });
+    } finally {
+      idle.close();
+    }
+  }
+
+  @Test
+  void seesWhatAnotherConsumerHoldsUnacked() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    try (TestConsumer spare = consumer.another(Map.of("pause.ledgerRefresh", "1m"));
+        RowLock held = consumer.lockProduct(sku)) {
+      sale.publish(order); // storing it waits for the lock
+
+      eventually()
+          .untilAsserted(
+              () -> {
+                JsonNode seen = spare.api().get(path() + "/ledger").body();
+                assertThat(seen.at("/queue/unacked").longValue()).as("%s", seen).isEqualTo(1);
+                assertThat(seen.at("/units/broker").longValue()).isEqualTo(3);
+                assertThat(seen.path("balanced").booleanValue()).as("%s", seen).isTrue();
+              });
+      held.release();
+    }
+    awaitUnits("confirmed", 3);
+  }
+
+  @Test
+  void doesNotKnowASkuThatMySqlDoesNotKnow() {
+    Answer answer = consumer.api().get("/internal/v1/skus/987654321/ledger");
+
+    assertThat(answer.status()).isEqualTo(404);
+    assertThat(answer.code()).isEqualTo("UNKNOWN_SKU");
+  }
+
+  private String path() {
+    return "/internal/v1/skus/" + sku;
+  }
+
+  private JsonNode read() {
+    Answer answer = consumer.api().get(path() + "/ledger");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body();
+  }
+
+  /** Returns a reading that was made later than the given one. */
+  private JsonNode readAfter(JsonNode earlier) {
+    return eventually()
+        .until(
+            this::read,
+            now -> !now.path("readAt").stringValue().equals(earlier.path("readAt").stringValue()));
+  }
+
+  private JsonNode balanced() {
+    JsonNode first = read();
+    return eventually()
+        .until(() -> readAfter(first), ledger -> ledger.path("balanced").booleanValue());
+  }
+
+  private void awaitUnits(String term, long units) {
+    eventually()
+        .untilAsserted(
+            () -> {
+              JsonNode ledger = read();
+              assertThat(ledger.at("/units/" + term).longValue()).as("%s", ledger).isEqualTo(units);
+              assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isTrue();
+            });
+  }
+
+  private static Answer post(OrderMessage order, String action) {
+    return consumer
+        .api()
+        .post(
+            "/internal/v1/orders/" + order.orderId() + "/" + action,
+            "{\"userId\":" + order.userId() + "}");
+  }
+
+  private void change(String key, int delta) {
+    Answer answer =
+        consumer.api().with("Idempotency-Key", key).post(path() + "/stock", change(delta));
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+  }
+
+  private static String change(int delta) {
+    return "{\"delta\":" + delta + ",\"reason\":\"test\"}";
+  }
+}

@@ -1,0 +1,56 @@
+package io.seckill.consumer.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.sale.Decider;
+import io.seckill.consumer.ledger.SkuLedger.Lists;
+import io.seckill.consumer.ledger.SkuLedger.MySql;
+import io.seckill.consumer.ledger.SkuLedger.Orders;
+import io.seckill.consumer.ledger.SkuLedger.Queue;
+import io.seckill.consumer.ledger.SkuLedger.Units;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SkuLedgerTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "true,  REDIS, true,  0, 0, 0, 0,",
+    "true,  MYSQL, false, 0, 0, 0, 0,",
+    "false, REDIS, true,  0, 0, 0, 0, the ledger does not balance",
+    "true,  REDIS, false, 0, 0, 0, 0, the broker does not say what it holds",
+    "true,  REDIS, true,  2, 0, 0, 0, 2 orders on their way to MySQL",
+    "true,  REDIS, true,  0, 3, 0, 0, 3 orders on their way to MySQL",
+    "true,  REDIS, true,  0, 0, 4, 0, 4 orders that may still be paid",
+    "true,  REDIS, true,  0, 0, 0, 5, 5 units on their way back to Redis"
+  })
+  void saysWhatTheSaleWaitsFor(
+      boolean balanced,
+      Decider decides,
+      boolean hasQueue,
+      long inRedis,
+      long inBroker,
+      long confirmed,
+      long compensating,
+      @Nullable String waits) {
+    SkuLedger ledger =
+        new SkuLedger(
+            7,
+            decides,
+            "CLOSED",
+            1,
+            Instant.EPOCH,
+            balanced,
+            null,
+            new Units(10, 0, 0, 10, 0, 0, 0, 0, 0, compensating, 0, 0),
+            new Orders(9, inRedis, inBroker, 0, confirmed, 1, 1, 1, 1, 1, 0),
+            new MySql(10, 10, 0),
+            Lists.none(7),
+            hasQueue ? new Queue("queue", 0, 0, 0, 0) : null);
+
+    assertThat(ledger.waiting()).isEqualTo(waits == null ? List.of() : List.of(waits));
+  }
+}

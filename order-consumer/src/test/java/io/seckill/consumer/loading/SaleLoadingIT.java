@@ -1,0 +1,257 @@
+package io.seckill.consumer.loading;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.TestServers;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
+
+/** The steps of a loading, when something comes in between. */
+@ExtendWith(TestServers.class)
+class SaleLoadingIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(5001);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final InternalApi api = consumer.api();
+  private static final UnifiedJedis redis = consumer.redis();
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private final String path = "/internal/v1/skus/" + sku;
+
+  @Test
+  void stopsWhenALaterLoadingHasBegun() {
+    SaleLoading overtaken = loading(4);
+    overtaken.begin(OrderTotals.NONE, Replacing.AT_REST);
+    loading(5).begin(OrderTotals.NONE, Replacing.AT_REST);
+
+    refusesAsOvertaken(() -> loading(4).begin(OrderTotals.NONE, Replacing.AT_REST));
+    refusesAsOvertaken(() -> overtaken.clear(2));
+    refusesAsOvertaken(
+        () -> {
+          BucketWriter writer = overtaken.writer();
+          writer.quota(7, 1);
+          writer.flush();
+        });
+    refusesAsOvertaken(() -> finish(overtaken, 100, "PREHEATED"));
+    assertThat(redis.exists(RedisKeys.bucket(sku, 0))).isFalse();
+    assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  private void finish(SaleLoading loading, long stock, String state) {
+    loading.finish(sale(9), stock, OrderTotals.NONE, Map.of(), state);
+  }
+
+  private static void refusesAsOvertaken(Runnable step) {
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(step::run)
+        .extracting(e -> e.problem().code())
+        .isEqualTo(ProblemCode.PREHEAT_OVERTAKEN);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"OPEN", "PAUSED"})
+  void neverReplacesARunningSale(String state) {
+    redis.hset(RedisKeys.sku(sku), Map.of("state", state, "epoch", "1"));
+
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(() -> loading(2).begin(OrderTotals.NONE, Replacing.ANYTHING))
+        .extracting(e -> e.problem().saleState())
+        .isEqualTo(state);
+    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
+  }
+
+  @Test
+  void aStopOutlivesTheLossOfTheSaleAndItsLoading() {
+    SaleStates states = new SaleStates(redis);
+    assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
+    SaleLoading loading = loading(4);
+    loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
+
+    finish(loading, 10, "OPEN");
+
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
+    assertThat(states.follow(sku, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
+  }
+
+  @Test
+  void salesThatAreGoneLeaveTheSetWithTheNextLoadingOfTheirPartition() {
+    String set = RedisKeys.skus(Partition.ofSku(sku));
+    long gone = sku + 16_000;
+    redis.del(set); // other tests have sales there, which end later
+    redis.sadd(set, Long.toString(gone));
+    SaleLoading loading = loading(2);
+    loading.begin(OrderTotals.NONE, Replacing.AT_REST);
+
+    finish(loading, 10, "PREHEATED");
+
+    assertThat(redis.smembers(set))
+        .contains(Long.toString(sku))
+        .doesNotContain(Long.toString(gone));
+    assertThat(redis.pexpireTime(set)).isGreaterThanOrEqualTo(sale(2).expiry().restMs());
+  }
+
+  @Test
+  void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    long order = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, 1).value();
+    execute(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at) VALUES (?, 7, ?, 2, 100, 'key-came-back',"
+            + " 'CANCELLED', 1, 1, UTC_TIMESTAMP(3))",
+        order,
+        sku);
+    execute(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+            + " done_at) VALUES (?, ?, 7, 2, 2, 2, NULL)",
+        order,
+        sku);
+    execute(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')",
+        sku);
+    // Sets the epoch directly, as if it had been raised before the compensation: while one is
+    // pending, a preheat refuses.
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
+        .isPresent();
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    String bucket = RedisKeys.bucket(sku, RedisKeys.bucketOf(7, buckets));
+    assertThat(redis.hget(bucket, RedisKeys.compensationField(new OrderId(order))))
+        .isEqualTo("2:2");
+    assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
+  }
+
+  /** As many as compensate.lua would have kept, and numbered as it does. */
+  @Test
+  void loadsEndedOrdersThatARepeatMayStillBeOf() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
+    insertOrder(1, 7, "CANCELLED", 3_601);
+    insertOrder(2, 7, "CONFIRMED", 3_601);
+    for (int n = 3; n < 3 + EndedOrders.MOST + 2; n++) {
+      insertOrder(n, 7, "EXPIRED", 60);
+    }
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
+        .isPresent();
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    Map<String, String> bucket = redis.hgetAll(RedisKeys.bucket(sku, (int) (7L % buckets)));
+    assertThat(bucket)
+        .hasSize(2 + 3 * EndedOrders.MOST + 1)
+        .containsKeys(id(2).toString(), "7:request-2", id(3).toString(), "7:request-3")
+        .doesNotContainKey(id(1).toString())
+        .containsEntry(RedisKeys.ENDED_RANGE, "1:" + (EndedOrders.MOST + 1));
+    assertThat(bucket.get(RedisKeys.endedField(1))).matches(id(3) + ":7:\\d{13}:request-3");
+  }
+
+  private OrderId id(int number) {
+    return OrderId.of(OrderId.EPOCH_MS + number, Partition.ofSku(sku), 200, 1);
+  }
+
+  private void insertOrder(int number, long user, String status, int secondsAgo) {
+    execute(
+        "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
+            + " status, epoch, seq, admitted_at, updated_at) VALUES (?, ?, ?, 1, 100, ?, ?, 1, ?,"
+            + " UTC_TIMESTAMP(3), UTC_TIMESTAMP(6) - INTERVAL ? SECOND)",
+        id(number).value(),
+        user,
+        sku,
+        "request-" + number,
+        status,
+        number,
+        secondsAgo);
+  }
+
+  /** A closing time that moves while the sale is loaded: the keys would expire too early. */
+  @Test
+  void loadsAgainWhenTheClosingTimeHasMovedMeanwhile() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    execute("UPDATE products SET epoch = 1, state = 'PREHEATED' WHERE sku_id = ?", sku);
+    Runnable move =
+        () ->
+            execute(
+                "UPDATE products SET closes_at = closes_at + INTERVAL 1 HOUR WHERE sku_id = ?",
+                sku);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 1, Replacing.AT_REST, move)).isEmpty();
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATING");
+
+    Answer preheated = api.post(path + "/preheat", "");
+    assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
+    assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
+        .isEqualTo(Long.toString(Instant.parse(preheated.text("closesAt")).toEpochMilli()));
+  }
+
+  @Test
+  void opensNothingInRedisWhenMySqlsHalfFails() { // MySQL is written first
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    assertThat(api.post(path + "/preheat", "").status()).isEqualTo(200);
+    try (RowLock held = consumer.lockProduct(sku)) {
+      assertThat(api.post(path + "/open", "").status()).isEqualTo(503);
+      assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATED");
+      held.release();
+    }
+    assertThat(api.post(path + "/open", "").body().path("state").stringValue()).isEqualTo("OPEN");
+    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("OPEN");
+  }
+
+  private SaleLoading loading(long epoch) {
+    return new SaleLoading(redis, sale(epoch));
+  }
+
+  private ProductSnapshot sale(long epoch) {
+    return new ProductSnapshot(
+        sku,
+        "PREHEATED",
+        0,
+        PurchasePolicy.LIMITED,
+        5,
+        SalePhase.REDIS,
+        Instant.parse("2026-01-01T00:00:00Z"),
+        Instant.parse("2036-01-01T00:00:00Z"),
+        epoch,
+        100,
+        100,
+        0,
+        0,
+        false,
+        false,
+        100,
+        Duration.ofHours(2));
+  }
+
+  private static void execute(String sql, Object... params) {
+    consumer.update(sql, params);
+  }
+}

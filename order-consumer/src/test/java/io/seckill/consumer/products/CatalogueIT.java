@@ -1,0 +1,318 @@
+package io.seckill.consumer.products;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import jakarta.persistence.EntityManagerFactory;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TimeZone;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hibernate.dialect.Dialect;
+import org.hibernate.dialect.MariaDBDialect;
+import org.hibernate.dialect.MySQLDialect;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
+@ExtendWith(TestServers.class)
+class CatalogueIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(1001);
+  private static final TimeZone ZONE = TimeZone.getDefault();
+
+  private static TestConsumer consumer;
+  private static InternalApi api;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private final String path = "/internal/v1/skus/" + sku;
+
+  @BeforeAll
+  static void start() {
+    TimeZone.setDefault(TimeZone.getTimeZone("Asia/Tokyo"));
+    consumer = TestConsumer.start();
+    api = consumer.api();
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+    TimeZone.setDefault(ZONE);
+  }
+
+  @Test
+  void putCreatesAProductWhoseStockIsItsInitialStock() {
+    Answer created = api.put(path, Sales.product("LIMITED", 2, 500));
+
+    assertThat(created.status()).isEqualTo(201);
+    assertThat(created.body().toString())
+        .isEqualTo(
+            """
+            {"skuId":%d,"name":"Phone","priceCents":9900,"stock":500,"initialStock":500,\
+            "policy":"LIMITED","limitPerUser":2,"decides":"REDIS","fallback":"NO","opensAt":"2026-01-01T00:00:00Z",\
+            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0}\
+            """
+                .formatted(sku));
+    assertThat(api.get(path).body()).isEqualTo(created.body());
+    assertThat(column("CAST(closes_at AS CHAR)")).isEqualTo("2036-01-01 00:00:00.123");
+  }
+
+  @Test
+  void putEditsEverythingBeforeTheFirstPreheat() {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+
+    Answer edited = api.put(path, Sales.product("ONE_PER_USER", 1, 70).replace("9900", "100"));
+
+    assertThat(edited.status()).isEqualTo(200);
+    assertThat(edited.number("stock")).isEqualTo(70);
+    assertThat(edited.number("initialStock")).isEqualTo(70);
+    assertThat(edited.text("policy")).isEqualTo("ONE_PER_USER");
+    assertThat(edited.number("priceCents")).isEqualTo(100);
+  }
+
+  @Test
+  void anUnlimitedProductHasLimitZeroHoweverItIsSaid() {
+    String zero = Sales.product("UNLIMITED", 0, 5);
+
+    for (String body :
+        List.of(
+            zero,
+            zero.replace("\"limitPerUser\":0", "\"limitPerUser\":null"),
+            zero.replace("\"limitPerUser\":0,", ""))) {
+      assertThat(api.put(path, body).body().path("limitPerUser").intValue()).isZero();
+    }
+    assertThat(column("limit_per_user")).isEqualTo("0");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "priceCents, 9900, 9901",
+    "stock, 500, 501",
+    "policy, \"LIMITED\", \"ONE_PER_USER\"",
+    "limitPerUser, :2, :3",
+    "opensAt, 2026-01-01T00, 2026-01-01T01",
+    "closesAt, 2036-01-01T00, 2035-01-01T00"
+  })
+  void afterThePreheatAnEditIsRefusedNamingTheField(String field, String old, String changed) {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    api.post(path + "/preheat", "{}");
+    String body = Sales.product("LIMITED", 2, 500).replace(old, changed);
+    if (field.equals("policy")) {
+      body = body.replace(":2", ":1");
+    }
+
+    Answer refused = api.put(path, body);
+
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
+    assertThat(refused.field()).isEqualTo(field);
+  }
+
+  @Test
+  void afterThePreheatNameAndALaterClosingTimeMayChange() {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    api.post(path + "/preheat", "{}");
+    String same = Sales.product("LIMITED", 2, 500);
+
+    assertThat(api.put(path, same).status()).isEqualTo(200);
+    Answer later = api.put(path, same.replace("2036", "2037").replace("Phone", "Téléphone 電話"));
+
+    assertThat(later.status()).isEqualTo(200);
+    assertThat(later.text("name")).isEqualTo("Téléphone 電話");
+    assertThat(later.text("closesAt")).isEqualTo("2037-01-01T00:00:00.123Z");
+  }
+
+  @Test
+  void editsNeverWriteBackWhatTheBatchPathCounts() {
+    api.put(path, Sales.product("LIMITED", 2, 1000));
+    api.post(path + "/preheat", "{}");
+    int rounds = 200;
+
+    Races.race(
+        List.of(
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                consumer.update(
+                    "UPDATE products SET stock = stock - 1, settled = settled + 1,"
+                        + " last_seq = last_seq + 1 WHERE sku_id = ? AND stock >= 1",
+                    sku);
+              }
+            },
+            () -> {
+              for (int i = 0; i < rounds; i++) {
+                assertThat(
+                        api.put(path, Sales.product("LIMITED", 2, 1000).replace("Phone", "P" + i))
+                            .status())
+                    .isEqualTo(200);
+              }
+            }));
+
+    Answer row = api.get(path);
+    assertThat(row.number("stock")).isEqualTo(1000 - rounds);
+    assertThat(row.number("settled")).isEqualTo(rounds);
+    assertThat(row.number("lastSeq")).isEqualTo(rounds);
+    assertThat(row.text("name")).isEqualTo("P" + (rounds - 1));
+  }
+
+  /** facts.md 39: MariaDB reports itself to MySQL's driver as version 5.5.5. */
+  @Test
+  void speaksTheDialectOfTheServer() {
+    Dialect dialect =
+        consumer
+            .bean(EntityManagerFactory.class)
+            .unwrap(SessionFactoryImplementor.class)
+            .getJdbcServices()
+            .getDialect();
+    String version = consumer.text("SELECT VERSION()");
+
+    assertThat(dialect.getClass())
+        .isEqualTo(version.contains("MariaDB") ? MariaDBDialect.class : MySQLDialect.class);
+  }
+
+  /**
+   * facts.md 36: a duplicate key makes JPA's transaction rollback-only; save() would overwrite the
+   * row.
+   */
+  @Test
+  void concurrentCreatesMakeOneProduct() {
+    List<Integer> statuses = Collections.synchronizedList(new ArrayList<>());
+    Runnable put = () -> statuses.add(api.put(path, Sales.product("LIMITED", 2, 500)).status());
+
+    Races.race(List.of(put, put, put, put));
+
+    assertThat(statuses).containsExactlyInAnyOrder(201, 200, 200, 200);
+  }
+
+  @Test
+  void preheatRaisesTheEpochAndSettlesTheSequence() {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    consumer.update("UPDATE products SET last_seq = 7 WHERE sku_id = ?", sku);
+
+    Answer first = api.post(path + "/preheat", "{}");
+    Answer again = api.post(path + "/preheat", "{}");
+
+    assertThat(first.status()).isEqualTo(200);
+    assertThat(first.text("state")).isEqualTo("PREHEATED");
+    assertThat(first.number("epoch")).isEqualTo(1);
+    assertThat(first.number("settled")).isEqualTo(7);
+    assertThat(again.number("epoch")).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"OPEN", "PAUSED"})
+  void preheatIsRefusedWhileTheSaleRuns(String state) {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 2, 500);
+    api.post(path + "/state", "{\"state\":\"" + state + "\"}");
+
+    Answer refused = api.post(path + "/preheat", "{}");
+
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("SALE_RUNNING");
+    assertThat(column("epoch")).isEqualTo("1");
+  }
+
+  @Test
+  void preheatIsRefusedWhileRedisHasAdmittedWhatMySqlHasNotSettled() {
+    closedSale();
+    consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
+    settledInMySql(11);
+
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    settledInMySql(12);
+    assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  @Test
+  void preheatIsRepeatableWhenItNeverWroteRedis() {
+    closedSale();
+    consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
+    settledInMySql(12);
+    assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(2);
+    settledInMySql(0);
+    consumer
+        .redis()
+        .hset(RedisKeys.sku(sku), "epoch", "1"); // the process died before it wrote Redis
+
+    assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(3);
+  }
+
+  @Test
+  void preheatIsRefusedWhileUnitsAreOwedToRedisOrADeadLetterIsOpen() {
+    closedSale();
+    consumer.update(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            + " VALUES (?, ?, 1, 99, 1, 1)",
+        sku,
+        sku);
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    consumer.update("DELETE FROM compensation WHERE sku_id = ?", sku);
+
+    consumer.update(
+        "INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,"
+            + " detail, attempts, first_failed_at, last_failed_at)"
+            + " VALUES (1, ?, 1, 'x', UNHEX(SHA2(?, 256)), 'r', 'd', 1, NOW(3), NOW(3))",
+        sku,
+        "dead " + sku);
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("ORDERS_IN_FLIGHT");
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+
+    assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  @Test
+  void aSaleMovesOnlyAlongItsTransitionsAndRepeatsAreFine() {
+    assertThat(state("OPEN").code()).isEqualTo("UNKNOWN_SKU");
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    assertThat(state("OPEN").code()).isEqualTo("ILLEGAL_TRANSITION");
+    assertThat(state("CLOSED").code()).isEqualTo("ILLEGAL_TRANSITION");
+    api.post(path + "/preheat", "{}");
+
+    assertThat(state("PAUSED").code()).isEqualTo("ILLEGAL_TRANSITION");
+    for (String step : List.of("OPEN", "OPEN", "PAUSED", "PAUSED", "OPEN", "CLOSED", "CLOSED")) {
+      Answer moved = state(step);
+      assertThat(moved.status()).isEqualTo(200);
+      assertThat(moved.text("state")).isEqualTo(step);
+    }
+    Answer refused = state("OPEN");
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("ILLEGAL_TRANSITION");
+    assertThat(refused.text("saleState")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void anUnknownProductIsNotFound() {
+    assertThat(api.get(path).status()).isEqualTo(404);
+    assertThat(api.get(path).code()).isEqualTo("UNKNOWN_SKU");
+    assertThat(api.post(path + "/preheat", "{}").code()).isEqualTo("UNKNOWN_SKU");
+  }
+
+  private void closedSale() {
+    new Sales(consumer).open(sku, "LIMITED", 2, 500);
+    state("CLOSED");
+  }
+
+  private Answer state(String target) {
+    return api.post(path + "/state", "{\"state\":\"" + target + "\"}");
+  }
+
+  private void settledInMySql(long settled) {
+    consumer.update("UPDATE products SET settled = ? WHERE sku_id = ?", settled, sku);
+  }
+
+  private String column(String expression) {
+    return consumer.product(sku, expression);
+  }
+}

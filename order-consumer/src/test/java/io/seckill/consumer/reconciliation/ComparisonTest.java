@@ -1,0 +1,163 @@
+package io.seckill.consumer.reconciliation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.loading.DatabasePart;
+import io.seckill.consumer.loading.DatabasePart.PendingUnits;
+import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.products.ProductSnapshot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ComparisonTest {
+
+  private static final long SKU = 7;
+  private static final long NOW = 1_790_000_000_000L;
+  private static final int STOCK = 100;
+
+  /** What may be wrong of one user, whose only order has the same number. */
+  private enum Wrong {
+    UNKNOWN,
+    RESULT,
+    RECORD,
+    QUOTA,
+    COMPENSATION
+  }
+
+  private final Map<OrderId, AdmissionRecord> stored = new HashMap<>();
+  private final Map<Long, Long> quotas = new HashMap<>();
+  private final Map<OrderId, PendingUnits> pending = new HashMap<>();
+  private final RedisPart redis =
+      new RedisPart(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+
+  @ParameterizedTest
+  @EnumSource
+  void saysWhenThereAreMoreFindingsThanItKeeps(Wrong kind) {
+    wrong(kind, 0, Comparison.MOST_FINDINGS);
+    Comparison all = compare(STOCK);
+    wrong(kind, Comparison.MOST_FINDINGS, 1);
+    Comparison more = compare(STOCK);
+
+    assertThat(found(all, kind)).isEqualTo(Comparison.MOST_FINDINGS);
+    assertThat(all.isPartial() || !all.hasAllUnknown()).isFalse();
+    assertThat(found(more, kind)).isEqualTo(Comparison.MOST_FINDINGS);
+    assertThat(more.isPartial()).isEqualTo(kind != Wrong.UNKNOWN);
+    assertThat(more.hasAllUnknown()).isEqualTo(kind != Wrong.UNKNOWN);
+  }
+
+  @Test
+  void judgesQuotasAndStockAlthoughMySqlHasUsersThatAreNotCompared() {
+    wrong(Wrong.QUOTA, 0, 3);
+    Comparison comparison = comparison(STOCK - 1);
+    comparison.leavesOut();
+    comparison.add(database(), redis);
+
+    assertThat(comparison.quotas()).hasSize(3);
+    assertThat(comparison.wrongStock()).isEqualTo(STOCK);
+    assertThat(comparison.isPartial()).isTrue();
+  }
+
+  @Test
+  void findsTheSameInPartsThatAreForgottenOnceRepaired() {
+    wrong(Wrong.COMPENSATION, 0, 5);
+    Comparison comparison = compare(STOCK);
+    comparison.forget();
+
+    assertThat(comparison.undelivered()).isEmpty();
+    assertThat(comparison.wrongStock()).as("its units are counted").isEqualTo(STOCK - 5);
+  }
+
+  private static int found(Comparison comparison, Wrong kind) {
+    return switch (kind) {
+      case UNKNOWN -> comparison.unknown().size();
+      case RESULT -> comparison.results().size();
+      case RECORD -> comparison.unrecorded().size();
+      case QUOTA -> comparison.quotas().size();
+      case COMPENSATION -> comparison.undelivered().size();
+    };
+  }
+
+  private void wrong(Wrong kind, int from, int count) {
+    IntStream.range(from, from + count).forEach(user -> wrong(kind, user));
+  }
+
+  private void wrong(Wrong kind, long user) {
+    OrderId id = new OrderId(user + 1);
+    switch (kind) {
+      case UNKNOWN -> {
+        redis.records().put(id, order(user, OrderStatus.QUEUED));
+        redis.quotas().put(user, "1");
+      }
+      case RESULT -> {
+        redis.records().put(id, order(user, OrderStatus.QUEUED));
+        stored.put(id, order(user, OrderStatus.CONFIRMED));
+      }
+      case RECORD -> stored.put(id, order(user, OrderStatus.CONFIRMED));
+      case QUOTA -> quotas.put(user, 1L);
+      case COMPENSATION -> {
+        redis.records().put(id, order(user, OrderStatus.CANCELLED));
+        stored.put(id, order(user, OrderStatus.CANCELLED));
+        redis.quotas().put(user, "1");
+        pending.put(id, new PendingUnits(user, 1, 1, NOW - 60_000));
+      }
+    }
+  }
+
+  private static AdmissionRecord order(long user, OrderStatus status) {
+    return new AdmissionRecord(
+        user, null, 1, user + 1, NOW - 60_000, 1, status, null, NOW - 60_000, null);
+  }
+
+  private Comparison compare(long stock) {
+    Comparison comparison = comparison(stock);
+    comparison.add(database(), redis);
+    return comparison;
+  }
+
+  private DatabasePart database() {
+    return new DatabasePart(stored, Map.of(), quotas, pending);
+  }
+
+  /**
+   * @param stock in Redis
+   */
+  private static Comparison comparison(long stock) {
+    ProductSnapshot sale =
+        new ProductSnapshot(
+            SKU,
+            "OPEN",
+            1,
+            PurchasePolicy.LIMITED,
+            5,
+            SalePhase.REDIS,
+            Instant.ofEpochMilli(NOW - 1_000),
+            Instant.ofEpochMilli(NOW + 1_000),
+            1,
+            STOCK,
+            STOCK,
+            0,
+            0,
+            false,
+            false,
+            100,
+            Duration.ofDays(1));
+    return new Comparison(
+        sale,
+        new RedisSaleState(Map.of("epoch", "1"), Long.toString(stock)),
+        NOW,
+        OrderTotals.NONE,
+        Map.of(),
+        Map.of());
+  }
+}

@@ -1,0 +1,107 @@
+package io.seckill.consumer.reconciliation;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * A preheat offers no units that orders of the old sale will still take, after any loss of Redis.
+ */
+@Tag("proof")
+@ExtendWith(TestServers.class)
+class PreheatAfterALossIT {
+
+  private static final Map<String, String> SETTINGS = Map.of("pause.deadLetterDrainer", "50ms");
+
+  /** Losses of the whole sale, of its latest orders, and of everything since an earlier epoch. */
+  private static final List<Consumer<AdmittedSale>> LOSSES =
+      List.of(
+          AdmittedSale::forget,
+          sale -> {
+            sale.setField("seq", "2");
+            sale.setStock(98);
+          },
+          sale -> sale.setField("epoch", "0"));
+
+  /** A sale with ten orders in flight, closed by its operator. */
+  private record ClosedSale(AdmittedSale sale, List<OrderMessage> orders) {
+
+    static ClosedSale of(TestConsumer consumer, long sku) {
+      AdmittedSale sale = new AdmittedSale(consumer, sku, PurchasePolicy.LIMITED, 5, 100);
+      List<OrderMessage> orders = new ArrayList<>();
+      for (int user = 1; user <= 10; user++) {
+        orders.add(sale.admit(user, 1));
+      }
+      String state = "/internal/v1/skus/" + sku + "/state";
+      assertThat(consumer.api().post(state, "{\"state\":\"CLOSED\"}").status()).isEqualTo(200);
+      return new ClosedSale(sale, orders);
+    }
+
+    OrderMessage last() {
+      return orders.get(orders.size() - 1);
+    }
+  }
+
+  @Test
+  void waitsForTheOrdersOfASaleThatRedisHasLost() {
+    try (TestConsumer noIntake = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+        OrderFlood flood = new OrderFlood(noIntake.vhost())) {
+      List<ClosedSale> sales = new ArrayList<>();
+      for (Consumer<AdmittedSale> loss : LOSSES) {
+        ClosedSale closed = ClosedSale.of(noIntake, 7001 + sales.size());
+        sales.add(closed);
+        flood.publish(closed.orders().subList(0, 9));
+        closed.sale().outbox(closed.last());
+        loss.accept(closed.sale());
+
+        refuses(noIntake, closed.sale()); // an order is in the outbox
+        noIntake.redis().del(RedisKeys.outbox(Partition.ofSku(closed.sale().sku)));
+        refuses(noIntake, closed.sale()); // orders are in the broker
+      }
+      try (TestConsumer withIntake = noIntake.another(SETTINGS)) {
+        sales.forEach(closed -> flood.publish(closed.last()));
+        sales.forEach(closed -> preheatsOnceStored(withIntake, closed.sale()));
+      }
+    }
+  }
+
+  private static void preheatsOnceStored(TestConsumer consumer, AdmittedSale sale) {
+    new StoredInvariants(consumer.sql()).awaitOrders(sale.sku, 10);
+    Answer done =
+        eventually().until(() -> preheat(consumer, sale), answer -> answer.status() == 200);
+
+    assertThat(done.number("stock")).isEqualTo(90);
+    assertThat(done.number("epoch")).as("refusals raise no epoch").isEqualTo(2);
+    assertThat(done.number("lastSeq"))
+        .as("above every sequence number admitted by Redis")
+        .isGreaterThanOrEqualTo(100)
+        .isEqualTo(done.number("settled"));
+  }
+
+  private static void refuses(TestConsumer consumer, AdmittedSale sale) {
+    Answer refused = preheat(consumer, sale);
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("ORDERS_IN_FLIGHT");
+  }
+
+  private static Answer preheat(TestConsumer consumer, AdmittedSale sale) {
+    return consumer.api().post("/internal/v1/skus/" + sale.sku + "/preheat", "{}");
+  }
+}

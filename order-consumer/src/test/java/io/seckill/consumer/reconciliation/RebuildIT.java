@@ -1,0 +1,155 @@
+package io.seckill.consumer.reconciliation;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredInvariants;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A rebuild that concurrent operations interfere with. */
+@ExtendWith(TestServers.class)
+class RebuildIT {
+
+  private static final AtomicLong SKUS = new AtomicLong(7_500);
+
+  @AutoClose
+  private static final TestConsumer consumer =
+      TestConsumer.start(
+          Map.of(
+              "seckill.reconciliation.barrier-timeout", "20s",
+              "pause.deadLetterDrainer", "50ms"));
+
+  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
+
+  private final AdmittedSale sale =
+      new AdmittedSale(consumer, SKUS.incrementAndGet(), PurchasePolicy.LIMITED, 5, 100);
+  private final String path = "/internal/v1/skus/" + sale.sku;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void keepsTheStopOfAnOperatorWhoWasFasterThanTheLoading(String state) {
+    String report =
+        whileLoading(() -> consumer.api().post(path + "/state", "{\"state\":\"" + state + "\"}"));
+
+    assertThat(report).isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo(state);
+  }
+
+  @Test
+  void loadsTheSaleAgainWhenItsClosingTimeMovesMeanwhile() {
+    String later = "2037-01-01T00:00:00Z";
+    String product = Sales.product("LIMITED", 5, 100).replace("2036-01-01T00:00:00.123Z", later);
+
+    String report =
+        whileLoading(() -> assertThat(consumer.api().put(path, product).status()).isEqualTo(200));
+
+    assertThat(report).isEqualTo("REBUILT");
+    assertThat(sale.field("closesAt")).isEqualTo(millis(later));
+    assertThat(Long.parseLong(sale.field("expiresAt")))
+        .isGreaterThan(Long.parseLong(millis(later)));
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(sale.field("epoch")).isEqualTo("3").isEqualTo(Long.toString(epoch()));
+  }
+
+  /** A second rebuild would overwrite the admissions since the first. */
+  @Test
+  void leavesASaleAloneThatAnotherRunHasRebuilt() {
+    String report =
+        whileOrdersWait(() -> new Sales(consumer).openInRedis(sale.sku, "LIMITED", 5, 100));
+
+    assertThat(report).isEqualTo("UNPROVEN");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void endsWhenItHasLostItsLock() {
+    String report = whileOrdersWait(this::breakTheLock);
+
+    assertThat(report).isEqualTo("UNPROVEN");
+    assertThat(sale.field("state")).isEqualTo("PREHEATING");
+    assertThat(epoch()).isEqualTo(1);
+
+    assertThat(reconcile()).as("the next run continues").isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  @Test
+  void rebuildsASaleOfWhichRedisHasOneFieldLeft() {
+    sale.forget();
+    sale.setField("settled", "3");
+
+    assertThat(reconcile()).isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  /**
+   * Makes the change after the load has read the sale from MySQL; a table lock keeps it from
+   * finishing.
+   */
+  private String whileLoading(Runnable change) {
+    sale.forget();
+    CompletableFuture<String> outcome;
+    try (RowLock held = consumer.lock("LOCK TABLES stock_change WRITE")) {
+      outcome = CompletableFuture.supplyAsync(this::reconcile);
+      eventually().until(() -> sale.field("loading").equals("2"));
+      change.run();
+      held.release();
+    }
+    return outcome.orTimeout(5, TimeUnit.MINUTES).join();
+  }
+
+  /** Makes the change while the sale is stopped and the rebuild waits for its orders in flight. */
+  private String whileOrdersWait(Runnable change) {
+    OrderMessage order = sale.admit(1, 1);
+    sale.outbox(order);
+    sale.forget();
+    CompletableFuture<String> outcome = CompletableFuture.supplyAsync(this::reconcile);
+    eventually().until(() -> sale.field("state").equals("PREHEATING"));
+    change.run();
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    return outcome.orTimeout(5, TimeUnit.MINUTES).join();
+  }
+
+  /** As when MySQL closes the run's connection because its host was silent for too long. */
+  private void breakTheLock() {
+    long connection =
+        ledger.number(
+            "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'))"
+                .formatted(sale.sku));
+    consumer.update("KILL " + connection);
+  }
+
+  private String reconcile() {
+    Answer answer = consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}");
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    return answer.body().path("outcome").asString();
+  }
+
+  private long epoch() {
+    return ledger.number("SELECT epoch FROM products WHERE sku_id = " + sale.sku);
+  }
+
+  private static String millis(String time) {
+    return Long.toString(Instant.parse(time).toEpochMilli());
+  }
+}

@@ -1,0 +1,86 @@
+package io.seckill.consumer.reconciliation;
+
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.TestServers;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Reconciliation runs hold connections while they wait. */
+@Tag("proof")
+@ExtendWith(TestServers.class)
+class ReconciliationRunsIT {
+
+  /** Barrier messages are not consumed, so that runs wait. */
+  private static final Map<String, String> WAITING =
+      Map.of(
+          "seckill.intake.enabled", "false",
+          "seckill.reconciliation.barrier-timeout", "10s",
+          "spring.datasource.hikari.maximum-pool-size", "2");
+
+  @Test
+  void twoAtOnceLeaveTheOthersTheirConnectionsAndAThirdIsRefused() {
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (TestConsumer consumer = TestConsumer.start(WAITING)) {
+      List<AdmittedSale> sales = new ArrayList<>();
+      for (long sku = 8_001; sku <= 8_003; sku++) {
+        AdmittedSale sale = new AdmittedSale(consumer, sku, PurchasePolicy.LIMITED, 5, 100);
+        sale.admit(1, 1);
+        sales.add(sale);
+      }
+      List<CompletableFuture<Answer>> running =
+          sales.subList(0, 2).stream()
+              .map(sale -> CompletableFuture.supplyAsync(() -> reconcile(consumer, sale), threads))
+              .toList();
+      sales.subList(0, 2).forEach(sale -> awaitRun(consumer, sale));
+
+      Answer third = reconcile(consumer, sales.get(2));
+      Answer reports = consumer.api().get(path(sales.get(2)));
+
+      assertThat(third.status()).isEqualTo(503);
+      assertThat(third.code()).isEqualTo("UNAVAILABLE");
+      assertThat(reports.status()).isEqualTo(200);
+      assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
+      assertThat(running).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static void awaitRun(TestConsumer consumer, AdmittedSale sale) {
+    eventually().until(() -> isRunning(consumer, sale));
+  }
+
+  private static boolean isRunning(TestConsumer consumer, AdmittedSale sale) throws SQLException {
+    DataSource connections = consumer.bean(DataSource.class);
+    Optional<RunLock> lock = RunLock.take(connections, "reconcile-" + sale.sku, SOON);
+    lock.ifPresent(RunLock::close);
+    return lock.isEmpty();
+  }
+
+  private static Answer reconcile(TestConsumer consumer, AdmittedSale sale) {
+    return consumer.api().post(path(sale), "{\"dryRun\":false}");
+  }
+
+  private static String path(AdmittedSale sale) {
+    return "/internal/v1/skus/" + sale.sku + "/reconciliation";
+  }
+}

@@ -1,0 +1,84 @@
+package io.seckill.consumer.runtime;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.Rows;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The lock has one holder at a time, and a holder that falls silent loses it. */
+@ExtendWith(TestServers.class)
+class RunLockIT {
+
+  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final long POOLS_WAIT_TIMEOUT = 15;
+
+  private final MySqlDatabase database = TestServers.mysql().newDatabase();
+
+  @Test
+  void excludesOthersUntilItIsClosed() throws SQLException {
+    try (HikariDataSource pool = pool(2)) {
+      RunLock lock = RunLock.take(pool, "run", LONG).orElseThrow();
+      assertThat(lock.isHeld()).isTrue();
+      assertThat(RunLock.take(pool, "run", LONG)).isEmpty();
+
+      lock.close();
+
+      Optional<RunLock> next = RunLock.take(pool, "run", LONG);
+      assertThat(next).isPresent();
+      next.get().close();
+    }
+  }
+
+  /**
+   * As MySQL sees a host that has lost its power: the connection stays open, and nothing arrives.
+   */
+  @Test
+  void passesToAnotherWhenItsHolderFallsSilent() throws SQLException {
+    try (HikariDataSource dead = pool(1);
+        HikariDataSource alive = pool(1);
+        RunLock silent = RunLock.take(dead, "run", Duration.ofSeconds(1)).orElseThrow()) {
+      RunLock next =
+          eventually()
+              .until(() -> RunLock.take(alive, "run", LONG), Optional::isPresent)
+              .orElseThrow();
+
+      assertThat(silent.isHeld()).isFalse();
+      next.close();
+    }
+  }
+
+  @Test
+  void givesTheConnectionBackAsItWas() throws SQLException {
+    try (HikariDataSource pool = pool(1)) {
+      RunLock.take(pool, "run", Duration.ofSeconds(77)).orElseThrow().close();
+
+      assertThat(waitTimeout(pool)).isEqualTo(POOLS_WAIT_TIMEOUT);
+    }
+  }
+
+  private HikariDataSource pool(int connections) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.jdbcUrl());
+    config.setUsername(database.username());
+    config.setPassword(database.password());
+    config.setMaximumPoolSize(connections);
+    config.setConnectionInitSql("SET SESSION wait_timeout = " + POOLS_WAIT_TIMEOUT);
+    return new HikariDataSource(config);
+  }
+
+  private static long waitTimeout(HikariDataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      return Rows.number(connection, "SELECT @@SESSION.wait_timeout");
+    }
+  }
+}

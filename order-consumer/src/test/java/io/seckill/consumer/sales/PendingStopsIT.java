@@ -1,0 +1,188 @@
+package io.seckill.consumer.sales;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Stops of a sale that only one of Redis and MySQL has recorded. */
+@ExtendWith(TestServers.class)
+class PendingStopsIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(1_101);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final SaleStates states = new SaleStates(consumer.redis());
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void aStopThatRedisHasNotedReachesMySqlAndEnds(String state) {
+    sale();
+
+    states.stop(stopped(state));
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo(state);
+    assertThat(redis("state")).isEqualTo(state);
+    assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
+  }
+
+  @Test
+  void aStopOfAStrongSaleThatRedisHasNotedReachesMySqlAndEnds() {
+    new Sales(consumer).openStrong(sku, "LIMITED", 2, 500);
+    long before = Long.parseLong(mysql("state_version"));
+
+    states.stop(stopped("PAUSED")); // by a gateway that did not know the product
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo("PAUSED");
+    assertThat(mysql("state_version")).isEqualTo(Long.toString(before + 1));
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
+  }
+
+  /** The gateway has written its half to Redis, or another gateway another stop. */
+  @ParameterizedTest
+  @CsvSource({
+    "        , PAUSED, 200, PAUSED",
+    "        , CLOSED, 200, CLOSED",
+    "PAUSED, PAUSED, 200, PAUSED",
+    "CLOSED, CLOSED, 200, CLOSED",
+    "PAUSED, CLOSED, 200, CLOSED",
+    "CLOSED, PAUSED, 409, CLOSED"
+  })
+  void aStopInMySqlEndsTheOneThatWaitsInRedis(
+      @Nullable String waiting, String target, int status, String state) {
+    sale();
+    if (waiting != null) {
+      states.stop(stopped(waiting));
+    }
+
+    assertThat(move(target).status()).isEqualTo(status);
+
+    assertThat(states.pendingStop(sku)).isEmpty();
+    assertThat(mysql("state")).isEqualTo(state);
+    assertThat(redis("state")).isEqualTo(state);
+    assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
+  }
+
+  @Test
+  void aStopThatWaitsComesBeforeAnOpening() {
+    sale();
+    long before = Long.parseLong(mysql("state_version"));
+    states.stop(stopped("PAUSED"));
+
+    Answer opened = move("OPEN");
+
+    assertThat(opened.text("state")).isEqualTo("OPEN");
+    assertThat(opened.number("stateVersion")).isEqualTo(before + 2);
+    assertThat(states.pendingStop(sku)).isEmpty();
+    assertThat(redis("state")).as("until the gateway opens the sale in Redis").isEqualTo("PAUSED");
+  }
+
+  @Test
+  void aCloseThatWaitsRefusesAnOpening() {
+    sale();
+    states.stop(stopped("CLOSED"));
+
+    assertThat(move("OPEN").code()).isEqualTo("ILLEGAL_TRANSITION");
+    assertThat(mysql("state")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void aStopThatMySqlDoesNotAllowEnds() {
+    consumer.api().put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 2, 500));
+    states.stop(stopped("CLOSED"));
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo("NEW");
+    assertThat(mysql("state_version")).isEqualTo("0");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PAUSED", "CLOSED"})
+  void aStopThatOnlyMySqlHasReachesRedis(String state) {
+    sale();
+
+    consumer.update(
+        "UPDATE products SET state = ?, state_version = state_version + 1 WHERE sku_id = ?",
+        state,
+        sku);
+
+    eventually().until(() -> redis("state").equals(state));
+  }
+
+  /** Two others, because one of them follows the foreign key in whichever order they are read. */
+  @Test
+  void aStopThatCannotBeWrittenKeepsNoOtherWaiting() {
+    long foreign = NEXT_SKU.getAndIncrement();
+    long other = NEXT_SKU.getAndIncrement();
+    List<Long> skus = List.of(sku, foreign, other);
+    for (long each : skus) {
+      new Sales(consumer).open(each, "LIMITED", 2, 500);
+    }
+    consumer.redis().del(RedisKeys.sku(foreign));
+    consumer.redis().set(RedisKeys.sku(foreign), "not a sale");
+    for (long each : skus) {
+      consumer
+          .redis()
+          .hset(
+              RedisKeys.stops(Partition.ofSku(each)),
+              Long.toString(each),
+              "PAUSED|" + System.currentTimeMillis() + "|tester");
+    }
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    eventually().until(() -> states.pendingStop(other).isEmpty());
+    assertThat(consumer.product(other, "state")).isEqualTo("PAUSED");
+    assertThat(states.pendingStop(foreign)).isPresent();
+    consumer.redis().del(RedisKeys.sku(foreign));
+  }
+
+  @Test
+  void anOpeningGoesOnAboveWhatRedisHasFollowed() { // MySQL was restored from a backup
+    sale();
+    move("PAUSED");
+    consumer.redis().hset(RedisKeys.sku(sku), "stateVersion", "70");
+
+    assertThat(move("OPEN").number("stateVersion")).isEqualTo(71);
+  }
+
+  private void sale() {
+    new Sales(consumer).open(sku, "LIMITED", 2, 500);
+  }
+
+  private PendingStop stopped(String state) {
+    return new PendingStop(sku, state, System.currentTimeMillis(), "tester");
+  }
+
+  private Answer move(String target) {
+    return consumer
+        .api()
+        .post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"" + target + "\"}");
+  }
+
+  private String redis(String field) {
+    return String.valueOf(consumer.redis().hget(RedisKeys.sku(sku), field));
+  }
+
+  private String mysql(String column) {
+    return consumer.product(sku, column);
+  }
+}

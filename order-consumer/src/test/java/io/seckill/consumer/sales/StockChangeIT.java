@@ -1,0 +1,388 @@
+package io.seckill.consumer.sales;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Redis is reached through a proxy, which can drop the request or the reply of any call. */
+@ExtendWith(TestServers.class)
+class StockChangeIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
+  private static final String ADD = "{\"delta\":50,\"reason\":\"found a box\"}";
+  private static final String TAKE = "{\"delta\":-50,\"reason\":\"damaged\"}";
+
+  private static final String SPARE = "/internal/v1/skus/8000";
+
+  private static TcpProxy toRedis;
+  private static TestConsumer consumer;
+  private static InternalApi api;
+  private static StoredOrderFixture orders;
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @BeforeAll
+  static void start(RedisServer redis) throws Exception {
+    toRedis = TcpProxy.to(redis);
+    consumer =
+        TestConsumer.start(
+            database ->
+                Map.of(
+                    "seckill.redis.url",
+                    database.via(toRedis).url(),
+                    // The tests call the sweep themselves.
+                    "pause.stockChangeSweeper",
+                    "10m"));
+    api = consumer.api();
+    orders = new StoredOrderFixture(consumer);
+    api.put(SPARE, Sales.product("LIMITED", 1, 1));
+  }
+
+  /**
+   * A pooled connection that was reset fails once more, so another sale is preheated until then.
+   */
+  @AfterEach
+  void heal() {
+    toRedis.heal();
+    eventually().until(() -> api.post(SPARE + "/preheat", "{}").status() == 200);
+  }
+
+  @AfterAll
+  static void stop() {
+    consumer.close();
+    toRedis.close();
+  }
+
+  @Test
+  void anAdditionReachesBothStoresOnceForAnId() {
+    open(100);
+
+    Answer added = change("change-1", ADD);
+    Answer again = change("change-1", ADD);
+
+    assertThat(added.status()).isEqualTo(200);
+    assertThat(added.text())
+        .isEqualTo("{\"changeId\":\"change-1\",\"delta\":50,\"state\":\"DONE\",\"stock\":150}");
+    assertThat(again.text()).isEqualTo(added.text());
+    assertStock(150, 150);
+  }
+
+  @Test
+  void aWithdrawalTakesFromBothStoresOnceForAnId() {
+    open(100);
+
+    Answer taken = change("change-1", TAKE);
+    Answer again = change("change-1", TAKE);
+
+    assertThat(taken.text("state")).isEqualTo("DONE");
+    assertThat(again.text()).isEqualTo(taken.text());
+    assertStock(50, 50);
+  }
+
+  @Test
+  void aWithdrawalOfMoreThanRedisHasIsRefusedForGood() {
+    open(100);
+    orders.confirmed(sku, 7, 60);
+
+    Answer refused = change("change-1", TAKE);
+    consumer.redis().incrBy(RedisKeys.stock(sku), 60);
+    Answer again = change("change-1", TAKE);
+
+    assertThat(refused.status()).isEqualTo(200);
+    assertThat(refused.text("state")).isEqualTo("REFUSED");
+    assertThat(again.text()).isEqualTo(refused.text());
+    assertThat(orders.stockInMySql(sku)).isEqualTo(40);
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo("100");
+  }
+
+  @Test
+  void anIdIsForOneNumberOfUnits() {
+    open(100);
+    change("change-1", ADD);
+
+    Answer refused = change("change-1", ADD.replace("50", "51"));
+
+    assertThat(refused.status()).isEqualTo(422);
+    assertThat(refused.code()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertStock(150, 150);
+  }
+
+  @Test
+  void manyAskersOfOneIdChangeStockOnce() {
+    open(100);
+
+    for (String body : List.of(ADD, TAKE)) {
+      List<Answer> answers = Collections.synchronizedList(new ArrayList<>());
+      String id = "same-id-" + body.length();
+      Races.race(Collections.nCopies(8, () -> answers.add(change(id, body))));
+      assertThat(answers).allMatch(answer -> answer.status() == 200);
+    }
+
+    assertStock(100, 100);
+  }
+
+  @Test
+  void changesAndOrdersAtTheSameTimeKeepTheStoresEqual() {
+    open(1_000);
+    List<Runnable> racers = new ArrayList<>();
+    for (int racer = 0; racer < 4; racer++) {
+      String name = "racer-" + racer + "-";
+      racers.add(
+          () -> {
+            for (int i = 0; i < 15; i++) {
+              assertThat(change(name + i, i % 2 == 0 ? ADD : TAKE).status()).isEqualTo(200);
+            }
+          });
+    }
+    for (long user = 1; user <= 2; user++) {
+      long buyer = user;
+      racers.add(
+          () -> {
+            for (int i = 0; i < 30; i++) {
+              orders.confirmed(sku, buyer, 1);
+            }
+          });
+    }
+
+    Races.race(racers);
+
+    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000 + 4 * (8 - 7) * 50 - 60);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(orders.stockInMySql(sku));
+  }
+
+  @Test
+  void anAdditionThatLosesItsWayToRedisIsFinishedByTheSweep() {
+    open(100);
+    toRedis.cut();
+
+    assertThat(change("change-1", ADD).code()).isEqualTo("UNAVAILABLE");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(150);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+    toRedis.heal();
+
+    // A pooled connection that was reset fails once more; the next sweep gets a new one.
+    eventually()
+        .untilAsserted(
+            () -> {
+              sweep();
+              assertStock(150, 150);
+            });
+    assertThat(state("change-1")).isEqualTo("DONE");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {ADD, TAKE})
+  void aLostAnswerOfRedisNeverChangesStockTwice(String body) {
+    open(100);
+    api.get("/internal/v1/skus/" + sku);
+    change("warm-up-1", ADD);
+    change("warm-up-2", TAKE);
+    toRedis.dropToClient(true);
+
+    assertThat(change("change-1", body).code()).isEqualTo("UNAVAILABLE");
+    toRedis.heal();
+    Answer repeated = change("change-1", body);
+
+    assertThat(repeated.text("state")).isEqualTo("DONE");
+    long expected = body.equals(ADD) ? 150 : 50;
+    assertStock(expected, expected);
+  }
+
+  /**
+   * As after a crash between the changes of Redis and MySQL: MySQL refuses with a lock wait
+   * time-out.
+   */
+  @Test
+  void aWithdrawalThatStopsHalfWayIsFinishedByTheSweep() {
+    open(100);
+    try (RowLock held = consumer.lockProduct(sku)) {
+      assertThat(change("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
+      held.release();
+    }
+    assertThat(orders.stockInMySql(sku)).isEqualTo(100);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(50);
+
+    sweep();
+
+    assertStock(50, 50);
+    assertThat(state("change-1")).isEqualTo("DONE");
+  }
+
+  @Test
+  void aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt() {
+    open(100);
+    try (RowLock held = consumer.lockProduct(sku)) {
+      change("change-1", TAKE);
+      held.release();
+    }
+    preheatTo(2, 100);
+
+    sweep();
+
+    assertStock(50, 50);
+    assertThat(state("change-1")).isEqualTo("DONE");
+  }
+
+  @Test
+  void aPreheatBetweenTheHalvesOfAnAdditionCountsItOnce() {
+    open(100);
+    toRedis.cut();
+    change("change-1", ADD);
+    toRedis.heal();
+    preheatTo(2, 150);
+
+    sweep();
+
+    assertStock(150, 150);
+    assertThat(state("change-1")).isEqualTo("DONE");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {ADD, TAKE})
+  void aChangeWaitsForAPreheatThatIsOnItsWayToRedis(String body) {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+    consumer.update("UPDATE products SET state = 'PREHEATED' WHERE sku_id = ?", sku);
+
+    waitsForTheSaleInRedis(body);
+  }
+
+  /** The rebuild may have read MySQL's stock before the change. */
+  @ParameterizedTest
+  @ValueSource(strings = {ADD, TAKE})
+  void aChangeWaitsForARebuildOfWhatRedisHasLost(String body) {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+
+    waitsForTheSaleInRedis(body);
+  }
+
+  private void waitsForTheSaleInRedis(String body) {
+    assertThat(change("change-1", body).code()).isEqualTo("UNAVAILABLE");
+    new Sales(consumer).openInRedis(sku, "LIMITED", 5, 100);
+    sweep();
+
+    long expected = body.equals(ADD) ? 150 : 50;
+    assertStock(expected, expected);
+  }
+
+  @Test
+  void anAdditionAfterTheSaleNeedsNoRedis() {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sku);
+
+    assertThat(change("change-1", ADD).text("state")).isEqualTo("DONE");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(150);
+  }
+
+  @Test
+  void aProductThatWasNeverPreheatedChangesInMySqlAlone() {
+    api.put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 5, 100));
+
+    assertThat(change("change-1", ADD).text("state")).isEqualTo("DONE");
+    assertThat(change("change-2", TAKE).number("stock")).isEqualTo(100);
+    assertThat(change("change-3", "{\"delta\":-101,\"reason\":\"too many\"}").text())
+        .contains("REFUSED");
+    assertThat(consumer.redis().exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  /** Redis has more stock than MySQL, as after a loss of data. */
+  @Test
+  void unitsThatMySqlDoesNotHaveGoBackToRedisForReconciliation() {
+    open(100);
+    orders.confirmed(sku, 7, 80);
+    consumer.redis().set(RedisKeys.stock(sku), "100");
+
+    Answer refused = change("change-1", TAKE);
+
+    assertThat(refused.text("state")).isEqualTo("REFUSED");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(20);
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo("100");
+  }
+
+  @Test
+  void anAdditionBeyondTheBoundIsRefused() {
+    open(100);
+
+    assertThat(change("change-1", "{\"delta\":1000000000,\"reason\":\"x\"}").text())
+        .contains("REFUSED");
+    assertStock(100, 100);
+  }
+
+  @Test
+  void aChangeNeedsAKeyAReasonAndAProduct() {
+    open(100);
+
+    for (String key : List.of("", "short", "with space", "x".repeat(65))) {
+      assertThat(change(key, ADD).field()).isEqualTo("Idempotency-Key");
+    }
+    assertThat(change("change-1", "{\"delta\":5}").field()).isEqualTo("reason");
+    assertThat(change("change-1", "{\"delta\":5,\"reason\":\"a\\nb\"}").field())
+        .isEqualTo("reason");
+    assertThat(
+            api.with("Idempotency-Key", "change-1")
+                .post("/internal/v1/skus/999999/stock", ADD)
+                .code())
+        .isEqualTo("UNKNOWN_SKU");
+    assertStock(100, 100);
+  }
+
+  private void open(long stock) {
+    new Sales(consumer).open(sku, "LIMITED", 1_000, stock);
+  }
+
+  /** Closes the sale and preheats it again, in both stores. */
+  private void preheatTo(int epoch, long stock) {
+    api.post("/internal/v1/skus/" + sku + "/state", "{\"state\":\"CLOSED\"}");
+    Answer row = // a close that Redis has missed reaches it within a second or two
+        eventually()
+            .until(
+                () -> api.post("/internal/v1/skus/" + sku + "/preheat", ""),
+                answer -> answer.status() == 200);
+    assertThat(row.body().path("epoch").intValue()).as(row.text()).isEqualTo(epoch);
+    assertThat(row.number("stock")).isEqualTo(stock);
+  }
+
+  private Answer change(String key, String body) {
+    return api.with("Idempotency-Key", key).post("/internal/v1/skus/" + sku + "/stock", body);
+  }
+
+  private void sweep() {
+    consumer.update(
+        "UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR WHERE sku_id = ?", sku);
+    consumer.bean(StockChanges.class).sweep();
+  }
+
+  private String state(String changeId) {
+    return consumer.text(
+        "SELECT state FROM stock_change WHERE sku_id = ? AND change_id = ?", sku, changeId);
+  }
+
+  private void assertStock(long inMySql, long inRedis) {
+    assertThat(orders.stockInMySql(sku)).isEqualTo(inMySql);
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo(Long.toString(inMySql));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(inRedis);
+  }
+}
