@@ -69,8 +69,7 @@ class TakenRequestTest {
         request, List.of(new Echo()), InetSocketAddress.createUnresolved("shopper", 1));
   }
 
-  private static HttpRequest request(
-      HttpVersion version, String uri, String header, String value) {
+  private static HttpRequest request(HttpVersion version, String uri, String header, String value) {
     HttpRequest request = new DefaultHttpRequest(version, HttpMethod.POST, uri);
     request.headers().set(header, value);
     return request;
