@@ -1,10 +1,10 @@
 package io.seckill.consumer.loading;
 
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -28,7 +27,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight.
  */
 @Component
-class Preheat {
+public class Preheat {
 
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
@@ -70,11 +69,11 @@ class Preheat {
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
-  ProductRow run(long skuId) {
+  public ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
     refuseInFallback(product);
     if (!product.phase().redisDecides()) {
-      return inTransaction(() -> beginStrong(skuId));
+      return transactions.execute(tx -> beginStrong(skuId));
     }
     safety.refuseUnsafe();
     refuseWhileRunningInRedis(product);
@@ -115,27 +114,19 @@ class Preheat {
   }
 
   /**
-   * Refuses before MySQL raises the epoch what the loading would refuse after that: a sale that
+   * Refuses a sale before MySQL raises the epoch that the loading would refuse after that: one that
    * runs in Redis alone, for example because MySQL was restored from a backup.
    */
   private void refuseWhileRunningInRedis(Product product) {
-    String state = redis.hget(RedisKeys.sku(product.skuId()), "state");
-    if ("OPEN".equals(state) || "PAUSED".equals(state)) {
+    String state = RedisSaleState.readRules(redis, product.skuId()).state();
+    if (state.equals("OPEN") || state.equals("PAUSED")) {
       throw SaleLoading.running(state);
     }
   }
 
   private ProductRow raiseEpoch(long skuId) {
     OptionalLong proven = proveIfUnknown(skuId);
-    return inTransaction(() -> begin(skuId, proven));
-  }
-
-  private ProductRow inTransaction(Supplier<ProductRow> begin) {
-    ProductRow row = transactions.execute(tx -> begin.get());
-    if (row == null) {
-      throw new IllegalStateException("a transaction without an answer");
-    }
-    return row;
+    return transactions.execute(tx -> begin(skuId, proven));
   }
 
   /**

@@ -6,7 +6,6 @@ import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.EntityManager;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -14,7 +13,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Creates, edits and finds products. */
 @Component
-public class Catalogue {
+class Catalogue {
 
   private final Products products;
   private final EntityManager entities;
@@ -38,15 +37,8 @@ public class Catalogue {
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
    */
-  public ProductRow find(long skuId) {
+  ProductRow find(long skuId) {
     return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
-  }
-
-  /**
-   * @throws ProblemException 404 UNKNOWN_SKU, 409 ARCHIVED
-   */
-  public ProductRow findToSell(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived().row();
   }
 
   /**
@@ -64,7 +56,7 @@ public class Catalogue {
         return new Upserted(created.get(), true);
       }
     }
-    Product edited = required(transactions.execute(tx -> edit(skuId, rules)));
+    Product edited = transactions.execute(tx -> edit(skuId, rules));
     if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
@@ -122,13 +114,5 @@ public class Catalogue {
           field + " " + rule + " after the first preheat.",
           field);
     }
-  }
-
-  /** No transaction callback in this class returns null. */
-  private static <T> T required(@Nullable T value) {
-    if (value == null) {
-      throw new IllegalStateException("a transaction without an answer");
-    }
-    return value;
   }
 }

@@ -50,7 +50,7 @@ public class Product {
   @Column(name = "limit_per_user", updatable = false)
   private int limitPerUser;
 
-  /** What the operator chose, as it is inserted; a fallback changes it. */
+  /** As the operator chose, when it is inserted; a fallback changes it. */
   @SuppressWarnings("UnusedVariable")
   @Enumerated(EnumType.STRING)
   @Column(updatable = false)
