@@ -68,7 +68,7 @@ final class Admissions {
     } else if (decides == Decider.MYSQL) {
       purchase.waitsFor(Unknown.CONSUMER);
       enqueue(strong, purchase);
-    } else if (!promises.may(attempt.skuId())) {
+    } else if (!promises.may(attempt.skuId())) { // would only wait, and then not be sent
       purchase.answer(Unknown.FALLBACK);
     } else if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(Unknown.UNVERIFIED);
