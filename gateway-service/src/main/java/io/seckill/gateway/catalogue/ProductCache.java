@@ -233,7 +233,7 @@ public final class ProductCache implements SmartLifecycle {
     Asked begun = begin();
     CompletableFuture<ProductReading> asked = begun.reading();
     try {
-      ProductReading now = ProductRows.read(mysql, begun.skus());
+      ProductReading now = ProductReader.read(mysql, begun.skus());
       for (long sku : begun.skus()) {
         ProductRow product = now.bySku().get(sku);
         if (product != null) {

@@ -3,7 +3,7 @@ package io.seckill.gateway.ops;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.BlockingCalls;
-import io.seckill.gateway.catalogue.ProductRows;
+import io.seckill.gateway.catalogue.ProductReader;
 import io.seckill.support.web.ProductRow;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
@@ -87,9 +87,9 @@ class SalesTable {
             SELECT %s FROM products WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
             ORDER BY opens_at DESC, sku_id DESC LIMIT ?
             """
-                .formatted(ProductRows.COLUMNS))
+                .formatted(ProductReader.COLUMNS))
         .params(state.name(), opensAt, opensAt, below, limit)
-        .query((row, n) -> ProductRows.product(row))
+        .query((row, n) -> ProductReader.product(row))
         .list();
   }
 

@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Reads products from MySQL, all with one statement, whose cost does not grow with sales that ended
  * long ago.
  */
-public final class ProductRows {
+public final class ProductReader {
 
   /** The columns that {@link #product} reads. */
   public static final String COLUMNS =
@@ -48,7 +48,7 @@ public final class ProductRows {
       """
           .formatted(COLUMNS, COLUMNS, ALIVE, COLUMNS);
 
-  private ProductRows() {}
+  private ProductReader() {}
 
   /**
    * @param alsoSkus to look for even if their sales ended long ago
