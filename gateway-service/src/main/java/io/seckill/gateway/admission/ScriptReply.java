@@ -27,6 +27,9 @@ record ScriptReply(Admission outcome, @Nullable String message, @Nullable Admiss
   /** Nothing before a message contains a brace. */
   private static final String MESSAGE_START = "|{";
 
+  /** Most purchases of a sale get it. */
+  private static final ScriptReply SOLD_OUT = of(Refusal.SOLD_OUT);
+
   /**
    * @param sent the order id that was sent with the purchase
    */
@@ -41,7 +44,7 @@ record ScriptReply(Admission outcome, @Nullable String message, @Nullable Admiss
       case 'C' -> of(Refusal.CLOSED);
       case 'I' -> of(Refusal.QUANTITY);
       case 'Q' -> of(Refusal.QUOTA_EXCEEDED);
-      case 'O' -> of(Refusal.SOLD_OUT);
+      case 'O' -> SOLD_OUT;
       case 'F' -> of(Refusal.TOO_FEW_LEFT);
       case 'B' -> of(Unknown.BROKEN_DATA);
       case 'E' -> of(Unknown.OLD_EPOCH);
