@@ -10,7 +10,7 @@ import io.seckill.testing.mutation.Mutation;
 public final class GatewayMutations {
 
   private static final String ADMISSIONS = "io.seckill.gateway.admission.Admissions";
-  private static final String ADMIT_CALL = "io.seckill.gateway.admission.AdmitCall";
+  private static final String ANSWERS = "io.seckill.gateway.admission.AdmitAnswers";
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
 
   /** A message that is pushed again ends otherwise. */
@@ -43,21 +43,21 @@ public final class GatewayMutations {
   public static final Mutation PROMISED_BEFORE_CONFIRM =
       Mutation.named("an order is promised before the broker's confirm")
           .calls(
-              ADMIT_CALL + "#promise",
+              ANSWERS + "#promise",
               "io.seckill.gateway.admission.BrokerConfirms#answerConfirmed",
               MutantAdmissions.class);
 
   public static final Mutation REPEAT_WITHOUT_CONFIRM =
       Mutation.named("a repeat is promised without a new confirm")
           .calls(
-              ADMIT_CALL + "#promise",
+              ANSWERS + "#promise",
               "io.seckill.gateway.admission.Admission$Queued#status",
               MutantAdmissions.class);
 
   public static final Mutation PROMISES_BESIDE_MYSQL =
       Mutation.named("a gateway promises what Redis admits although MySQL decides")
           .calls(
-              ADMIT_CALL + "#promise",
+              ANSWERS + "#promise",
               "io.seckill.gateway.fallback.Promises#may",
               MutantAdmissions.class);
 

@@ -25,14 +25,6 @@ final class ReactiveAudit {
    *
    * @param action constant text
    * @param subject built from constant text, numbers and validated ids
-   */
-  <T> Mono<T> write(ServerWebExchange exchange, String action, String subject, Mono<T> write) {
-    return write(exchange, action, subject, write, done -> "done");
-  }
-
-  /**
-   * As above.
-   *
    * @param outcome the logged outcome of a successful write, constant text
    */
   <T> Mono<T> write(

@@ -90,7 +90,10 @@ sealed interface Admission
     BROKER,
     /** A key of the SKU is missing, unreadable or of the wrong type. */
     BROKEN_DATA,
-    /** The products have not been read since the start: it is not known what decides the sale. */
+    /**
+     * The products have not been read since the start: the store that decides the sale is not
+     * known.
+     */
     PRODUCTS,
     /** order-consumer did not answer, or answered nonsense. */
     CONSUMER,

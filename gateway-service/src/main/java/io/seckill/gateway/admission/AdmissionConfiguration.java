@@ -46,36 +46,48 @@ class AdmissionConfiguration {
 
   /** With {@code direct}, admission ends before it is closed. */
   @Bean
-  RequestBatcher<Purchase> admitQueue(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
+  AdmitRequests admitRequests(
       VerifiedServers servers,
-      HighWaterMarks marks,
-      ProductCache products,
       Promises promises,
       WorkerLeases leases,
-      SaleWatch watch,
-      SoldOutShield shield,
+      ProductCache products,
       @Nullable DirectChannel direct,
-      AdmissionProperties settings,
-      AdmissionMetrics metrics,
-      MeterRegistry meters) {
+      AdmissionProperties settings) {
     check(
         (settings.durableIn() == Durability.Store.BROKER) == (direct != null),
         "seckill.admission.durable-in must be redis, replicas or broker");
-    AdmitCall call =
-        new AdmitCall(
-            redis,
-            breaker,
-            servers,
-            marks,
-            products::lastRead,
-            promises,
-            leases::nextId,
-            direct == null ? List.of() : direct.lanes(),
-            watch::wake,
-            shield,
-            settings.durability());
+    return new AdmitRequests(
+        servers,
+        promises,
+        leases::nextId,
+        products::lastRead,
+        direct == null ? List.of() : direct.lanes(),
+        settings.durability());
+  }
+
+  @Bean
+  AdmitAnswers admitAnswers(
+      VerifiedServers servers,
+      SaleWatch watch,
+      HighWaterMarks marks,
+      SoldOutShield shield,
+      Promises promises,
+      ProductCache products,
+      AdmissionProperties settings) {
+    return new AdmitAnswers(
+        servers, watch::wake, marks, shield, promises, products::lastRead, settings.durability());
+  }
+
+  @Bean
+  RequestBatcher<Purchase> admitQueue(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      AdmitRequests requests,
+      AdmitAnswers answers,
+      AdmissionProperties settings,
+      AdmissionMetrics metrics,
+      MeterRegistry meters) {
+    AdmitCall call = new AdmitCall(redis, breaker, settings.durability(), requests, answers);
     Gauge.builder("seckill.admission.durable", () -> 1)
         .description("1, with what has an order when queued is answered")
         .tag("in", settings.durableIn().name().toLowerCase(Locale.ROOT))

@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
  * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms; a
  *     purchase that is not sent 150 ms before is answered BUSY
- * @param durableIn what must have an order before "queued" is answered
+ * @param durableIn place that an order must have reached before "queued" is answered
  * @param replicas replicas that must confirm, 1..16 with {@code REPLICAS}, else 0
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
  *     SKU's stock was 0; 0 switches the shield off

@@ -18,8 +18,8 @@ import org.springframework.stereotype.Component;
  * and those stopped by the open breaker, are answered at once; so are those without a key from the
  * shopper that the sold-out shield covers. The rest goes to Redis in batches. Never blocks.
  *
- * <p>What decides a sale is known from a read of all products a second ago. A strong sale that is
- * younger is an unknown SKU to Redis; see {@link LateOutcomes}.
+ * <p>The store that decides a sale is that of the last read of all products, a second ago. A strong
+ * sale that is younger is an unknown SKU to Redis; see {@link LateOutcomes}.
  */
 @Component
 final class Admissions {
@@ -68,7 +68,7 @@ final class Admissions {
     } else if (decides == Decider.MYSQL) {
       purchase.waitsFor(Unknown.CONSUMER);
       enqueue(strong, purchase);
-    } else if (!promises.may(attempt.skuId())) {
+    } else if (!promises.may(attempt.skuId())) { // would only wait, and then not be sent
       purchase.answer(Unknown.FALLBACK);
     } else if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(Unknown.UNVERIFIED);

@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 
 /**
- * What {@code admit.lua} replies once for each SKU with admissions in a call.
+ * The reply of {@code admit.lua} for a SKU with admissions in a call.
  *
  * @param seq highest sequence number; the orders of the call have consecutive ones
  * @param units admitted in this epoch, with the orders that Redis was loaded with

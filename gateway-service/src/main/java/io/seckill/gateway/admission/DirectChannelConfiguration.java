@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Only a gateway that promises what the broker has needs its address. */
+/** Only a gateway that promises on the broker's confirm needs its address. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "seckill.admission.durable-in", havingValue = "broker")
 @EnableConfigurationProperties(BrokerSettings.class)

@@ -3,7 +3,7 @@ package io.seckill.gateway.admission;
 import java.time.Duration;
 
 /**
- * What must have an order before "queued" is answered.
+ * The place that an order must have reached before "queued" is answered.
  *
  * @param replicas replicas of Redis that must confirm; 0 unless durable in {@link Store#REPLICAS}
  * @param within longest wait for replicas or for the broker

@@ -23,7 +23,7 @@ final class PurchaseAnswers {
   private PurchaseAnswers() {}
 
   /**
-   * @param durableIn what has every order that is answered as queued
+   * @param durableIn place of every order that is answered as queued
    */
   static HttpAnswer of(
       PurchaseAttempt attempt,

@@ -1,10 +1,82 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A successful response of order-consumer.
  *
  * @param status 200..299
  */
-public record ConsumerAnswer(int status, JsonNode body) {}
+public record ConsumerAnswer(int status, JsonNode body) {
+
+  private static final Logger log = LoggerFactory.getLogger(ConsumerAnswer.class);
+  private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
+  private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
+  private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
+  private static final JsonMapper JSON =
+      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+  /**
+   * Reads a response.
+   *
+   * @throws ProblemException a refusal, with order-consumer's code; for operators also a 503
+   * @throws RuntimeException for every other response
+   */
+  static ConsumerAnswer of(int status, byte[] bytes, Requester requester) {
+    JsonNode body = bytes.length == 0 ? JSON.createObjectNode() : JSON.readTree(bytes);
+    if (status >= 200 && status < 300) {
+      return new ConsumerAnswer(status, body);
+    }
+    // 401 and 403 refuse the gateway's own token, not the caller's.
+    if (status >= 400 && status < 500 && status != 401 && status != 403) {
+      throw new ProblemException(refusal(status, body));
+    }
+    if (status == 503 && requester == Requester.OPERATOR && text(body, "code", WORD) != null) {
+      throw new ProblemException(refusal(status, body));
+    }
+    throw new IllegalStateException("answered " + status);
+  }
+
+  private static Problem refusal(int status, JsonNode body) {
+    return new Problem(
+        ProblemCode.of(status, text(body, "code", WORD)),
+        text(body, "detail", SENTENCE),
+        text(body, "field", MEMBER),
+        text(body, "orderStatus", WORD),
+        text(body, "saleState", WORD));
+  }
+
+  /** Text from another service is passed on to callers only when it matches the pattern. */
+  private static @Nullable String text(JsonNode body, String name, Pattern accepted) {
+    JsonNode value = body.path(name);
+    return value.isString() && accepted.matcher(value.stringValue()).matches()
+        ? value.stringValue()
+        : null;
+  }
+
+  /**
+   * The product row in this response.
+   *
+   * @throws ProblemException 503 when it is none
+   */
+  public ProductRow product() {
+    try {
+      return JSON.treeToValue(body, ProductRow.class);
+    } catch (JacksonException e) {
+      log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
+      throw Requester.OPERATOR.unavailable();
+    }
+  }
+}

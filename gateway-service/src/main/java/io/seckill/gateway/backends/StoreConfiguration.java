@@ -19,7 +19,7 @@ class StoreConfiguration {
   /** Calls that may wait for a thread, for each kind; further ones are refused at once. */
   private static final int WAITING = 256;
 
-  /** Longest waits of a caller, for shoppers who look at a page. */
+  /** Longest waits of callers, among them shoppers with an open page. */
   private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(1);
 
   private static final Duration MYSQL_TIMEOUT = Duration.ofSeconds(3);

@@ -10,7 +10,7 @@ public abstract class PendingRequest {
   public enum Failure {
     /** Never sent: the queue was full, or the request waited there too long. */
     NOT_SENT,
-    /** Sent, or about to be; what the server did is not known. */
+    /** Sent, or about to be; it is not known whether the server carried it out. */
     UNKNOWN
   }
 

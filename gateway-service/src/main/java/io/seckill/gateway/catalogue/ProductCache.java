@@ -2,24 +2,14 @@ package io.seckill.gateway.catalogue;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SalePhase;
-import io.seckill.common.sale.SaleState;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,40 +29,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * Caches the products whose sales Redis may still have, and those that were never on sale and may
- * yet be. A dedicated thread reads them once a second with one statement, whose cost does not grow
- * with what ended long ago; callers read memory. A request for a SKU that is not cached waits for
- * the next read, which then starts earlier and looks for that SKU, too: a new product is never
- * reported as unknown, and any number of invented SKUs costs four reads a second. While MySQL does
- * not answer, the last read is used for five minutes, and a thousand requests at most wait for the
- * next one.
+ * yet be. A dedicated thread reads them once a second with one statement; callers read memory. A
+ * request for a SKU that is not cached waits for the next read, which then starts earlier and looks
+ * for that SKU, too: a new product is never reported as unknown, and any number of invented SKUs
+ * costs four reads a second. While MySQL does not answer, the last read is used for five minutes,
+ * and a thousand requests at most wait for the next one.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {
-
-  /** The columns that {@link #product} reads. */
-  public static final String COLUMNS =
-      """
-      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, sale_phase, opens_at, closes_at,
-      state, state_version, epoch, last_seq, settled
-      """;
-
-  /** Products that may change without being asked for; the first condition is for the index. */
-  private static final String ALIVE =
-      "closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY"
-          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s + 3600 SECOND";
-
-  private static final String READ =
-      """
-      SELECT term, in_fallback, %s, dead_sku,
-          closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
-        FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN (
-          SELECT %s, retention_s FROM products WHERE %s
-          UNION SELECT %s, retention_s FROM products WHERE sku_id IN (:wanted)
-        ) read_now ON TRUE
-        LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
-        ON dead_sku = sku_id
-      """
-          .formatted(COLUMNS, COLUMNS, ALIVE, COLUMNS);
 
   private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
   private static final long READ_EVERY_MS = 1_000;
@@ -89,54 +51,23 @@ public final class ProductCache implements SmartLifecycle {
    */
   static final int MOST_WAITING = 1_000;
 
-  /**
-   * A sale continues without MySQL, and so does its page. What may change meanwhile, whether the
-   * sale runs and whether units are left, is read from Redis.
-   */
-  private static final Duration LONGEST_AGE = Duration.ofMinutes(5);
-
-  /** Two reads. */
-  private static final Duration FRESH = Duration.ofSeconds(2);
-
   /** How long the product of an ended sale is remembered for its page; it changes no more. */
   private static final Duration ENDED = Duration.ofSeconds(5);
 
   private static final int ENDED_REMEMBERED = 10_000;
 
   private final JdbcClient mysql;
-  private volatile @Nullable Reading latest;
+  private volatile @Nullable ProductReading latest;
   private volatile @Nullable ScheduledExecutorService reader;
   private boolean failing; // used by the reader thread only
 
   private final ReentrantLock lock = new ReentrantLock();
-  private CompletableFuture<Reading> next = new CompletableFuture<>(); // guarded by the lock
+  private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by the lock
   private boolean isWanted; // guarded by the lock
   private int waiting; // guarded by the lock: requests that were given next
   private Set<Long> wanted = new HashSet<>(); // guarded by the lock: SKUs to look for in the next
   private final Cache<Long, ProductRow> ended =
       Caffeine.newBuilder().expireAfterWrite(ENDED).maximumSize(ENDED_REMEMBERED).build();
-
-  /**
-   * @param atNanos System.nanoTime() when the read began
-   * @param withDeadLetters SKUs of orders that are open dead letters
-   * @param strong SKUs whose purchases MySQL decides
-   * @param redisHasSales whether Redis may have the data of any sale
-   * @param term of the last fallback that has begun
-   * @param inFallback whether it has not ended
-   */
-  private record Reading(
-      long atNanos,
-      Map<Long, ProductRow> bySku,
-      Set<Long> withDeadLetters,
-      Set<Long> strong,
-      boolean redisHasSales,
-      long term,
-      boolean inFallback) {
-
-    boolean isCurrent() {
-      return System.nanoTime() - atNanos <= FRESH.toNanos();
-    }
-  }
 
   ProductCache(JdbcClient mysql) {
     this.mysql = mysql;
@@ -173,7 +104,7 @@ public final class ProductCache implements SmartLifecycle {
   /**
    * @param skus to look for in that read, too
    */
-  private Mono<Reading> nextReading(Set<Long> skus) {
+  private Mono<ProductReading> nextReading(Set<Long> skus) {
     lock.lock();
     try {
       if (waiting == MOST_WAITING) {
@@ -190,9 +121,9 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /** The result of a read that begins after this call. */
-  private CompletableFuture<Reading> next() {
+  private CompletableFuture<ProductReading> next() {
     ScheduledExecutorService running = reader;
-    Reading before = latest;
+    ProductReading before = latest;
     lock.lock();
     try {
       if (!isWanted && running != null) {
@@ -221,15 +152,12 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * What decides a SKU's purchases, as of the last read, however old: it changes only with a
-   * fallback. REDIS for a SKU that was not there; null before the first read.
+   * The store that decides a SKU's purchases, as of the last read, however old: it changes only
+   * with a fallback. REDIS for a SKU that was not there; null before the first read.
    */
   public @Nullable Decider decides(long skuId) {
-    Reading now = latest;
-    if (now == null) {
-      return null;
-    }
-    return !now.strong().isEmpty() && now.strong().contains(skuId) ? Decider.MYSQL : Decider.REDIS;
+    ProductReading now = latest;
+    return now == null ? null : now.decides(skuId);
   }
 
   /**
@@ -237,19 +165,19 @@ public final class ProductCache implements SmartLifecycle {
    * shows no other term.
    */
   public boolean isOfRedis(long skuId, long term) {
-    Reading now = latest;
-    return now != null && now.isCurrent() && now.term() == term && !now.strong().contains(skuId);
+    ProductReading now = latest;
+    return now != null && now.isOfRedis(skuId, term);
   }
 
   /** The product as of the last read, however old; null for a SKU that was not there. */
   public @Nullable ProductRow lastRead(long skuId) {
-    Reading now = latest;
+    ProductReading now = latest;
     return now == null ? null : now.bySku().get(skuId);
   }
 
   /** The term of the last fallback in the last read; 0 for none. */
   public long term() {
-    Reading now = latest;
+    ProductReading now = latest;
     return now == null ? 0 : now.term();
   }
 
@@ -258,7 +186,7 @@ public final class ProductCache implements SmartLifecycle {
    * last read, however old.
    */
   public boolean isInFallback() {
-    Reading now = latest;
+    ProductReading now = latest;
     return now != null && now.inFallback();
   }
 
@@ -269,7 +197,7 @@ public final class ProductCache implements SmartLifecycle {
 
   /** Whether orders may wait in Redis: not if all sales of the last read are strong, or over. */
   public boolean redisMayHaveOrders() {
-    Reading now = latest;
+    ProductReading now = latest;
     return now == null || now.redisHasSales();
   }
 
@@ -284,17 +212,13 @@ public final class ProductCache implements SmartLifecycle {
    * no open dead letter, which raises none.
    */
   public boolean mayHaveStored(long skuId, long seq) {
-    Reading now = latest;
-    if (now == null || !now.isCurrent()) {
-      return true;
-    }
-    ProductRow product = now.bySku().get(skuId);
-    return product == null || seq <= product.lastSeq() || now.withDeadLetters().contains(skuId);
+    ProductReading now = latest;
+    return now == null || now.mayHaveStored(skuId, seq);
   }
 
-  private Reading reading() {
-    Reading now = latest;
-    if (now == null || System.nanoTime() - now.atNanos() > LONGEST_AGE.toNanos()) {
+  private ProductReading reading() {
+    ProductReading now = latest;
+    if (now == null || !now.isUsable()) {
       throw unavailable();
     }
     return now;
@@ -307,9 +231,15 @@ public final class ProductCache implements SmartLifecycle {
 
   private void read() {
     Asked begun = begin();
-    CompletableFuture<Reading> asked = begun.reading();
+    CompletableFuture<ProductReading> asked = begun.reading();
     try {
-      Reading now = readAll(begun.skus());
+      ProductReading now = ProductReader.read(mysql, begun.skus());
+      for (long sku : begun.skus()) {
+        ProductRow product = now.bySku().get(sku);
+        if (product != null) {
+          ended.put(sku, product);
+        }
+      }
       latest = now;
       failing = false;
       asked.complete(now);
@@ -322,8 +252,8 @@ public final class ProductCache implements SmartLifecycle {
     }
   }
 
-  /** What callers wait for: a read, and in it the products of these SKUs. */
-  private record Asked(CompletableFuture<Reading> reading, Set<Long> skus) {}
+  /** A read that callers wait for, and the SKUs to look for in it. */
+  private record Asked(CompletableFuture<ProductReading> reading, Set<Long> skus) {}
 
   /** Callers from now on wait for another read. */
   private Asked begin() {
@@ -338,68 +268,6 @@ public final class ProductCache implements SmartLifecycle {
     } finally {
       lock.unlock();
     }
-  }
-
-  private Reading readAll(Set<Long> alsoSkus) {
-    long now = System.nanoTime();
-    Map<Long, ProductRow> bySku = new HashMap<>();
-    Set<Long> withDeadLetters = new HashSet<>();
-    Set<Long> strong = new HashSet<>();
-    AtomicBoolean redisHasSales = new AtomicBoolean();
-    AtomicLong term = new AtomicLong();
-    AtomicBoolean inFallback = new AtomicBoolean();
-    mysql
-        .sql(READ)
-        .param("wanted", alsoSkus.isEmpty() ? Set.of(0L) : alsoSkus)
-        .query(
-            row -> {
-              term.set(row.getLong("term"));
-              inFallback.set(row.getBoolean("in_fallback"));
-              if (row.getObject("sku_id") == null) {
-                return; // there is no product
-              }
-              ProductRow product = product(row);
-              bySku.put(product.skuId(), product);
-              if (alsoSkus.contains(product.skuId())) {
-                ended.put(product.skuId(), product);
-              }
-              if (row.getObject("dead_sku") != null) {
-                withDeadLetters.add(product.skuId());
-              }
-              if (!product.redisDecides()) {
-                strong.add(product.skuId());
-              } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
-                redisHasSales.set(true);
-              }
-            });
-    return new Reading(
-        now, bySku, withDeadLetters, strong, redisHasSales.get(), term.get(), inFallback.get());
-  }
-
-  /** The product of a row with {@link #COLUMNS}. */
-  public static ProductRow product(ResultSet row) throws SQLException {
-    SalePhase phase = SalePhase.valueOf(row.getString("sale_phase"));
-    return new ProductRow(
-        row.getLong("sku_id"),
-        row.getString("name"),
-        row.getLong("price_cents"),
-        row.getLong("stock"),
-        row.getLong("initial_stock"),
-        PurchasePolicy.valueOf(row.getString("policy")),
-        row.getInt("limit_per_user"),
-        phase.decider(),
-        phase.fallback(),
-        instant(row, "opens_at"),
-        instant(row, "closes_at"),
-        SaleState.valueOf(row.getString("state")),
-        row.getLong("state_version"),
-        row.getLong("epoch"),
-        row.getLong("last_seq"),
-        row.getLong("settled"));
-  }
-
-  private static Instant instant(ResultSet row, String column) throws SQLException {
-    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.seckill.gateway.ids;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.RedisBreaker;
@@ -11,13 +13,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
  * The worker lease of every partition, each renewed in time, which also counts the gateways. The
  * thread that renews them calls only Redis: a blocked MySQL must not leave a running sale without
- * order ids.
+ * order ids. Closed after all beans that take ids or renew.
  */
+@Component
 public final class WorkerLeases implements RunningGateways, AutoCloseable {
 
   /** Outlasts short outages of Redis; the numbers of a dead gateway are free again this soon. */
@@ -30,6 +35,14 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
   private final long[] renewedNanos = new long[Partition.COUNT];
   private final RepeatingTask renewing;
   private volatile int gateways = 1;
+
+  @Autowired
+  WorkerLeases(UnifiedJedis redis, RedisBreaker breaker, MeterRegistry meters) {
+    this(redis, breaker, DURATION);
+    Gauge.builder("seckill.gateways", this, WorkerLeases::count)
+        .description("Running gateways as this one counts them; it grants its share of the limits")
+        .register(meters);
+  }
 
   /**
    * @param duration time after which a lease expires unless it is renewed

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Objects;
 import org.springframework.stereotype.Component;
 
-/** What has an order when this gateway answers that it is queued. */
+/** The place of an order when this gateway answers that it is queued. */
 @Component
 final class DurableIn {
 

@@ -16,25 +16,22 @@ import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What operators watch: products, lanes, and the stream of the operations page. */
+/** Shows operators products, lanes, and the stream of the operations page. */
 @RestController
 final class OpsController {
 
   private final OpsEvents events;
   private final SalesTable sales;
-  private final BlockingCalls mysqlCalls;
   private final LaneRegistry lanes;
   private final BlockingCalls redisCalls;
 
   OpsController(
       OpsEvents events,
       SalesTable sales,
-      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
       LaneRegistry lanes,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls) {
     this.events = events;
     this.sales = sales;
-    this.mysqlCalls = mysqlCalls;
     this.lanes = lanes;
     this.redisCalls = redisCalls;
   }
@@ -50,7 +47,7 @@ final class OpsController {
       @RequestParam(required = false) @Nullable String cursor) {
     int size = PathIds.limit(limit, MAX_PRODUCTS, MAX_PRODUCTS);
     ProductPlace after = cursor == null ? null : ProductPlace.ofCursor(cursor);
-    return mysqlCalls.call(() -> listed(sales.products(after, size), size));
+    return sales.page(after, size).map(page -> listed(page, size));
   }
 
   private static Listed listed(List<ProductRow> page, int size) {

@@ -2,16 +2,20 @@ package io.seckill.gateway.ops;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
-import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.catalogue.ProductReader;
 import io.seckill.support.web.ProductRow;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
 
-/** Reads from MySQL what operators see, with statements that stay cheap during a sale. Blocks. */
+/** Reads products and orders from MySQL for operators; its statements stay cheap during a sale. */
 @Component
 class SalesTable {
 
@@ -21,9 +25,23 @@ class SalesTable {
   private static final int WORKERS = (1 << OrderId.WORKER_BITS) - 1;
 
   private final JdbcClient mysql;
+  private final BlockingCalls calls;
 
-  SalesTable(JdbcClient mysql) {
+  SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
     this.mysql = mysql;
+    this.calls = calls;
+  }
+
+  /** The part of a {@link Snapshot} that MySQL has. */
+  record Sales(List<ProductRow> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
+
+  Mono<Sales> sales() {
+    return calls.call(
+        () ->
+            new Sales(
+                products(null, MAX_PRODUCTS),
+                openDeadLetters(),
+                Optional.ofNullable(clickToRow())));
   }
 
   /**
@@ -41,7 +59,11 @@ class SalesTable {
    * @param after null for the first page
    * @param limit 1..{@link #MAX_PRODUCTS}
    */
-  List<ProductRow> products(@Nullable ProductPlace after, int limit) {
+  Mono<List<ProductRow>> page(@Nullable ProductPlace after, int limit) {
+    return calls.call(() -> products(after, limit));
+  }
+
+  private List<ProductRow> products(@Nullable ProductPlace after, int limit) {
     List<ProductRow> page = new ArrayList<>();
     for (SaleState state : ProductPlace.STATES) {
       if (page.size() < limit && (after == null || after.isBefore(state))) {
@@ -65,21 +87,20 @@ class SalesTable {
             SELECT %s FROM products WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
             ORDER BY opens_at DESC, sku_id DESC LIMIT ?
             """
-                .formatted(ProductCache.COLUMNS))
+                .formatted(ProductReader.COLUMNS))
         .params(state.name(), opensAt, opensAt, below, limit)
-        .query((row, n) -> ProductCache.product(row))
+        .query((row, n) -> ProductReader.product(row))
         .list();
   }
 
-  /** Number of open dead letters. */
-  long openDeadLetters() {
+  private long openDeadLetters() {
     return mysql
         .sql("SELECT COUNT(*) FROM dead_letter WHERE state = 'OPEN'")
         .query(Long.class)
         .single();
   }
 
-  /** Null when no order was stored within the last minute. */
+  /** Null when no order was stored within the last minute. Blocks. */
   @Nullable ClickToRow clickToRow() {
     List<Long> micros =
         mysql

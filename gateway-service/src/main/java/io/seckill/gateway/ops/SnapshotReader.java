@@ -10,7 +10,7 @@ import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
-import io.seckill.gateway.ops.SalesTable.ClickToRow;
+import io.seckill.gateway.ops.SalesTable.Sales;
 import io.seckill.gateway.ops.Snapshot.Links;
 import io.seckill.gateway.ops.Snapshot.Services;
 import io.seckill.gateway.ops.Snapshot.State;
@@ -42,7 +42,6 @@ class SnapshotReader {
   private static final Duration PATIENCE = Duration.ofMillis(1500);
 
   private final SalesTable mysql;
-  private final BlockingCalls mysqlCalls;
   private final ProductCache products;
   private final LaneRegistry lanes;
   private final SaleStates states;
@@ -54,7 +53,6 @@ class SnapshotReader {
 
   SnapshotReader(
       SalesTable mysql,
-      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
       ProductCache products,
       LaneRegistry lanes,
       SaleStates states,
@@ -63,7 +61,6 @@ class SnapshotReader {
       DurableIn durableIn,
       OpsProperties settings) {
     this.mysql = mysql;
-    this.mysqlCalls = mysqlCalls;
     this.products = products;
     this.lanes = lanes;
     this.states = states;
@@ -73,17 +70,13 @@ class SnapshotReader {
     this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
   }
 
-  /** Values read from MySQL. */
-  private record Sales(
-      List<ProductRow> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
-
   /** Values read from Redis. */
   private record InRedis(Lanes lanes, List<PendingStop> stops) {}
 
   /** Never fails; answers within about three seconds. */
   Mono<Snapshot> read() {
     return Mono.zip(
-            orEmpty(mysqlCalls.call(this::sales)),
+            orEmpty(mysql.sales()),
             orEmpty(redisCalls.call(this::inRedis)),
             consumerIsUp(),
             orEmpty(consumer.fallback().map(ConsumerAnswer::body)),
@@ -100,13 +93,6 @@ class SnapshotReader {
                                 ledgers,
                                 read.getT4(),
                                 read.getT5())));
-  }
-
-  private Sales sales() {
-    return new Sales(
-        mysql.products(null, MAX_PRODUCTS),
-        mysql.openDeadLetters(),
-        Optional.ofNullable(mysql.clickToRow()));
   }
 
   private InRedis inRedis() {
@@ -170,7 +156,10 @@ class SnapshotReader {
         pendingWork.orElse(null));
   }
 
-  /** States do not change in MySQL while it is unavailable, so the last read shows what to stop. */
+  /**
+   * States do not change in MySQL while it is unavailable, so the last read shows the sales to
+   * stop.
+   */
   private Optional<List<ProductRow>> lastRead() {
     return products
         .lastRead()

@@ -74,7 +74,7 @@ final class WaitingOrders implements DisposableBean {
   }
 
   /**
-   * What was found for a user.
+   * The waiting orders of a user.
    *
    * @param complete false when one of the buckets is too large to be read
    */

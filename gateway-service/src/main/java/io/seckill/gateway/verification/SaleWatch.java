@@ -2,16 +2,14 @@ package io.seckill.gateway.verification;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.verification.HighWaterMarks.Mark;
 import io.seckill.gateway.verification.HighWaterMarks.Verdict;
+import io.seckill.gateway.verification.RedisInspection.Observation;
+import io.seckill.gateway.verification.RedisInspection.View;
 import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,13 +18,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import reactor.core.publisher.Mono;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -44,12 +40,9 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class SaleWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
-  private static final LuaScript INSPECT = LuaScript.from(SaleWatch.class, "inspect.lua");
   private static final Duration TICK = Duration.ofMillis(50);
-  private static final int FIELDS = 3;
 
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
+  private final RedisInspection redis;
   private final StoredSales database;
   private final VerifiedServers servers;
   private final Predicate<String> mayBeSoldFrom;
@@ -61,22 +54,6 @@ public final class SaleWatch implements AutoCloseable {
   private long comparedNanos;
   private boolean mysqlUnavailable;
   private boolean refused;
-
-  /**
-   * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
-   * have it.
-   */
-  private record Observation(String state, long epoch, long seq) {
-    static final Observation ABSENT = new Observation("", 0, 0);
-  }
-
-  /**
-   * What could be read from Redis.
-   *
-   * @param servers replication id of each partition that answered
-   * @param sales by SKU, of these partitions
-   */
-  private record View(Map<Integer, String> servers, Map<Long, Observation> sales) {}
 
   /** Receives reports of losses that the data in MySQL do not show. */
   @FunctionalInterface
@@ -90,8 +67,7 @@ public final class SaleWatch implements AutoCloseable {
    * @param mayBeSoldFrom whether a server with this replication id may be verified; may block
    */
   SaleWatch(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
+      RedisInspection redis,
       StoredSales database,
       VerifiedServers servers,
       Predicate<String> mayBeSoldFrom,
@@ -100,7 +76,6 @@ public final class SaleWatch implements AutoCloseable {
       WorkerLeases leases,
       Duration interval) {
     this.redis = redis;
-    this.breaker = breaker;
     this.database = database;
     this.servers = servers;
     this.mayBeSoldFrom = mayBeSoldFrom;
@@ -141,69 +116,26 @@ public final class SaleWatch implements AutoCloseable {
     }
   }
 
-  /**
-   * Reads MySQL before Redis: a Redis that has lost nothing then has everything that was read from
-   * MySQL.
-   */
+  /** Reads MySQL before Redis: a Redis that has lost nothing then has all that MySQL had. */
   private void compare() {
     // Read before the sales, so that these include all that MySQL had when the servers were proven.
     Map<Integer, String> proven = database.provenServers();
     List<Sale> sales = database.all();
     mysqlUnavailable = false;
-    View redis = inspect(sales);
-    mark(sales, redis, proven);
-    boolean anew = quarantine(sales, redis);
-    verify(redis.servers());
+    View inRedis = redis.inspect(sales);
+    mark(sales, inRedis, proven);
+    boolean anew = quarantine(sales, inRedis);
+    verify(inRedis.servers());
     comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
   }
 
-  private View inspect(List<Sale> sales) {
-    Map<Integer, List<Sale>> byPartition =
-        sales.stream().collect(Collectors.groupingBy(sale -> Partition.ofSku(sale.skuId())));
-    View view = new View(new TreeMap<>(), new HashMap<>());
-    for (int p = 0; p < Partition.COUNT; p++) {
-      try {
-        inspect(p, byPartition.getOrDefault(p, List.of()), view);
-      } catch (JedisException | CallNotPermittedException e) { // a cluster node may be down
-        log.debug("partition {} cannot be inspected: {}", p, e.toString());
-      }
-    }
-    return view;
-  }
-
-  private void inspect(int partition, List<Sale> sales, View view) {
-    List<String> args =
-        Stream.concat(
-                Stream.of(RedisKeys.prefix(partition)),
-                sales.stream().map(sale -> Long.toString(sale.skuId())))
-            .toList();
-    List<String> keys = List.of(RedisKeys.outbox(partition));
-    List<?> reply = (List<?>) breaker.call(partition, () -> INSPECT.call(redis, keys, args));
-    view.servers().put(partition, (String) reply.get(0));
-    for (int i = 0; i < sales.size(); i++) {
-      view.sales().put(sales.get(i).skuId(), data(reply, 1 + i * FIELDS));
-    }
-  }
-
-  private static Observation data(List<?> reply, int at) {
-    String state = (String) reply.get(at);
-    return state.isEmpty()
-        ? Observation.ABSENT
-        : new Observation(state, number(reply.get(at + 1)), number(reply.get(at + 2)));
-  }
-
-  private static long number(Object text) {
-    String digits = (String) text;
-    return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
-  }
-
-  private void mark(List<Sale> sales, View redis, Map<Integer, String> proven) {
+  private void mark(List<Sale> sales, View inRedis, Map<Integer, String> proven) {
     marks.retain(sales.stream().map(Sale::skuId).collect(Collectors.toSet()));
     for (Sale sale : sales) {
-      Observation data = redis.sales().get(sale.skuId());
+      Observation data = inRedis.sales().get(sale.skuId());
       if (data != null && data.epoch() > 0) {
         int p = Partition.ofSku(sale.skuId());
-        String server = Objects.requireNonNull(redis.servers().get(p));
+        String server = Objects.requireNonNull(inRedis.servers().get(p));
         Mark mark =
             marks.found(
                 server,
@@ -233,9 +165,9 @@ public final class SaleWatch implements AutoCloseable {
             failure -> log.warn("sku {}: reporting the loss failed: {}", sale.skuId(), failure));
   }
 
-  private Set<Long> suspects(List<Sale> sales, View redis) {
+  private Set<Long> suspects(List<Sale> sales, View inRedis) {
     return sales.stream()
-        .filter(sale -> isSuspect(sale, redis.sales().get(sale.skuId())))
+        .filter(sale -> isSuspect(sale, inRedis.sales().get(sale.skuId())))
         .map(Sale::skuId)
         .collect(Collectors.toSet());
   }
@@ -267,12 +199,12 @@ public final class SaleWatch implements AutoCloseable {
    * @return whether a SKU is newly quarantined: a preheat may have changed it between the two
    *     reads, so it is compared again at once
    */
-  private boolean quarantine(List<Sale> sales, View redis) {
+  private boolean quarantine(List<Sale> sales, View inRedis) {
     Set<Long> quarantined = new HashSet<>(servers.quarantined());
-    quarantined.removeIf(skuId -> redis.servers().containsKey(Partition.ofSku(skuId)));
-    Set<Long> suspects = suspects(sales, redis);
+    quarantined.removeIf(skuId -> inRedis.servers().containsKey(Partition.ofSku(skuId)));
+    Set<Long> suspects = suspects(sales, inRedis);
     if (!suspects.isEmpty()) {
-      quarantined.addAll(suspects(inPresentState(sales, suspects), redis));
+      quarantined.addAll(suspects(inPresentState(sales, suspects), inRedis));
     }
     boolean anew = !servers.quarantined().containsAll(quarantined);
     report(quarantined);

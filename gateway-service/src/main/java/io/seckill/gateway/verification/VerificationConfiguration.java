@@ -42,8 +42,7 @@ class VerificationConfiguration {
       ConsumerClient consumer,
       WorkerLeases leases) {
     return new SaleWatch(
-        redis,
-        breaker,
+        new RedisInspection(redis, breaker),
         new StoredSales(mysql),
         servers,
         nodes::admits,

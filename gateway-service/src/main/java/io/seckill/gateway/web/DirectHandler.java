@@ -1,18 +1,14 @@
 package io.seckill.gateway.web;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
@@ -29,11 +25,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Answers the requests of the {@link DirectRoute}s between the HTTP codec of a connection and
- * Reactor Netty, which costs less than an exchange of Reactor Netty. It takes only whole, small,
- * ordinary requests of HTTP/1.1; all other messages pass unchanged. Answers leave in the order of
- * the requests: a request is taken only when no answer of Reactor Netty is outstanding on this
- * connection, and what follows it waits here until its answer is written. While something waits,
- * nothing more is read, so that at most the content of one read is kept.
+ * Reactor Netty, which costs less than an exchange of Reactor Netty. It takes only {@link
+ * TakenRequest}s; all other messages pass unchanged. Answers leave in the order of the requests: a
+ * request is taken only when no answer of Reactor Netty is outstanding on this connection, and
+ * messages behind it wait here until its answer is written. While something waits, nothing more is
+ * read, so that at most the content of one read is kept.
  *
  * <p>Only the connection's event loop uses it.
  */
@@ -61,7 +57,7 @@ final class DirectHandler extends ChannelDuplexHandler {
   private Executor eventLoop;
 
   /** The request that is not answered yet; null when there is none. */
-  private @Nullable Taken taken;
+  private @Nullable TakenRequest taken;
 
   private boolean draining;
 
@@ -79,21 +75,6 @@ final class DirectHandler extends ChannelDuplexHandler {
 
   /** Whether an answer ends the connection: no further request may be taken. */
   private boolean closing;
-
-  /** A request that this handler answers. */
-  private static final class Taken {
-    final DirectRoute route;
-    final RequestHead head;
-    final byte[] body;
-    int received;
-    boolean complete;
-
-    Taken(DirectRoute route, RequestHead head, int length) {
-      this.route = route;
-      this.head = head;
-      this.body = new byte[length];
-    }
-  }
 
   DirectHandler(List<DirectRoute> routes, OpenRequests open) {
     this.routes = routes;
@@ -124,7 +105,7 @@ final class DirectHandler extends ChannelDuplexHandler {
     if (!context.channel().isActive() || open.isRunning()) {
       return;
     }
-    long received = passing || (taken != null && !taken.complete) ? requests : 0;
+    long received = passing || (taken != null && !taken.isComplete()) ? requests : 0;
     if (received > 0 && received == before) {
       var unused = context.close();
     } else {
@@ -145,7 +126,7 @@ final class DirectHandler extends ChannelDuplexHandler {
   }
 
   private boolean isDeciding() {
-    return taken != null && taken.complete;
+    return taken != null && taken.isComplete();
   }
 
   private void accept(Object message) {
@@ -160,66 +141,28 @@ final class DirectHandler extends ChannelDuplexHandler {
   }
 
   private boolean take(HttpRequest request) {
-    DirectRoute route = passed > 0 || passing || closing ? null : route(request);
-    if (route == null || !isOrdinary(request)) {
-      return false;
-    }
-    int length = BodyReader.announcedBytes(request.headers());
-    if (!fits(length, route.maxBodyBytes()) || !open.begin()) {
+    if (passed > 0 || passing || closing) {
       return false;
     }
     var peer = (InetSocketAddress) context.channel().remoteAddress();
-    RequestHead head = RequestHead.of(request.uri(), request.headers(), peer);
-    taken = new Taken(route, head, Math.max(0, length));
+    TakenRequest candidate = TakenRequest.of(request, routes, peer);
+    if (candidate == null || !open.begin()) {
+      return false;
+    }
+    taken = candidate;
     consumed = true;
     return true;
   }
 
-  private @Nullable DirectRoute route(HttpRequest request) {
-    for (DirectRoute route : routes) {
-      if (route.matches(request.method(), request.uri())) {
-        return route;
-      }
-    }
-    return null;
-  }
-
-  private static boolean isOrdinary(HttpRequest request) {
-    HttpHeaders headers = request.headers();
-    return request.decoderResult().isSuccess()
-        && request.protocolVersion().equals(HttpVersion.HTTP_1_1)
-        && HttpUtil.isKeepAlive(request)
-        && !headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
-        && !headers.contains(HttpHeaderNames.EXPECT)
-        && !headers.contains(HttpHeaderNames.UPGRADE);
-  }
-
-  /**
-   * @param length -1 when there is no Content-Length
-   * @param max 0 when the route expects no body
-   */
-  private static boolean fits(int length, int max) {
-    return length <= max && (length >= 0 || max == 0);
-  }
-
-  private void receive(Taken request, HttpContent part) {
+  private void receive(TakenRequest request, HttpContent part) {
     consumed = true;
-    ByteBuf bytes = part.content();
-    int length = bytes.readableBytes();
-    bytes.readBytes(request.body, request.received, length);
-    request.received += length;
-    boolean last = part instanceof LastHttpContent;
-    part.release();
-    if (last) {
-      decide(request);
+    request.receive(part);
+    if (request.isComplete()) {
+      var unused =
+          request
+              .decide()
+              .thenAcceptAsync(answer -> send(answer, request.correlationId()), eventLoop);
     }
-  }
-
-  private void decide(Taken request) {
-    request.complete = true;
-    var unused =
-        DirectRoutes.decide(request.route, request.head, request.body)
-            .thenAcceptAsync(answer -> send(answer, request.head.correlationId()), eventLoop);
   }
 
   private void send(HttpAnswer answer, String correlationId) {
@@ -251,7 +194,7 @@ final class DirectHandler extends ChannelDuplexHandler {
     readOn();
   }
 
-  /** What Reactor Netty has begun to read, it reads itself. */
+  /** Reactor Netty itself reads the rest of a request that it has begun to read. */
   private void readOn() {
     if (waiting.isEmpty() && passed == 0 && !passing) {
       context.read();
@@ -298,7 +241,7 @@ final class DirectHandler extends ChannelDuplexHandler {
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    if (taken != null && !taken.complete) {
+    if (taken != null && !taken.isComplete()) {
       taken = null;
       open.end();
     }

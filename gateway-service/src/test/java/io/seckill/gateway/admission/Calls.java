@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -54,23 +55,19 @@ final class Calls {
 
   private Calls(
       UnifiedJedis redis, Durability durability, List<HandOver> lanes, Promises promises) {
-    var breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    LongFunction<@Nullable ProductRow> products =
+        sku -> {
+          beforeReply.run();
+          return product;
+        };
     this.admit =
         new AdmitCall(
             redis,
-            breaker,
-            servers,
-            marks,
-            sku -> {
-              beforeReply.run();
-              return product;
-            },
-            promises,
-            IDS::next,
-            lanes,
-            () -> otherServers++,
-            shield,
-            durability);
+            RedisBreakers.of(redis, new SimpleMeterRegistry()),
+            durability,
+            new AdmitRequests(servers, promises, IDS::next, products, lanes, durability),
+            new AdmitAnswers(
+                servers, () -> otherServers++, marks, shield, promises, products, durability));
     verify(redis);
   }
 

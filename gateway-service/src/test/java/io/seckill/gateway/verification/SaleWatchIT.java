@@ -98,8 +98,7 @@ class SaleWatchIT {
   private static SaleWatch watch(
       UnifiedJedis redis, JdbcTemplate mysql, VerifiedServers servers, WorkerLeases leases) {
     return new SaleWatch(
-        redis,
-        RedisBreakers.of(redis, new SimpleMeterRegistry()),
+        new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry())),
         new StoredSales(mysql),
         servers,
         server -> true,

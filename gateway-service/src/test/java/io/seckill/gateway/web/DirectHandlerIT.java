@@ -83,7 +83,7 @@ class DirectHandlerIT {
                   frames ->
                       frames.anyMatch(
                           f ->
-                              f.getClassName().equals(DirectHandler.class.getName())
+                              f.getClassName().equals(TakenRequest.class.getName())
                                   && f.getMethodName().equals("decide")))
           ? " directly"
           : " through Reactor Netty";

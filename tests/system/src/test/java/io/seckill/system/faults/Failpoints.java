@@ -65,7 +65,7 @@ final class Failpoints {
       case GATEWAY ->
           List.of(
               Advised.before(
-                  ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitCall", "answer"),
+                  ADMITTED_NOT_ANSWERED, "io.seckill.gateway.admission.AdmitAnswers", "answer"),
               PUBLISH,
               REMOVE);
       case RELAY -> List.of(PUBLISH, REMOVE);

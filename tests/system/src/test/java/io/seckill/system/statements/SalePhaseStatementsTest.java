@@ -27,7 +27,7 @@ class SalePhaseStatementsTest {
       reconciliation.LostAdmissionsController: REDIS
       reconciliation.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
       reconciliation.Schedule: REDIS
-      catalogue.ProductCache: any
+      catalogue.ProductReader: any
       products.Products: REDIS
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING

@@ -1,0 +1,130 @@
+package io.seckill.gateway.admin;
+
+import static io.seckill.gateway.admin.OperatorRoute.Trait.BODY;
+import static io.seckill.gateway.admin.OperatorRoute.Trait.LONG;
+import static io.seckill.gateway.admin.OperatorRoute.Trait.QUERY;
+import static org.springframework.web.bind.annotation.RequestMethod.GET;
+import static org.springframework.web.bind.annotation.RequestMethod.POST;
+import static org.springframework.web.bind.annotation.RequestMethod.PUT;
+
+import io.seckill.support.web.PathIds;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.web.bind.annotation.RequestMethod;
+
+/**
+ * The calls of operators that are passed on to order-consumer; no others are. The path below {@code
+ * /admin/v1} is also its path below {@code /internal/v1}.
+ */
+enum OperatorRoute {
+  PRODUCT("/skus/{sku}"),
+  LEDGER("/skus/{sku}/ledger"),
+  RECONCILIATIONS("/skus/{sku}/reconciliation"),
+  DEAD_LETTERS("/dead-letters", QUERY),
+  DEAD_LETTER("/dead-letters/{id}"),
+  UNEXPLAINED_CHARGES("/unexplained-charges", QUERY),
+  AUDITS("/audits", QUERY),
+  FALLBACK("/fallback"),
+  PUT_PRODUCT(PUT, "/skus/{sku}", "put", BODY, LONG),
+  PREHEAT(POST, "/skus/{sku}/preheat", "preheat", LONG),
+  OPEN(POST, "/skus/{sku}/open", "open"),
+  RESUME(POST, "/skus/{sku}/resume", "resume"),
+  STOCK(POST, "/skus/{sku}/stock", "stock", BODY),
+  RECONCILE(POST, "/skus/{sku}/reconciliation", "reconcile", BODY, LONG),
+  AUDIT(POST, "/skus/{sku}/audit", "audit", LONG),
+  ARCHIVE(POST, "/skus/{sku}/archive", "archive", LONG),
+  RELEASE_RESERVE(POST, "/skus/{sku}/release-reserve", "release-reserve"),
+  REPLAY(POST, "/dead-letters/{id}/replay", "replay"),
+  DISCARD(POST, "/dead-letters/{id}/discard", "discard", BODY),
+  CLOSE_CHARGE(POST, "/unexplained-charges/{id}/close", "close", BODY),
+  ENTER_FALLBACK(POST, "/fallback/enter", "fallback-enter"),
+  LEAVE_FALLBACK(POST, "/fallback/leave", "fallback-leave"),
+  FALLBACK_SETTINGS(PUT, "/fallback/settings", "fallback-settings", BODY);
+
+  /** Properties of a call. */
+  enum Trait {
+    /** Its query is passed on. */
+    QUERY,
+    /** It has a body in JSON. */
+    BODY,
+    /** It may load a sale or wait for orders in flight. */
+    LONG
+  }
+
+  private final RequestMethod method;
+  private final String path;
+  private final String action;
+  private final boolean hasQuery;
+  private final boolean hasBody;
+  private final boolean isLong;
+
+  /** A read. */
+  OperatorRoute(String path, Trait... traits) {
+    this(GET, path, "", traits);
+  }
+
+  /**
+   * A write.
+   *
+   * @param action in its audit line
+   */
+  OperatorRoute(RequestMethod method, String path, String action, Trait... traits) {
+    this.method = method;
+    this.path = path;
+    this.action = action;
+    Set<Trait> all = Set.of(traits);
+    this.hasQuery = all.contains(QUERY);
+    this.hasBody = all.contains(BODY);
+    this.isLong = all.contains(LONG);
+  }
+
+  /**
+   * The object of a call.
+   *
+   * @param path of the call, with ids
+   * @param subject for the audit line
+   */
+  record Target(String path, String subject) {}
+
+  /**
+   * @param ids by the names in the path
+   * @throws io.seckill.support.web.ProblemException 400 naming the id
+   */
+  Target target(Map<String, String> ids) {
+    String sku = ids.get("sku");
+    String id = ids.get("id");
+    if (sku != null) {
+      long skuId = PathIds.sku(sku);
+      return new Target(path.replace("{sku}", Long.toString(skuId)), "sku=" + skuId);
+    } else if (id != null) {
+      long number = PathIds.number("id", id);
+      String kind = path.startsWith("/dead-letters") ? "deadLetter=" : "unexplainedCharge=";
+      return new Target(path.replace("{id}", Long.toString(number)), kind + number);
+    }
+    return new Target(path, "fallback");
+  }
+
+  RequestMethod method() {
+    return method;
+  }
+
+  String path() {
+    return path;
+  }
+
+  String action() {
+    return action;
+  }
+
+  boolean hasQuery() {
+    return hasQuery;
+  }
+
+  boolean hasBody() {
+    return hasBody;
+  }
+
+  boolean isLong() {
+    return isLong;
+  }
+}

@@ -1,0 +1,60 @@
+package io.seckill.gateway.admin;
+
+import io.seckill.gateway.admin.SaleStopper.Stop;
+import io.seckill.gateway.admin.SaleStopper.Stopped;
+import io.seckill.gateway.web.Caller;
+import io.seckill.support.web.PathIds;
+import java.util.Locale;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** Pause and close: made here, because they must work while order-consumer is unavailable. */
+@RestController
+@RequestMapping(path = "/admin/v1/skus/{sku}", produces = MediaType.APPLICATION_JSON_VALUE)
+final class StopController {
+
+  private final SaleStopper stopper;
+  private final ReactiveAudit audit;
+
+  StopController(SaleStopper stopper, ReactiveAudit audit) {
+    this.stopper = stopper;
+    this.audit = audit;
+  }
+
+  @PostMapping("/pause")
+  Mono<ResponseEntity<Object>> pause(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(Stop.PAUSE, sku, exchange);
+  }
+
+  @PostMapping("/close")
+  Mono<ResponseEntity<Object>> close(@PathVariable String sku, ServerWebExchange exchange) {
+    return stop(Stop.CLOSE, sku, exchange);
+  }
+
+  private Mono<ResponseEntity<Object>> stop(Stop stop, String sku, ServerWebExchange exchange) {
+    long skuId = PathIds.sku(sku);
+    return audit
+        .write(
+            exchange,
+            stop.name().toLowerCase(Locale.ROOT),
+            "sku=" + skuId,
+            stopper.stop(stop, skuId, Caller.operatorOf(exchange)),
+            stopped ->
+                stopped instanceof Stopped.Partly partly
+                    ? "awaiting=" + partly.accepted().awaiting()
+                    : "done")
+        .map(StopController::entity);
+  }
+
+  private static ResponseEntity<Object> entity(Stopped stopped) {
+    return stopped instanceof Stopped.Everywhere everywhere
+        ? ResponseEntity.ok(everywhere.product())
+        : ResponseEntity.accepted().body(((Stopped.Partly) stopped).accepted());
+  }
+}

@@ -1,0 +1,114 @@
+package io.seckill.gateway.catalogue;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.ProductRow;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Reads products from MySQL, all with one statement, whose cost does not grow with sales that ended
+ * long ago.
+ */
+public final class ProductReader {
+
+  /** The columns that {@link #product} reads. */
+  public static final String COLUMNS =
+      """
+      sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, sale_phase, opens_at, closes_at,
+      state, state_version, epoch, last_seq, settled
+      """;
+
+  /** Products that may change without being asked for; the first condition is for the index. */
+  private static final String ALIVE =
+      "closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY"
+          + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s + 3600 SECOND";
+
+  private static final String READ =
+      """
+      SELECT term, in_fallback, %s, dead_sku,
+          closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
+        FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN (
+          SELECT %s, retention_s FROM products WHERE %s
+          UNION SELECT %s, retention_s FROM products WHERE sku_id IN (:wanted)
+        ) read_now ON TRUE
+        LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
+        ON dead_sku = sku_id
+      """
+          .formatted(COLUMNS, COLUMNS, ALIVE, COLUMNS);
+
+  private ProductReader() {}
+
+  /**
+   * @param alsoSkus to look for even if their sales ended long ago
+   */
+  static ProductReading read(JdbcClient mysql, Set<Long> alsoSkus) {
+    long now = System.nanoTime();
+    Map<Long, ProductRow> bySku = new HashMap<>();
+    Set<Long> withDeadLetters = new HashSet<>();
+    Set<Long> ofMySql = new HashSet<>();
+    AtomicBoolean redisHasSales = new AtomicBoolean();
+    AtomicLong term = new AtomicLong();
+    AtomicBoolean inFallback = new AtomicBoolean();
+    mysql
+        .sql(READ)
+        .param("wanted", alsoSkus.isEmpty() ? Set.of(0L) : alsoSkus)
+        .query(
+            row -> {
+              term.set(row.getLong("term"));
+              inFallback.set(row.getBoolean("in_fallback"));
+              if (row.getObject("sku_id") == null) {
+                return; // there is no product
+              }
+              ProductRow product = product(row);
+              bySku.put(product.skuId(), product);
+              if (row.getObject("dead_sku") != null) {
+                withDeadLetters.add(product.skuId());
+              }
+              if (!product.redisDecides()) {
+                ofMySql.add(product.skuId());
+              } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
+                redisHasSales.set(true);
+              }
+            });
+    return new ProductReading(
+        now, bySku, withDeadLetters, ofMySql, redisHasSales.get(), term.get(), inFallback.get());
+  }
+
+  /** The product of a row with {@link #COLUMNS}. */
+  public static ProductRow product(ResultSet row) throws SQLException {
+    SalePhase phase = SalePhase.valueOf(row.getString("sale_phase"));
+    return new ProductRow(
+        row.getLong("sku_id"),
+        row.getString("name"),
+        row.getLong("price_cents"),
+        row.getLong("stock"),
+        row.getLong("initial_stock"),
+        PurchasePolicy.valueOf(row.getString("policy")),
+        row.getInt("limit_per_user"),
+        phase.decider(),
+        phase.fallback(),
+        instant(row, "opens_at"),
+        instant(row, "closes_at"),
+        SaleState.valueOf(row.getString("state")),
+        row.getLong("state_version"),
+        row.getLong("epoch"),
+        row.getLong("last_seq"),
+        row.getLong("settled"));
+  }
+
+  private static Instant instant(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+  }
+}

@@ -1,0 +1,63 @@
+package io.seckill.gateway.catalogue;
+
+import io.seckill.common.sale.Decider;
+import io.seckill.support.web.ProductRow;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One read of the products.
+ *
+ * @param atNanos System.nanoTime() when the read began
+ * @param withDeadLetters SKUs of orders that are open dead letters
+ * @param ofMySql SKUs whose purchases MySQL decides
+ * @param redisHasSales whether Redis may have the data of any sale
+ * @param term of the last fallback that has begun
+ * @param inFallback whether it has not ended
+ */
+record ProductReading(
+    long atNanos,
+    Map<Long, ProductRow> bySku,
+    Set<Long> withDeadLetters,
+    Set<Long> ofMySql,
+    boolean redisHasSales,
+    long term,
+    boolean inFallback) {
+
+  /** Two reads. */
+  private static final Duration FRESH = Duration.ofSeconds(2);
+
+  /**
+   * A sale continues without MySQL, and so does its page. The rest, whether the sale runs and
+   * whether units are left, is read from Redis.
+   */
+  private static final Duration LONGEST_AGE = Duration.ofMinutes(5);
+
+  private boolean isYoungerThan(Duration age) {
+    return System.nanoTime() - atNanos <= age.toNanos();
+  }
+
+  boolean isUsable() {
+    return isYoungerThan(LONGEST_AGE);
+  }
+
+  /** REDIS for a SKU that was not there. */
+  Decider decides(long skuId) {
+    return !ofMySql.isEmpty() && ofMySql.contains(skuId) ? Decider.MYSQL : Decider.REDIS;
+  }
+
+  /** See {@link ProductCache#isOfRedis}. */
+  boolean isOfRedis(long skuId, long inTerm) {
+    return isYoungerThan(FRESH) && term == inTerm && !ofMySql.contains(skuId);
+  }
+
+  /** See {@link ProductCache#mayHaveStored}. */
+  boolean mayHaveStored(long skuId, long seq) {
+    ProductRow product = bySku.get(skuId);
+    return !isYoungerThan(FRESH)
+        || product == null
+        || seq <= product.lastSeq()
+        || withDeadLetters.contains(skuId);
+  }
+}

@@ -1,0 +1,53 @@
+package io.seckill.gateway.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.support.web.ProblemException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.web.bind.annotation.RequestMethod;
+
+class OperatorRouteTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "LEDGER, sku, 17, /skus/17/ledger, sku=17",
+    "PREHEAT, sku, 17, /skus/17/preheat, sku=17",
+    "REPLAY, id, 9, /dead-letters/9/replay, deadLetter=9",
+    "CLOSE_CHARGE, id, 9, /unexplained-charges/9/close, unexplainedCharge=9",
+    "ENTER_FALLBACK, other, 9, /fallback/enter, fallback"
+  })
+  void namesItsObject(OperatorRoute route, String name, String id, String path, String subject) {
+    assertThat(route.target(Map.of(name, id))).isEqualTo(new Target(path, subject));
+  }
+
+  /** The id is text of the caller: it becomes part of a path and of a line of the audit log. */
+  @ParameterizedTest
+  @CsvSource({"OPEN, sku, 1/close", "OPEN, sku, -1", "OPEN, sku, 01", "DISCARD, id, ../1"})
+  void refusesAnIdThatIsNoNumber(OperatorRoute route, String name, String id) {
+    assertThatThrownBy(() -> route.target(Map.of(name, id))).isInstanceOf(ProblemException.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void auditsEveryWrite(OperatorRoute route) {
+    assertThat(route.action().isEmpty()).isEqualTo(route.method() == RequestMethod.GET);
+  }
+
+  @Test
+  void waitsLongForCallsThatLoadASaleOrWaitForOrders() {
+    assertThat(OperatorRoute.values())
+        .filteredOn(OperatorRoute::isLong)
+        .containsExactlyInAnyOrder(
+            OperatorRoute.PUT_PRODUCT,
+            OperatorRoute.PREHEAT,
+            OperatorRoute.RECONCILE,
+            OperatorRoute.AUDIT,
+            OperatorRoute.ARCHIVE);
+  }
+}

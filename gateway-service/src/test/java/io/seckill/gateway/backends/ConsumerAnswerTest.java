@@ -1,0 +1,63 @@
+package io.seckill.gateway.backends;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ConsumerAnswerTest {
+
+  @Test
+  void readsASuccess() {
+    ConsumerAnswer answer = read(201, "{\"skuId\":7}", Requester.GATEWAY);
+
+    assertThat(answer.status()).isEqualTo(201);
+    assertThat(answer.body().path("skuId").intValue()).isEqualTo(7);
+    assertThat(read(204, "", Requester.GATEWAY).body().isEmpty()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "400, GATEWAY, INVALID_REQUEST",
+    "404, GATEWAY, UNKNOWN_SKU",
+    "409, OPERATOR, ILLEGAL_TRANSITION",
+    "503, OPERATOR, REDIS_UNAVAILABLE"
+  })
+  void passesARefusalOnWithItsCode(int status, Requester requester, String code) {
+    String body = "{\"code\":\"%s\",\"detail\":\"Bad\\nline\",\"field\":\"x y\"}".formatted(code);
+
+    assertThatThrownBy(() -> read(status, body, requester))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            refused -> {
+              Problem problem = refused.problem();
+              assertThat(problem.status()).isEqualTo(status);
+              assertThat(problem.code().toString()).isEqualTo(code);
+              assertThat(problem.json("id")).doesNotContain("Bad").doesNotContain("x y");
+            });
+  }
+
+  @ParameterizedTest
+  @CsvSource({"401, OPERATOR", "403, GATEWAY", "500, OPERATOR", "503, GATEWAY"})
+  void isNoAnswerForCallersOtherwise(int status, Requester requester) {
+    assertThatThrownBy(() -> read(status, "{\"code\":\"REDIS_UNAVAILABLE\"}", requester))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"503, OPERATOR, {}", "404, GATEWAY, <html>"})
+  void isNoAnswerWithoutAReadableCode(int status, Requester requester, String body) {
+    assertThatThrownBy(() -> read(status, body, requester))
+        .isInstanceOf(RuntimeException.class)
+        .isNotInstanceOf(ProblemException.class);
+  }
+
+  private static ConsumerAnswer read(int status, String body, Requester requester) {
+    return ConsumerAnswer.of(status, body.getBytes(UTF_8), requester);
+  }
+}

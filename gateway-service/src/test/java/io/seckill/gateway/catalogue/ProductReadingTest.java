@@ -1,0 +1,88 @@
+package io.seckill.gateway.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.ProductRow;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ProductReadingTest {
+
+  private static final long OF_REDIS = 1;
+  private static final long OF_MYSQL = 2;
+  private static final long WITH_DEAD_LETTER = 3;
+  private static final long UNKNOWN = 4;
+  private static final long LAST_SEQ = 40;
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 1, 40, true",
+    "0, 1, 41, false",
+    "0, 3, 41, true",
+    "0, 4, 41, true",
+    "3, 1, 41, true"
+  })
+  void showsWhichAdmissionsMySqlMayHave(long ageSeconds, long sku, long seq, boolean may) {
+    assertThat(reading(Duration.ofSeconds(ageSeconds)).mayHaveStored(sku, seq)).isEqualTo(may);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 1, 5, true", "0, 1, 6, false", "0, 2, 5, false", "3, 1, 5, false"})
+  void showsThatRedisDecidesOnlyWhileItIsFresh(long ageSeconds, long sku, long term, boolean is) {
+    assertThat(reading(Duration.ofSeconds(ageSeconds)).isOfRedis(sku, term)).isEqualTo(is);
+  }
+
+  @Test
+  void decidesByTheLastReadHoweverOld() {
+    ProductReading old = reading(Duration.ofHours(1));
+
+    assertThat(old.isUsable()).isFalse();
+    assertThat(old.decides(OF_MYSQL)).isEqualTo(Decider.MYSQL);
+    assertThat(old.decides(OF_REDIS)).isEqualTo(Decider.REDIS);
+    assertThat(old.decides(UNKNOWN)).isEqualTo(Decider.REDIS);
+    assertThat(reading(Duration.ofMinutes(4)).isUsable()).isTrue();
+  }
+
+  private static ProductReading reading(Duration age) {
+    return new ProductReading(
+        System.nanoTime() - age.toNanos(),
+        Map.of(
+            OF_REDIS, product(OF_REDIS, Decider.REDIS),
+            OF_MYSQL, product(OF_MYSQL, Decider.MYSQL),
+            WITH_DEAD_LETTER, product(WITH_DEAD_LETTER, Decider.REDIS)),
+        Set.of(WITH_DEAD_LETTER),
+        Set.of(OF_MYSQL),
+        true,
+        5,
+        false);
+  }
+
+  private static ProductRow product(long sku, Decider decides) {
+    Instant now = Instant.now();
+    return new ProductRow(
+        sku,
+        "thing",
+        1,
+        10,
+        10,
+        PurchasePolicy.UNLIMITED,
+        0,
+        decides,
+        "NO",
+        now,
+        now.plusSeconds(60),
+        SaleState.OPEN,
+        1,
+        1,
+        LAST_SEQ,
+        0);
+  }
+}
