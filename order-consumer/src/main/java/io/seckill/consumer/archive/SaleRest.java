@@ -2,7 +2,7 @@ package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.ledger.Ledgers;
-import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
@@ -59,13 +59,13 @@ class SaleRest {
 
   private final JdbcClient jdbc;
   private final Ledgers ledgers;
-  private final InFlightOrders inFlight;
+  private final RedisListScan lists;
   private final Barriers barriers;
 
-  SaleRest(JdbcClient jdbc, Ledgers ledgers, InFlightOrders inFlight, Barriers barriers) {
+  SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers barriers) {
     this.jdbc = jdbc;
     this.ledgers = ledgers;
-    this.inFlight = inFlight;
+    this.lists = lists;
     this.barriers = barriers;
   }
 
@@ -115,6 +115,6 @@ class SaleRest {
    * the queue needs, 30 s at most.
    */
   boolean hasNothingInFlight(long sku) {
-    return inFlight.hasNone(sku) && barriers.pass(Partition.ofSku(sku), BARRIER_TIMEOUT);
+    return lists.hasNone(sku) && barriers.pass(Partition.ofSku(sku), BARRIER_TIMEOUT);
   }
 }

@@ -35,7 +35,7 @@ public class Preheat {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Products products;
-  private final OrdersInFlight inFlight;
+  private final InFlightCheck inFlight;
   private final RedisSafety safety;
   private final SaleLoader loader;
   private final PreheatProperties settings;
@@ -45,7 +45,7 @@ public class Preheat {
 
   Preheat(
       Products products,
-      OrdersInFlight inFlight,
+      InFlightCheck inFlight,
       RedisSafety safety,
       SaleLoader loader,
       PreheatProperties settings,
@@ -156,7 +156,7 @@ public class Preheat {
     if (unknown && proven.orElse(-1) != product.epoch()) {
       throw notProven();
     }
-    OrdersInFlight.Count count = inFlight.of(skuId, product.epoch(), product.settled());
+    InFlightCheck.Count count = inFlight.of(skuId, product.epoch(), product.settled());
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }

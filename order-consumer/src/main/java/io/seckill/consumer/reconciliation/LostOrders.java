@@ -3,7 +3,7 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
-import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.storage.Barriers;
@@ -29,19 +29,19 @@ class LostOrders {
   private static final Logger log = LoggerFactory.getLogger(LostOrders.class);
 
   private final RedisSale sales;
-  private final InFlightOrders onTheWay;
+  private final RedisListScan lists;
   private final Barriers barriers;
   private final KnownOrders known;
   private final Resender resender;
 
   LostOrders(
       RedisSale sales,
-      InFlightOrders onTheWay,
+      RedisListScan lists,
       Barriers barriers,
       KnownOrders known,
       Resender resender) {
     this.sales = sales;
-    this.onTheWay = onTheWay;
+    this.lists = lists;
     this.barriers = barriers;
     this.known = known;
     this.resender = resender;
@@ -59,7 +59,7 @@ class LostOrders {
       long skuId, Map<OrderId, AdmissionRecord> suspects, Duration atMost) {
     Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
     if (!left.isEmpty()) {
-      onTheWay.removeFrom(skuId, left.keySet());
+      lists.removeFrom(skuId, left.keySet());
     }
     if (left.isEmpty()) {
       return Optional.of(left);
@@ -82,7 +82,7 @@ class LostOrders {
    * lost.
    */
   List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
-    if (seen.unpublished() <= 0 || !onTheWay.hasNone(sale.skuId())) {
+    if (seen.unpublished() <= 0 || !lists.hasNone(sale.skuId())) {
       return List.of();
     }
     RedisSaleState now = sales.state(sale.skuId());

@@ -6,7 +6,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.loading.DatabaseSnapshot;
-import io.seckill.consumer.loading.InFlightOrders;
+import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.loading.SaleLoader;
 import io.seckill.consumer.loading.SaleLoader.Loaded;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
@@ -66,7 +66,7 @@ class Rebuild {
   private final SaleLoader loader;
   private final JdbcClient jdbc;
   private final RedisSale sales;
-  private final InFlightOrders onTheWay;
+  private final RedisListScan lists;
   private final Barriers barriers;
   private final LostOrders lost;
   private final KnownOrders known;
@@ -75,14 +75,14 @@ class Rebuild {
       SaleLoader loader,
       JdbcClient jdbc,
       RedisSale sales,
-      InFlightOrders onTheWay,
+      RedisListScan lists,
       Barriers barriers,
       LostOrders lost,
       KnownOrders known) {
     this.loader = loader;
     this.jdbc = jdbc;
     this.sales = sales;
-    this.onTheWay = onTheWay;
+    this.lists = lists;
     this.barriers = barriers;
     this.lost = lost;
     this.known = known;
@@ -198,7 +198,7 @@ class Rebuild {
   }
 
   private boolean awaitEmptyLists(long sku, long deadline) {
-    while (!onTheWay.hasNone(sku)) {
+    while (!lists.hasNone(sku)) {
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }

@@ -17,20 +17,20 @@ import redis.clients.jedis.UnifiedJedis;
  * meanwhile.
  */
 @Component
-class OrdersInFlight {
+class InFlightCheck {
 
   /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
 
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
-  private final InFlightOrders onTheWay;
+  private final RedisListScan lists;
   private final Barriers barriers;
 
-  OrdersInFlight(JdbcClient jdbc, UnifiedJedis redis, InFlightOrders onTheWay, Barriers barriers) {
+  InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
     this.jdbc = jdbc;
     this.redis = redis;
-    this.onTheWay = onTheWay;
+    this.lists = lists;
     this.barriers = barriers;
   }
 
@@ -91,7 +91,7 @@ class OrdersInFlight {
    * @return false when orders are in flight, or the proof did not succeed in time
    */
   boolean isProvenNone(long skuId) {
-    return onTheWay.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
+    return lists.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);
   }
 
   private long pendingCompensations(long skuId) {

@@ -25,14 +25,14 @@ import redis.clients.jedis.UnifiedJedis;
  * twice.
  */
 @Component
-public class InFlightOrders {
+public class RedisListScan {
 
   /** More than a private queue holds, so that each is read by one command. */
   private static final int PAGE = 5_000;
 
   private final UnifiedJedis redis;
 
-  InFlightOrders(UnifiedJedis redis) {
+  RedisListScan(UnifiedJedis redis) {
     this.redis = redis;
   }
 
