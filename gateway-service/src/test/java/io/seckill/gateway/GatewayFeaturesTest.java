@@ -13,11 +13,24 @@ class GatewayFeaturesTest {
       new AllowedFeatures("gateway")
           .feature("security")
           .feature("web", "security")
-          .feature("backends")
+          .feature("batching")
+          .feature("backends", "batching")
           .feature("catalogue", "backends")
           .feature("fallback", "catalogue", "backends")
-          .feature("orders", "catalogue", "backends", "web", "security")
-          .feature("admission", "orders", "fallback", "catalogue", "backends", "web", "security")
+          .feature("orders", "catalogue", "backends", "batching", "web", "security")
+          .feature("ids", "backends", "security")
+          .feature("verification", "ids", "backends")
+          .feature(
+              "admission",
+              "verification",
+              "ids",
+              "orders",
+              "fallback",
+              "catalogue",
+              "backends",
+              "batching",
+              "web",
+              "security")
           .feature("admin", "catalogue", "backends", "web")
           .feature("ops", "catalogue", "backends")
           .feature("warmup", "security")

@@ -2,7 +2,7 @@ package io.seckill.gateway.admission;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
-import io.seckill.gateway.backends.RequestBatcherProperties;
+import io.seckill.gateway.batching.RequestBatcherProperties;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;

@@ -2,11 +2,12 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.backends.PendingRequest.Failure;
 import io.seckill.gateway.backends.RedisBreaker;
-import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.batching.PendingRequest.Failure;
+import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.fallback.Promises;
+import io.seckill.gateway.verification.VerifiedServers;
 import java.util.function.Consumer;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;

@@ -2,7 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Unknown;
-import io.seckill.gateway.backends.PendingRequest;
+import io.seckill.gateway.batching.PendingRequest;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 

@@ -7,7 +7,7 @@ import io.seckill.gateway.admission.Admission.Stored;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
-import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.batching.RequestBatcher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,4 @@
-/**
- * The atomic decision on one purchase: HTTP route, scripts, sold-out shield, and the watch over
- * Redis.
- */
+/** Decides purchases: the HTTP route, the script or the call of order-consumer, the answers. */
 @NullMarked
 package io.seckill.gateway.admission;
 

@@ -1,5 +1,6 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.support.web.ProblemCode;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;

@@ -1,7 +1,4 @@
-/**
- * Redis, MySQL and order-consumer as the gateway calls them: batched, within bounds, and behind
- * breakers.
- */
+/** Calls Redis, MySQL and order-consumer within bounds and behind circuit breakers. */
 @NullMarked
 package io.seckill.gateway.backends;
 

@@ -1,4 +1,4 @@
-/** What shoppers see of products: lists, pages, and the stock that is left. */
+/** Caches the products, and shows shoppers their lists, pages and remaining stock. */
 @NullMarked
 package io.seckill.gateway.catalogue;
 

@@ -1,4 +1,6 @@
-/** What this gateway may promise while MySQL may decide the sales of Redis. */
+/**
+ * Keeps a gateway from promising orders of sales that MySQL decides, and transfers its promises.
+ */
 @NullMarked
 package io.seckill.gateway.fallback;
 

@@ -1,4 +1,4 @@
-/** What operators watch: the stream for the operations page, relay lanes, metrics and health. */
+/** Shows operators the running sales: the stream of their page, lanes, metrics and health. */
 @NullMarked
 package io.seckill.gateway.ops;
 

@@ -1,4 +1,4 @@
-/** What shoppers see and do after the purchase: status, lists, events, payment and cancel. */
+/** Serves shoppers after the purchase: status, lists, events, payment and cancel. */
 @NullMarked
 package io.seckill.gateway.orders;
 

@@ -1,4 +1,4 @@
-/** Who calls, and how often: bearer tokens, and rate limits per user and per address. */
+/** Authenticates callers by bearer tokens, and limits requests per user and per address. */
 @NullMarked
 package io.seckill.gateway.security;
 

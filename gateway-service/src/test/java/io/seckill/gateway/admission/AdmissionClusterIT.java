@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisCluster;
@@ -177,7 +179,7 @@ class AdmissionClusterIT {
     try {
       away.forEach(sku -> shoppers.execute(() -> buyUntil(done, sku)));
       reachable.forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
-      long until = System.nanoTime() + AdmissionConfiguration.WORKER_LEASE.plusSeconds(4).toNanos();
+      long until = System.nanoTime() + WorkerLeases.DURATION.plusSeconds(4).toNanos();
       int bought = 0;
       int admitted = 0;
       while (System.nanoTime() < until) {

@@ -8,8 +8,12 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.testing.TestSale;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
@@ -324,7 +328,7 @@ class AdmissionFaultsIT {
     try {
       eventually().until(database::isWaitedFor);
       long hungMs = leaseEndMs();
-      long leaseMs = AdmissionConfiguration.WORKER_LEASE.toMillis();
+      long leaseMs = WorkerLeases.DURATION.toMillis();
       for (int i = 0; leaseEndMs() < hungMs + leaseMs; i++) {
         GatewayAnswer answer = gateway.buy(1, sale.sku(), 1, "key-number-" + i);
         assertThat(answer.status()).as(answer.body()).isEqualTo(202);
@@ -408,7 +412,7 @@ class AdmissionFaultsIT {
 
   private boolean verified() {
     VerifiedServers servers = gateway.bean(VerifiedServers.class);
-    return Calls.replicationId(redis).equals(servers.replicationId(0));
+    return TestSale.replicationId(redis).equals(servers.replicationId(0));
   }
 
   private double depth() {

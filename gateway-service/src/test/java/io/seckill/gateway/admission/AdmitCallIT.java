@@ -12,6 +12,8 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.testing.TestSale;
+import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.Arrays;
@@ -171,7 +173,7 @@ class AdmitCallIT {
         attempt(sale, 2, KEY, 1),
         attempt(sale, 1, KEY, 1));
 
-    String server = Calls.replicationId(redis);
+    String server = TestSale.replicationId(redis);
     assertThat(calls.marks().of(sale.sku()))
         .isEqualTo(new HighWaterMarks.Mark(server, 3, 42, 42, HighWaterMarks.Verdict.WHOLE));
     assertThat(calls.marks().of(neighbour.sku()))

@@ -2,11 +2,12 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.SnowflakeIds;
-import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.fallback.TestPromises;
+import io.seckill.gateway.testing.TestSale;
+import io.seckill.gateway.verification.HighWaterMarks;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.relay.lane.HandOver;
 import io.seckill.support.web.ProductRow;
 import java.time.Clock;
@@ -76,16 +77,8 @@ final class Calls {
   /** Marks the server as verified for all partitions, with any data. */
   void verify(UnifiedJedis redis) {
     for (int p = 0; p < 16; p++) {
-      servers.verified(p, replicationId(redis));
+      servers.verified(p, TestSale.replicationId(redis));
     }
-  }
-
-  static String replicationId(UnifiedJedis redis) {
-    List<?> reply =
-        (List<?>)
-            LuaScript.from(SaleWatch.class, "inspect.lua")
-                .call(redis, List.of(RedisKeys.outbox(0)), List.of(RedisKeys.prefix(0)));
-    return (String) reply.get(0);
   }
 
   Admission one(PurchaseAttempt attempt) {

@@ -11,6 +11,7 @@ import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.TestPromises;
+import io.seckill.gateway.testing.TestSale;
 import io.seckill.support.web.ProductRow;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;

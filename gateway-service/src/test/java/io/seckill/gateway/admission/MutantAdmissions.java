@@ -3,7 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Repeated;
-import io.seckill.gateway.backends.RequestBatcher;
+import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.fallback.Promises;
 import java.util.concurrent.atomic.AtomicInteger;
 

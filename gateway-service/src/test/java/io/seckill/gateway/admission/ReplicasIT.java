@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisServer;
 import java.util.List;

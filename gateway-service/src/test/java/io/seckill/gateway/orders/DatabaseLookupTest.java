@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.backends.RequestBatcherProperties;
+import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -128,8 +128,8 @@ class SaleArchiver {
       try {
         sales.stop(sku, SaleState.CLOSED);
         var unused = begin(sku, SCHEDULE);
-      } catch (ProblemException | JedisException e) {
-        log.info("sku {}: cannot be archived now: {}", sku, e.toString());
+      } catch (RuntimeException e) {
+        log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
       }
     }
   }
@@ -143,7 +143,7 @@ class SaleArchiver {
     try (RunLock lock =
         RunLock.take(pools.reconciliation(), "archive", LOCK_SILENCE).orElse(null)) {
       for (long sku : unfinished) {
-        if (lock != null) {
+        if (lock != null && lock.isHeld()) {
           proceedOrWait(sku, lock);
         }
       }
@@ -163,11 +163,11 @@ class SaleArchiver {
     }
   }
 
-  /** A part of Redis that is away, or a foreign key in it, keeps no other archive waiting. */
+  /** A part of Redis that is away, or something foreign in it, keeps no other archive waiting. */
   private void proceedOrWait(long sku, RunLock lock) {
     try {
       proceed(sku, lock);
-    } catch (JedisException e) {
+    } catch (RuntimeException e) {
       log.warn("sku {}: the archive waits: {}", sku, e.toString());
     }
   }

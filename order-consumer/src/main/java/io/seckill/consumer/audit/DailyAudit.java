@@ -27,7 +27,6 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Audits every sale once a day, in one of several processes. Each audit is stored when it is made,
@@ -89,12 +88,12 @@ class DailyAudit {
     standing = table.standing(due);
   }
 
-  /** A sale that cannot be compared now stays due. */
+  /** A sale that cannot be audited now stays due, and keeps no other waiting. */
   private void auditOrWait(long sku, LocalDate day) {
     try {
       audit(sku, day);
-    } catch (ProblemException | JedisException e) {
-      log.info("sku {}: cannot be audited now: {}", sku, e.toString());
+    } catch (RuntimeException e) {
+      log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
   }
 

@@ -118,25 +118,29 @@ class PendingStops {
     }
   }
 
-  /** Copies every stop that one of the stores has missed. */
+  /** Copies every stop that one of the stores has missed; one that fails keeps no other waiting. */
   void sweep() {
     for (PendingStop stop : states.pendingStops()) {
-      audit.audited(
-          new Operator(stop.operator()),
-          "stop",
-          "sku=" + stop.skuId(),
-          () -> {
-            carry(stop.skuId());
-            return stop;
-          },
-          done -> "state=" + done.state() + " asked=" + done.askedAt());
+      try {
+        carryAudited(stop);
+      } catch (RuntimeException e) {
+        log.warn("sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e);
+      }
     }
     List<ProductRow> stopped =
         products.findStopped(clock.instant()).stream().map(Product::row).toList();
-    for (ProductRow row : stopped) {
-      if (!follow(row, null)) {
-        return;
-      }
-    }
+    stopped.forEach(row -> follow(row, null));
+  }
+
+  private void carryAudited(PendingStop stop) {
+    audit.audited(
+        new Operator(stop.operator()),
+        "stop",
+        "sku=" + stop.skuId(),
+        () -> {
+          carry(stop.skuId());
+          return stop;
+        },
+        done -> "state=" + done.state() + " asked=" + done.askedAt());
   }
 }

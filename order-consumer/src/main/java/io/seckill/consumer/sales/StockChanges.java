@@ -9,12 +9,9 @@ import io.seckill.support.web.ProblemException;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Carries out changes from their rows, step by step; every step may be executed twice, by two
@@ -116,7 +113,7 @@ class StockChanges {
     for (StockChange change : table.unfinished(IDLE_SECONDS, SWEEP_LIMIT)) {
       try {
         drive(change);
-      } catch (DataAccessException | TransactionException | JedisException e) {
+      } catch (RuntimeException e) { // the others go on
         log.warn("Change {} of sku {} waits: {}", change.changeId(), change.skuId(), e.toString());
       }
     }

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import tools.jackson.databind.JsonNode;
 
@@ -156,8 +158,9 @@ class SaleArchiveIT {
     finish();
   }
 
-  @Test
-  void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows() {
+  @ParameterizedTest
+  @ValueSource(strings = {"a foreign key", "a foreign value"})
+  void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows(String foreign) {
     long other = NEXT_SKU.getAndIncrement();
     for (long each : List.of(sku, other)) {
       SaleInFlight.open(each, 10, consumer, flood);
@@ -165,7 +168,11 @@ class SaleArchiveIT {
       assertThat(archive(each).status()).isEqualTo(200);
     }
     consumer.redis().del(RedisKeys.sku(sku));
-    consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+    if (foreign.endsWith("key")) {
+      consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+    } else {
+      consumer.redis().hset(RedisKeys.sku(sku), "bucketCount", "many");
+    }
     consumer.update(
         "UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE WHERE sku_id = ?", sku);
 

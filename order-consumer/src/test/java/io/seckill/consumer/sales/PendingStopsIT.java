@@ -3,6 +3,7 @@ package io.seckill.consumer.sales;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleStates;
@@ -10,6 +11,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -124,6 +126,33 @@ class PendingStopsIT {
         sku);
 
     eventually().until(() -> redis("state").equals(state));
+  }
+
+  /** Two others, because one of them follows the foreign key in whichever order they are read. */
+  @Test
+  void aStopThatCannotBeWrittenKeepsNoOtherWaiting() {
+    long foreign = NEXT_SKU.getAndIncrement();
+    long other = NEXT_SKU.getAndIncrement();
+    List<Long> skus = List.of(sku, foreign, other);
+    for (long each : skus) {
+      new Sales(consumer).open(each, "LIMITED", 2, 500);
+    }
+    consumer.redis().del(RedisKeys.sku(foreign));
+    consumer.redis().set(RedisKeys.sku(foreign), "not a sale");
+    for (long each : skus) {
+      consumer
+          .redis()
+          .hset(
+              RedisKeys.stops(Partition.ofSku(each)),
+              Long.toString(each),
+              "PAUSED|" + System.currentTimeMillis() + "|tester");
+    }
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    eventually().until(() -> states.pendingStop(other).isEmpty());
+    assertThat(consumer.product(other, "state")).isEqualTo("PAUSED");
+    assertThat(states.pendingStop(foreign)).isPresent();
+    consumer.redis().del(RedisKeys.sku(foreign));
   }
 
   @Test

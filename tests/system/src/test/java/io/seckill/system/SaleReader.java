@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
@@ -82,7 +83,7 @@ public final class SaleReader {
           aliases(mysql, skuId),
           charges(mysql, skuId),
           mysqlQuota(mysql, skuId),
-          Long.parseLong(redis.get(RedisKeys.stock(skuId))),
+          stock(redis.get(RedisKeys.stock(skuId))),
           redisQuota(bought),
           matching(bought, "\\d+").keySet(),
           redis.llen(RedisKeys.outbox(Partition.ofSku(skuId))),
@@ -94,6 +95,11 @@ public final class SaleReader {
           repairs(mysql, skuId),
           counters(mysql, skuId));
     }
+  }
+
+  /** -1 while Redis lacks the stock, as in the middle of a rebuild; MySQL's is never that. */
+  private static long stock(@Nullable String inRedis) {
+    return inRedis == null ? -1 : Long.parseLong(inRedis);
   }
 
   /** Of Redis only what should not be there. */

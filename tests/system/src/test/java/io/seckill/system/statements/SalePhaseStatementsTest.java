@@ -45,8 +45,8 @@ class SalePhaseStatementsTest {
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       storage.StrongSale: any
-      admission.StoredSales: REDIS
       ops.SalesTable: any
+      verification.StoredSales: REDIS
       """
           .lines()
           .toList();

@@ -1,9 +1,9 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.testing;
 
 import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.TcpProxy;
@@ -22,7 +22,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** A MySQL database with the schema of order-consumer's migrations and rows written by a test. */
-final class SeededDatabase {
+public final class SeededDatabase {
 
   private final MySqlDatabase database;
 
@@ -30,13 +30,13 @@ final class SeededDatabase {
     this.database = database;
   }
 
-  static SeededDatabase create(MySqlServer server) {
+  public static SeededDatabase create(MySqlServer server) {
     SeededDatabase ledger = new SeededDatabase(server.newDatabase());
     ledger.migrations().forEach(ledger::execute);
     return ledger;
   }
 
-  SeededDatabase via(TcpProxy proxy) {
+  public SeededDatabase via(TcpProxy proxy) {
     return new SeededDatabase(database.via(proxy));
   }
 
@@ -45,29 +45,29 @@ final class SeededDatabase {
    *
    * @param properties {@code name=value}; they override the defaults
    */
-  TestGateway gateway(String redisUrl, String... properties) {
+  public TestGateway gateway(String redisUrl, String... properties) {
     TestGateway gateway = heldGateway(redisUrl, properties);
     eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
     return gateway;
   }
 
   /** Starts a gateway; it may not admit yet, because Redis is not verified. */
-  TestGateway heldGateway(String redisUrl, String... properties) {
+  public TestGateway heldGateway(String redisUrl, String... properties) {
     return TestGateway.start(redisUrl, database, TestGateway.NO_CONSUMER, properties);
   }
 
-  DataSource dataSource() {
+  public DataSource dataSource() {
     return new DriverManagerDataSource(
         database.jdbcUrl(), database.username(), database.password());
   }
 
   /** Writes a strong sale with 100 units; replaces the row if it exists. */
-  void strongSale(long sku, String state, long lastSeq) {
+  public void strongSale(long sku, String state, long lastSeq) {
     sale(sku, state, 1, lastSeq, "MYSQL");
   }
 
   /** Writes an order of one unit as order-consumer would. */
-  void order(OrderId id, long sku, long user, String status) {
+  public void order(OrderId id, long sku, long user, String status) {
     execute(
         ("INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
                 + " status, epoch, seq, admitted_at)"
@@ -75,12 +75,12 @@ final class SeededDatabase {
             .formatted(id, user, sku, id, status));
   }
 
-  void pay(OrderId id) {
+  public void pay(OrderId id) {
     execute("UPDATE orders SET status = 'PAID' WHERE order_id = " + id);
   }
 
   /** Writes a sale; replaces the row if it exists. */
-  void sale(long sku, String state, long epoch, long lastSeq) {
+  public void sale(long sku, String state, long epoch, long lastSeq) {
     sale(sku, state, epoch, lastSeq, "REDIS");
   }
 
@@ -107,7 +107,7 @@ final class SeededDatabase {
    * Writes the Redis server of a partition for which MySQL has stored everything that was published
    * before that server took over.
    */
-  void provenServer(int partition, String replicationId) {
+  public void provenServer(int partition, String replicationId) {
     execute(
         "REPLACE INTO redis_server VALUES (%d, '%s', UTC_TIMESTAMP(3))"
             .formatted(partition, replicationId));
@@ -118,7 +118,7 @@ final class SeededDatabase {
    *
    * @return closes the connection that holds the lock
    */
-  Closeable lockProducts() {
+  public Closeable lockProducts() {
     try {
       Connection connection = database.connect();
       try (Statement statement = connection.createStatement()) {
@@ -139,7 +139,7 @@ final class SeededDatabase {
   }
 
   /** Whether a connection waits for the table products, see {@link #lockProducts}. */
-  boolean isWaitedFor() {
+  public boolean isWaitedFor() {
     return database.number(
             "SELECT COUNT(*) FROM information_schema.processlist"
                 + " WHERE db = DATABASE() AND state LIKE 'Waiting for table%'")

@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.testing;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
@@ -13,9 +13,9 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /** A SKU on sale in Redis, in the state that preheat and open leave, with queries for tests. */
-final class TestSale {
+public final class TestSale {
 
-  static final int BUCKETS = 4;
+  public static final int BUCKETS = 4;
   private static final long FIRST_SKU = 1_001;
 
   private final UnifiedJedis redis;
@@ -27,11 +27,12 @@ final class TestSale {
   }
 
   /** Writes a sale that is open now and closes in a day. */
-  static TestSale open(UnifiedJedis redis, PurchasePolicy policy, int limit, long stock) {
+  public static TestSale open(UnifiedJedis redis, PurchasePolicy policy, int limit, long stock) {
     return open(redis, FIRST_SKU, policy, limit, stock);
   }
 
-  static TestSale open(UnifiedJedis redis, long sku, PurchasePolicy policy, int limit, long stock) {
+  public static TestSale open(
+      UnifiedJedis redis, long sku, PurchasePolicy policy, int limit, long stock) {
     Instant now = Instant.now();
     Map<String, String> rules = new HashMap<>();
     rules.put("policy", policy.name());
@@ -53,58 +54,63 @@ final class TestSale {
     return sale;
   }
 
-  static TestSale unlimited(UnifiedJedis redis, long stock) {
+  public static TestSale unlimited(UnifiedJedis redis, long stock) {
     return open(redis, PurchasePolicy.UNLIMITED, 0, stock);
   }
 
-  long sku() {
+  /** The replication id of the server that the client is connected to. */
+  public static String replicationId(UnifiedJedis redis) {
+    return redis.info("replication").replaceAll("(?s).*master_replid:(\\p{XDigit}+).*", "$1");
+  }
+
+  public long sku() {
     return sku;
   }
 
-  int partition() {
+  public int partition() {
     return (int) (sku % 16);
   }
 
-  TestSale with(String field, Object value) {
+  public TestSale with(String field, Object value) {
     redis.hset(RedisKeys.sku(sku), field, value.toString());
     return this;
   }
 
-  TestSale without(String field) {
+  public TestSale without(String field) {
     redis.hdel(RedisKeys.sku(sku), field);
     return this;
   }
 
-  void stock(long units) {
+  public void stock(long units) {
     redis.set(RedisKeys.stock(sku), Long.toString(units));
   }
 
-  long stock() {
+  public long stock() {
     return Long.parseLong(redis.get(RedisKeys.stock(sku)));
   }
 
-  long counter(String field) {
+  public long counter(String field) {
     return Long.parseLong(redis.hget(RedisKeys.sku(sku), field));
   }
 
-  String quota(long user) {
+  public String quota(long user) {
     return redis.hget(bucket(user), RedisKeys.quotaField(user));
   }
 
-  String record(long user, String orderId) {
+  public String record(long user, String orderId) {
     return redis.hget(bucket(user), orderId);
   }
 
-  void writeRecord(long user, String orderId, String record) {
+  public void writeRecord(long user, String orderId, String record) {
     redis.hset(bucket(user), orderId, record);
   }
 
-  String bucket(long user) {
+  public String bucket(long user) {
     return RedisKeys.bucket(sku, RedisKeys.bucketOf(user, BUCKETS));
   }
 
   /** Oldest first. */
-  List<OrderMessage> outbox() {
+  public List<OrderMessage> outbox() {
     return redis.lrange(RedisKeys.outbox(partition()), 0, -1).stream()
         .map(TestSale::decode)
         .sorted(java.util.Comparator.comparingLong(OrderMessage::seq))

@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.ids;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.OrderId;

@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
+import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -97,7 +99,7 @@ class LostAdmissionsIT {
     assertThat(buy(1).status()).isEqualTo(503);
     assertThat(sale.stock()).isEqualTo(10);
 
-    database.provenServer(sale.partition(), Calls.replicationId(redis));
+    database.provenServer(sale.partition(), TestSale.replicationId(redis));
     eventually().until(() -> buy(1).status() == 202);
   }
 
@@ -105,7 +107,7 @@ class LostAdmissionsIT {
   void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
     TestSale sale = onSale();
     gateway.close();
-    database.provenServer(sale.partition(), Calls.replicationId(redis));
+    database.provenServer(sale.partition(), TestSale.replicationId(redis));
     gateway = newGateway();
 
     assertThat(buy(1).status()).isEqualTo(202);

@@ -1,13 +1,14 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.admission.HighWaterMarks.Mark;
-import io.seckill.gateway.admission.HighWaterMarks.Verdict;
-import io.seckill.gateway.admission.StoredSales.Sale;
 import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.ids.WorkerLeases;
+import io.seckill.gateway.verification.HighWaterMarks.Mark;
+import io.seckill.gateway.verification.HighWaterMarks.Verdict;
+import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * needs may wait for this thread. After a loss of data no order id is used before Redis has
  * confirmed the worker lease again.
  */
-final class SaleWatch implements AutoCloseable {
+public final class SaleWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
   private static final LuaScript INSPECT = LuaScript.from(SaleWatch.class, "inspect.lua");
@@ -115,7 +116,7 @@ final class SaleWatch implements AutoCloseable {
    * Starts a comparison at once instead of at the next tick; called when a script reaches another
    * server.
    */
-  void wake() {
+  public void wake() {
     watching.runSoon();
   }
 
@@ -332,7 +333,7 @@ final class SaleWatch implements AutoCloseable {
         (p, replicationId) -> {
           if (unsafe.contains(replicationId)) {
             servers.refused(p);
-          } else if (leases.of(p).renew()) {
+          } else if (leases.renew(p)) {
             servers.verified(p, replicationId);
             log.info("data of partition {} verified: replication id {}", p, replicationId);
           }

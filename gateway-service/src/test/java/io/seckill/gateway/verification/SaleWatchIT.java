@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -7,12 +7,14 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.ids.WorkerLeases;
+import io.seckill.gateway.testing.SeededDatabase;
+import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,9 +92,7 @@ class SaleWatchIT {
 
   private static WorkerLeases leases(UnifiedJedis redis) {
     RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
-    Duration lease = Duration.ofSeconds(10);
-    return new WorkerLeases(
-        p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), lease), lease);
+    return new WorkerLeases(redis, breaker, WorkerLeases.DURATION);
   }
 
   private static SaleWatch watch(

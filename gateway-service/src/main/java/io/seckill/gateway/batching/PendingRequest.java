@@ -1,4 +1,4 @@
-package io.seckill.gateway.backends;
+package io.seckill.gateway.batching;
 
 /**
  * One request in a {@link RequestBatcher}; answered exactly once, by its batch or by the timeout

@@ -1,4 +1,4 @@
-package io.seckill.gateway.backends;
+package io.seckill.gateway.batching;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;

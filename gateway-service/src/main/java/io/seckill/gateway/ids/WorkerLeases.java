@@ -1,22 +1,27 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.ids;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.security.RunningGateways;
 import io.seckill.support.thread.RepeatingTask;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.UnifiedJedis;
 
 /**
  * The worker lease of every partition, each renewed in time, which also counts the gateways. The
  * thread that renews them calls only Redis: a blocked MySQL must not leave a running sale without
  * order ids.
  */
-final class WorkerLeases implements RunningGateways, AutoCloseable {
+public final class WorkerLeases implements RunningGateways, AutoCloseable {
+
+  /** Outlasts short outages of Redis; the numbers of a dead gateway are free again this soon. */
+  public static final Duration DURATION = Duration.ofSeconds(10);
 
   private static final Duration TICK = Duration.ofMillis(50);
 
@@ -27,19 +32,26 @@ final class WorkerLeases implements RunningGateways, AutoCloseable {
   private volatile int gateways = 1;
 
   /**
-   * @param lease creates the lease of a partition
    * @param duration time after which a lease expires unless it is renewed
    */
-  WorkerLeases(IntFunction<WorkerLease> lease, Duration duration) {
-    this.leases = IntStream.range(0, Partition.COUNT).mapToObj(lease).toList();
+  public WorkerLeases(UnifiedJedis redis, RedisBreaker breaker, Duration duration) {
+    this.leases =
+        IntStream.range(0, Partition.COUNT)
+            .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), duration))
+            .toList();
     this.renewNanos = duration.toNanos() / 4;
     Arrays.fill(renewedNanos, System.nanoTime() - renewNanos);
     this.renewing = new RepeatingTask("worker-lease", TICK, this::renewDue);
   }
 
   /** Returns a new order id; null while this gateway holds no worker number of the partition. */
-  @Nullable OrderId nextId(int partition) {
+  public @Nullable OrderId nextId(int partition) {
     return of(partition).next();
+  }
+
+  /** Whether Redis has confirmed the partition's lease, or a new one, during this call. */
+  public boolean renew(int partition) {
+    return of(partition).renew();
   }
 
   WorkerLease of(int partition) {

@@ -1,4 +1,4 @@
-package io.seckill.gateway.backends;
+package io.seckill.gateway.batching;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;

@@ -1,9 +1,9 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.admission.HighWaterMarks.Mark;
-import io.seckill.gateway.admission.HighWaterMarks.Verdict;
+import io.seckill.gateway.verification.HighWaterMarks.Mark;
+import io.seckill.gateway.verification.HighWaterMarks.Verdict;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

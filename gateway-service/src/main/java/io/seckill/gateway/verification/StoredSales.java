@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;

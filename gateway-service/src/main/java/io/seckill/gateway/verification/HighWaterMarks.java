@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,12 +15,12 @@ import org.springframework.stereotype.Component;
  * takes over, and a restart counts as another server.
  */
 @Component
-final class HighWaterMarks {
+public final class HighWaterMarks {
 
   private final ConcurrentMap<Long, Mark> marks = new ConcurrentHashMap<>();
 
   /** Whether the data of a SKU in Redis are complete. */
-  enum Verdict {
+  public enum Verdict {
     /** They contain every admission known to this gateway. */
     WHOLE,
     /**
@@ -39,7 +39,7 @@ final class HighWaterMarks {
    * @param first sequence at which this server began, as far as this gateway has seen
    * @param seq highest sequence
    */
-  record Mark(String server, long epoch, long first, long seq, Verdict verdict) {
+  public record Mark(String server, long epoch, long first, long seq, Verdict verdict) {
 
     private static Mark of(String server, long epoch, long seq, Verdict verdict) {
       return new Mark(server, epoch, seq, seq, verdict);
@@ -76,7 +76,7 @@ final class HighWaterMarks {
   }
 
   /** Records a server's reply that it admitted orders of a SKU up to this sequence. */
-  void record(String server, long skuId, long epoch, long seq) {
+  public void record(String server, long skuId, long epoch, long seq) {
     marks.compute(
         skuId,
         (sku, mark) ->
@@ -103,7 +103,7 @@ final class HighWaterMarks {
   }
 
   /** Returns the latest mark, or null when nothing is known of the SKU. */
-  @Nullable Mark of(long skuId) {
+  public @Nullable Mark of(long skuId) {
     return marks.get(skuId);
   }
 

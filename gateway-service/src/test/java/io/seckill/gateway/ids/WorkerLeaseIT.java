@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.ids;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -202,9 +202,7 @@ class WorkerLeaseIT {
   }
 
   private static WorkerLeases leases(UnifiedJedis redis) {
-    Duration lease = Duration.ofSeconds(2);
-    return new WorkerLeases(
-        p -> new WorkerLease(redis, breaker(redis), p, Clock.systemUTC(), lease), lease);
+    return new WorkerLeases(redis, breaker(redis), Duration.ofSeconds(2));
   }
 
   @Test

@@ -1,4 +1,4 @@
-package io.seckill.gateway.admission;
+package io.seckill.gateway.verification;
 
 import io.seckill.common.order.Partition;
 import java.util.Set;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * script first compares it with the id of its own server, so no purchase is ever decided on
  * unverified data, not even for a moment.
  */
-final class VerifiedServers {
+public final class VerifiedServers {
 
   private final AtomicReferenceArray<@Nullable String> replicationIds =
       new AtomicReferenceArray<>(Partition.COUNT);
@@ -20,12 +20,12 @@ final class VerifiedServers {
   private volatile int quarantinedOnSale;
 
   /** Null while the partition is not verified; it then admits nothing. */
-  @Nullable String replicationId(int partition) {
+  public @Nullable String replicationId(int partition) {
     return replicationIds.get(partition);
   }
 
   /** A script reached another server than {@code expected}; the partition is no longer verified. */
-  void otherServer(int partition, String expected) {
+  public void otherServer(int partition, String expected) {
     replicationIds.compareAndSet(partition, expected, null);
   }
 
@@ -34,7 +34,7 @@ final class VerifiedServers {
     replicationIds.set(partition, null);
   }
 
-  void verified(int partition, String replicationId) {
+  public void verified(int partition, String replicationId) {
     replicationIds.set(partition, replicationId);
   }
 
@@ -42,12 +42,12 @@ final class VerifiedServers {
    * Whether the SKU is quarantined: MySQL has newer data of it than Redis, so it admits nothing
    * until it is rebuilt.
    */
-  boolean isQuarantined(long skuId) {
+  public boolean isQuarantined(long skuId) {
     Set<Long> now = quarantined;
     return !now.isEmpty() && now.contains(skuId);
   }
 
-  Set<Long> quarantined() {
+  public Set<Long> quarantined() {
     return quarantined;
   }
 
@@ -66,7 +66,7 @@ final class VerifiedServers {
     quarantinedOnSale = onSale;
   }
 
-  boolean allVerified() {
+  public boolean allVerified() {
     return IntStream.range(0, Partition.COUNT).noneMatch(p -> replicationIds.get(p) == null);
   }
 }
