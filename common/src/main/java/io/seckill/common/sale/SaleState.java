@@ -15,9 +15,6 @@ public enum SaleState {
   /** States that an operator may request; only a preheat leads to PREHEATED. */
   public static final Set<SaleState> REQUESTABLE = EnumSet.of(OPEN, PAUSED, CLOSED);
 
-  /** States from which a preheat may start. */
-  public static final Set<SaleState> PREHEATABLE = EnumSet.of(NEW, PREHEATED, CLOSED);
-
   /** States from which a sale may change to {@code target}; the target is not one of them. */
   public static Set<SaleState> before(SaleState target) {
     return switch (target) {

@@ -6,7 +6,7 @@ enum ArchivePhase {
   REDIS,
   /** Orders, aliases and payments move to their history tables. */
   ORDERS,
-  /** Quotas and compensations are deleted: the history says what they said. */
+  /** Quotas and compensations are deleted: the history shows the same. */
   REST,
   DONE,
   /** The history is deleted, too; the sums stay. */

@@ -43,8 +43,8 @@ class ArchiveSteps {
           + " WHERE h.sku_id = :sku AND h.order_id BETWEEN :first AND :last";
 
   /**
-   * What is deleted is joined to what was copied: a row that somebody inserts in between is
-   * neither.
+   * The rows to delete are joined to the copied rows: a row that is inserted in between is neither
+   * copied nor deleted.
    */
   private static final List<String> MOVE =
       List.of(
@@ -94,10 +94,14 @@ class ArchiveSteps {
     this.transactions = transactions;
   }
 
-  /** The rules go last: they say how many buckets there are, so a repeat finds what is left. */
+  /** The rules go last: they say how many buckets there are, so a repeat finds the rest. */
   void removeFromRedis(ProductSnapshot sale) {
     long sku = sale.skuId();
-    int count = RedisSaleState.readRules(redis, sku).bucketCount();
+    RedisSaleState rules = RedisSaleState.readRules(redis, sku);
+    int count = rules.bucketCount();
+    if (count < 1 && !rules.text("bucketCount").isEmpty()) {
+      throw new IllegalStateException("Redis has no number of buckets of sku " + sku);
+    }
     for (int from = 0; from < count; from += BUCKETS_AT_ONCE) {
       redis.unlink(
           IntStream.range(from, Math.min(count, from + BUCKETS_AT_ONCE))
@@ -127,7 +131,7 @@ class ArchiveSteps {
         });
   }
 
-  /** Deletes a page of what is of no use any more; returns its rows, 0 when the phase is over. */
+  /** Deletes a page of rows of no further use; returns their number, 0 when the phase is over. */
   int deleteRest(long sku) {
     return inPhase(
         sku,

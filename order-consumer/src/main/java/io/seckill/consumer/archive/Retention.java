@@ -7,8 +7,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Deletes rows that nobody needs any more, page by page; docs/operations.md has the table of what
- * is kept for how long, and why. Two processes may do this at once.
+ * Deletes rows that nobody needs any more, page by page; docs/operations.md has the table of times,
+ * with the reasons. Two processes may do this at once.
  */
 @Component
 class Retention {

@@ -12,8 +12,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Finds what a sale still waits for. A sale at rest has ended every order, has nothing in any list
- * or queue, nothing pending, and adds up: then no row of it changes any more.
+ * Finds the reasons why a sale is not at rest. A sale at rest has ended every order, has nothing in
+ * any list or queue, nothing pending, and adds up: then no row of it changes any more.
  */
 @Component
 class SaleRest {
@@ -70,7 +70,7 @@ class SaleRest {
   }
 
   /**
-   * What the row of a product says against its archive, for operators; empty for nothing.
+   * The reasons in the row of a product against its archive, for operators; empty for none.
    *
    * @param sale as it is, or as it is locked
    */
@@ -86,7 +86,7 @@ class SaleRest {
   }
 
   /**
-   * What the sale waits for, for operators; empty when it is at rest.
+   * The reasons why the sale is not at rest, for operators; empty when it is.
    *
    * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable and the sale is
    *     not a strong one

@@ -1,7 +1,7 @@
 /**
- * The end of a sale: it leaves Redis, its rows move to history tables page by page, and what is too
- * old is deleted. Nothing here is in a hurry: every step yields to the storing of orders, and may
- * be cut off at any point.
+ * The end of a sale: it leaves Redis, its rows move to history tables page by page, and rows that
+ * are too old are deleted. Nothing here is urgent: every step yields to the storing of orders, and
+ * may be cut off at any point.
  */
 @NullMarked
 package io.seckill.consumer.archive;

@@ -16,7 +16,7 @@ import java.util.List;
  * @param refundedCents money that was refunded
  * @param refundsDue refunds that the provider has not confirmed
  * @param repairs made by reconciliations on this day
- * @param differences what contradicts something else, for operators; empty when all agrees
+ * @param differences the contradictions found, for operators; empty when all agrees
  */
 record SaleAudit(
     @JsonFormat(shape = JsonFormat.Shape.STRING) LocalDate day,

@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts a sale page by page, and says what contradicts something else. All that it is given must
- * be of one snapshot of MySQL. For one thread.
+ * Counts a sale page by page, and names the contradictions. All that it is given must be of one
+ * snapshot of MySQL. For one thread.
  */
 final class SaleCount {
 

@@ -1,5 +1,6 @@
 package io.seckill.consumer.deadletter;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -10,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.data.domain.Limit;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -27,12 +29,11 @@ class DeadLetterAdminController {
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  private final DeadLetterTable deadLetters;
+  private final DeadLetters deadLetters;
   private final DeadLetterResolver resolver;
   private final AuditLog audit;
 
-  DeadLetterAdminController(
-      DeadLetterTable deadLetters, DeadLetterResolver resolver, AuditLog audit) {
+  DeadLetterAdminController(DeadLetters deadLetters, DeadLetterResolver resolver, AuditLog audit) {
     this.deadLetters = deadLetters;
     this.resolver = resolver;
     this.audit = audit;
@@ -41,7 +42,9 @@ class DeadLetterAdminController {
   /**
    * @param next value of {@code after} for the next page; null on the last page
    */
-  record Page(List<DeadLetterRecord> deadLetters, @Nullable Long next) {}
+  record Page(
+      @JsonIgnoreProperties({"payload", "payloadBase64"}) List<DeadLetterRecord> deadLetters,
+      @Nullable Long next) {}
 
   @GetMapping
   Page list(
@@ -49,17 +52,18 @@ class DeadLetterAdminController {
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String after) {
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
+    DeadLetterState of = state == null ? null : RequestChecks.oneOf("state", state, STATES);
+    long from = after == null ? 0 : PathIds.number("after", after);
     List<DeadLetterRecord> page =
-        deadLetters.page(
-            state == null ? null : RequestChecks.oneOf("state", state, STATES),
-            after == null ? 0 : PathIds.number("after", after),
-            size);
+        of == null
+            ? deadLetters.findByIdGreaterThanOrderById(from, Limit.of(size))
+            : deadLetters.findByStateAndIdGreaterThanOrderById(of, from, Limit.of(size));
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
   }
 
   @GetMapping("/{id}")
   DeadLetterRecord show(@PathVariable String id) {
-    return deadLetters.show(PathIds.number("id", id));
+    return resolver.show(PathIds.number("id", id));
   }
 
   @PostMapping("/{id}/replay")

@@ -96,7 +96,7 @@ class DeadLetterDrain {
   }
 
   /**
-   * Moves at most one batch. The broker requeues what is not acked when the channel closes.
+   * Moves at most one batch. The broker requeues unacked messages when the channel closes.
    *
    * @return true when the batch was full
    * @throws SQLException when MySQL accepts no writes; nothing was fetched from the queue

@@ -60,8 +60,8 @@ public class DeadLetterPublisher {
    *     unknown; 503 when the broker has not confirmed them: it may or may not have them, and a
    *     second message is harmless
    */
-  void replay(DeadLetterTable.Message letter) {
-    byte[] payload = letter.payload();
+  void replay(DeadLetterRecord letter) {
+    byte[] payload = letter.message();
     if (payload == null) {
       throw ProblemException.of(
           ProblemCode.CUT,
@@ -86,8 +86,7 @@ public class DeadLetterPublisher {
   }
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
-  private static BasicProperties replayed(
-      @Nullable OrderMessage order, DeadLetterTable.Message letter) {
+  private static BasicProperties replayed(@Nullable OrderMessage order, DeadLetterRecord letter) {
     return new BasicProperties.Builder()
         .messageId(order == null ? null : order.orderId().toString())
         .contentType("application/json")
@@ -98,7 +97,7 @@ public class DeadLetterPublisher {
                 DeadLetterHeaders.ATTEMPTS,
                 letter.attempts(),
                 DeadLetterHeaders.FIRST_FAILED_AT,
-                letter.firstFailedAtMs()))
+                letter.firstFailedAt().toEpochMilli()))
         .build();
   }
 }

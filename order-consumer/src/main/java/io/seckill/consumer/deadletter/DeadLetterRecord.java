@@ -1,81 +1,151 @@
 package io.seckill.consumer.deadletter;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.annotation.JsonAutoDetect.Visibility;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.support.web.Operator;
+import jakarta.persistence.CollectionTable;
+import jakarta.persistence.Column;
+import jakarta.persistence.ElementCollection;
+import jakarta.persistence.Entity;
+import jakarta.persistence.EnumType;
+import jakarta.persistence.Enumerated;
+import jakarta.persistence.Id;
+import jakarta.persistence.JoinColumn;
+import jakarta.persistence.OrderColumn;
+import jakarta.persistence.Table;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
+import org.hibernate.annotations.DynamicUpdate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A dead letter as operators see it.
- *
- * @param orderId as text, as userId, because both may be above 2^53; null, with skuId and userId,
- *     when the message was unreadable
- * @param payloadBytes length of the whole message; null when an older version has truncated it
- * @param payload the beginning of the message as text: its first 4,096 bytes, which is all of every
- *     order; only when a single dead letter is shown
- * @param payloadBase64 the same bytes, when they are not valid UTF-8
- * @param resolvedBy with resolvedReason and resolvedAt, null while OPEN
- */
-record DeadLetterRecord(
-    long id,
-    @Nullable String orderId,
-    @Nullable Long skuId,
-    @Nullable String userId,
-    String reason,
-    String detail,
-    int attempts,
-    Instant firstFailedAt,
-    Instant lastFailedAt,
-    DeadLetterState state,
-    @Nullable String resolvedBy,
-    @Nullable String resolvedReason,
-    @Nullable Instant resolvedAt,
-    @Nullable Long payloadBytes,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payload,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String payloadBase64) {
+/** A row of {@code dead_letter}, as operators see it and resolve it. */
+@SuppressWarnings("UnusedVariable") // Jackson reads the fields
+@Entity
+@DynamicUpdate
+@Table(name = "dead_letter")
+@JsonAutoDetect(fieldVisibility = Visibility.ANY)
+@JsonPropertyOrder(alphabetic = false)
+class DeadLetterRecord {
+
+  @Id private long id;
 
   /**
-   * @param payload null when it is not to be shown
+   * As text, as userId, because both may be above 2^53; null, with skuId and userId, when the
+   * message was unreadable.
    */
-  static DeadLetterRecord read(ResultSet row, byte @Nullable [] payload) throws SQLException {
-    String text = payload == null ? null : new String(payload, StandardCharsets.UTF_8);
-    return new DeadLetterRecord(
-        row.getLong("id"),
-        row.getString("order_id"),
-        nullableLong(row, "sku_id"),
-        row.getString("user_id"),
-        row.getString("reason"),
-        row.getString("detail"),
-        row.getInt("attempts"),
-        utc(row.getObject("first_failed_at", LocalDateTime.class)),
-        utc(row.getObject("last_failed_at", LocalDateTime.class)),
-        DeadLetterState.valueOf(row.getString("state")),
-        row.getString("resolved_by"),
-        row.getString("resolved_reason"),
-        nullableUtc(row.getObject("resolved_at", LocalDateTime.class)),
-        nullableLong(row, "payload_bytes"),
-        text,
-        text == null || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), payload)
-            ? null
-            : Base64.getEncoder().encodeToString(payload));
+  private @Nullable String orderId;
+
+  private @Nullable Long skuId;
+  private @Nullable String userId;
+  private String reason;
+  private String detail;
+  private int attempts;
+  private Instant firstFailedAt;
+  private Instant lastFailedAt;
+
+  @Enumerated(EnumType.STRING)
+  private DeadLetterState state;
+
+  /** With resolvedReason and resolvedAt, null while OPEN. */
+  private @Nullable String resolvedBy;
+
+  private @Nullable String resolvedReason;
+  private @Nullable Instant resolvedAt;
+
+  /** Length of the whole message; null when an older version has truncated it. */
+  private @Nullable Long payloadBytes;
+
+  /** With which the message was published; null when unknown. */
+  @JsonIgnore private @Nullable String routingKey;
+
+  /** The first 4,096 bytes of the message. */
+  @JsonIgnore
+  @Column(name = "payload")
+  private byte[] beginning;
+
+  @JsonIgnore
+  @ElementCollection
+  @CollectionTable(name = "dead_letter_rest", joinColumns = @JoinColumn(name = "letter_id"))
+  @OrderColumn(name = "part")
+  @Column(name = "bytes")
+  private List<byte[]> rest;
+
+  /** For Hibernate, which fills the fields. */
+  @SuppressWarnings("NullAway.Init")
+  protected DeadLetterRecord() {}
+
+  long id() {
+    return id;
   }
 
-  private static @Nullable Long nullableLong(ResultSet row, String column) throws SQLException {
-    long value = row.getLong(column);
-    return row.wasNull() ? null : value;
+  @Nullable String orderId() {
+    return orderId;
   }
 
-  private static @Nullable Instant nullableUtc(@Nullable LocalDateTime time) {
-    return time == null ? null : utc(time);
+  int attempts() {
+    return attempts;
   }
 
-  private static Instant utc(LocalDateTime time) {
-    return time.toInstant(ZoneOffset.UTC);
+  Instant firstFailedAt() {
+    return firstFailedAt;
+  }
+
+  DeadLetterState state() {
+    return state;
+  }
+
+  @Nullable String routingKey() {
+    return routingKey;
+  }
+
+  /** The beginning of the message as text: all of every order. */
+  @JsonProperty
+  String payload() {
+    return new String(beginning, StandardCharsets.UTF_8);
+  }
+
+  /** The same bytes, when they are not valid UTF-8. */
+  @JsonProperty
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @Nullable String payloadBase64() {
+    return Arrays.equals(payload().getBytes(StandardCharsets.UTF_8), beginning)
+        ? null
+        : Base64.getEncoder().encodeToString(beginning);
+  }
+
+  /** The message as received, in the transaction that has read this; null when it is truncated. */
+  byte @Nullable [] message() {
+    if (payloadBytes == null) {
+      return null;
+    }
+    ByteArrayOutputStream whole = new ByteArrayOutputStream();
+    whole.writeBytes(beginning);
+    rest.forEach(whole::writeBytes);
+    if (whole.size() != payloadBytes) {
+      throw new IllegalStateException("dead letter " + id + " has lost parts of its message");
+    }
+    return whole.toByteArray();
+  }
+
+  /** The decoded message; null when it is truncated or cannot be read. */
+  @Nullable OrderMessage order() {
+    byte[] message = message();
+    return message == null ? null : DeadLetter.orderIn(message);
+  }
+
+  void resolve(DeadLetterState resolved, Operator operator, @Nullable String why) {
+    state = resolved;
+    resolvedBy = operator.name();
+    resolvedReason = why;
+    resolvedAt = Instant.now();
   }
 }

@@ -11,6 +11,7 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -26,7 +27,8 @@ class DeadLetterResolver {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
 
-  private final DeadLetterTable deadLetters;
+  private final DeadLetters deadLetters;
+  private final DeadLetterTable table;
   private final DeadLetterPublisher publisher;
   private final OrderStore store;
   private final OrderResults results;
@@ -34,18 +36,31 @@ class DeadLetterResolver {
   private final TransactionOperations transactions;
 
   DeadLetterResolver(
-      DeadLetterTable deadLetters,
+      DeadLetters deadLetters,
+      DeadLetterTable table,
       DeadLetterPublisher publisher,
       OrderStore store,
       OrderResults results,
       Compensations compensations,
       TransactionOperations transactions) {
     this.deadLetters = deadLetters;
+    this.table = table;
     this.publisher = publisher;
     this.store = store;
     this.results = results;
     this.compensations = compensations;
     this.transactions = transactions;
+  }
+
+  /**
+   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
+   */
+  DeadLetterRecord show(long id) {
+    return required(deadLetters.findById(id));
+  }
+
+  private static DeadLetterRecord required(Optional<DeadLetterRecord> found) {
+    return found.orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_DEAD_LETTER));
   }
 
   /**
@@ -57,13 +72,13 @@ class DeadLetterResolver {
   DeadLetterRecord replay(long id, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          DeadLetterTable.Message letter = deadLetters.lock(id);
+          DeadLetterRecord letter = required(deadLetters.lock(id));
           if (isOpen(letter, DeadLetterState.REPLAYED)) {
             publisher.replay(letter);
-            deadLetters.resolve(id, DeadLetterState.REPLAYED, operator, null);
+            letter.resolve(DeadLetterState.REPLAYED, operator, null);
           }
         });
-    return deadLetters.show(id);
+    return show(id);
   }
 
   /**
@@ -76,16 +91,16 @@ class DeadLetterResolver {
   DeadLetterRecord discard(long id, String reason, Operator operator) {
     transactions.executeWithoutResult(
         tx -> {
-          DeadLetterTable.Message letter = deadLetters.lock(id);
+          DeadLetterRecord letter = required(deadLetters.lock(id));
           if (isOpen(letter, DeadLetterState.DISCARDED)) {
             OrderMessage order = letter.order();
-            if (order != null && !deadLetters.isOfStrongSale(order.skuId())) {
+            if (order != null && !table.isOfStrongSale(order.skuId())) {
               reject(order);
             }
-            deadLetters.resolve(id, DeadLetterState.DISCARDED, operator, reason);
+            letter.resolve(DeadLetterState.DISCARDED, operator, reason);
           }
         });
-    return deadLetters.show(id);
+    return show(id);
   }
 
   /** Stores the order as REJECTED and returns its units; may be repeated. */
@@ -110,7 +125,7 @@ class DeadLetterResolver {
   /**
    * @return false when there is nothing left to do
    */
-  private static boolean isOpen(DeadLetterTable.Message letter, DeadLetterState wanted) {
+  private static boolean isOpen(DeadLetterRecord letter, DeadLetterState wanted) {
     if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
       throw ProblemException.of(
           ProblemCode.DEAD_LETTER_RESOLVED, "The dead letter is " + letter.state() + " already.");

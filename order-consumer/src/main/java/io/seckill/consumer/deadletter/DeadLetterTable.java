@@ -3,20 +3,14 @@ package io.seckill.consumer.deadletter;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.storage.UtcText;
-import io.seckill.support.web.Operator;
-import io.seckill.support.web.ProblemCode;
-import io.seckill.support.web.ProblemException;
-import java.io.ByteArrayOutputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
-/** The table {@code dead_letter}, with {@code dead_letter_rest}. */
+/** Writes dead letters to {@code dead_letter} and {@code dead_letter_rest}. */
 @Component
 class DeadLetterTable {
 
@@ -56,10 +50,6 @@ class DeadLetterTable {
       "INSERT INTO dead_letter_rest (letter_id, part, bytes)"
           + " SELECT id, ?, ? FROM dead_letter WHERE payload_hash = ?"
           + " ON DUPLICATE KEY UPDATE part = VALUES(part)";
-
-  private static final String COLUMNS =
-      "id, order_id, sku_id, user_id, reason, detail, attempts, first_failed_at, last_failed_at,"
-          + " state, resolved_by, resolved_reason, resolved_at, payload_bytes";
 
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;
@@ -121,116 +111,5 @@ class DeadLetterTable {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java platform has SHA-256", e);
     }
-  }
-
-  /**
-   * A locked dead letter with its message.
-   *
-   * @param payload complete, as received; null when an older version has truncated it
-   * @param routingKey with which it was published; null when unknown
-   */
-  @SuppressWarnings("ArrayRecordComponent") // handed over, never compared
-  record Message(
-      DeadLetterState state,
-      byte @Nullable [] payload,
-      @Nullable String routingKey,
-      int attempts,
-      long firstFailedAtMs) {
-
-    /** The decoded payload; null when it cannot be read. */
-    @Nullable OrderMessage order() {
-      return payload == null ? null : DeadLetter.orderIn(payload);
-    }
-  }
-
-  /**
-   * A page by id, oldest first.
-   *
-   * @param state null for all
-   * @param after id of the last dead letter seen, 0 for the first page
-   */
-  List<DeadLetterRecord> page(@Nullable DeadLetterState state, long after, int limit) {
-    String condition = state == null ? "" : "state = :state AND ";
-    return jdbc.sql(
-            "SELECT "
-                + COLUMNS
-                + " FROM dead_letter WHERE "
-                + condition
-                + "id > :after ORDER BY id LIMIT :limit")
-        .param("state", state == null ? null : state.name())
-        .param("after", after)
-        .param("limit", limit)
-        .query((row, number) -> DeadLetterRecord.read(row, null))
-        .list();
-  }
-
-  /**
-   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
-   */
-  DeadLetterRecord show(long id) {
-    return jdbc.sql("SELECT " + COLUMNS + ", payload FROM dead_letter WHERE id = ?")
-        .param(id)
-        .query((row, number) -> DeadLetterRecord.read(row, row.getBytes("payload")))
-        .optional()
-        .orElseThrow(DeadLetterTable::unknown);
-  }
-
-  /**
-   * Locks the row until the transaction ends, so that a concurrent replay and discard run one after
-   * the other.
-   *
-   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
-   */
-  Message lock(long id) {
-    return jdbc.sql(
-            "SELECT state, payload, payload_bytes, routing_key, attempts,"
-                + " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', first_failed_at) DIV 1000 AS first_at"
-                + " FROM dead_letter WHERE id = ? FOR UPDATE")
-        .param(id)
-        .query(
-            (row, number) ->
-                new Message(
-                    DeadLetterState.valueOf(row.getString("state")),
-                    whole(id, row.getBytes("payload"), row.getLong("payload_bytes")),
-                    row.getString("routing_key"),
-                    row.getInt("attempts"),
-                    row.getLong("first_at")))
-        .optional()
-        .orElseThrow(DeadLetterTable::unknown);
-  }
-
-  /**
-   * @param bytes length of the whole message; 0 when the rest is lost
-   */
-  private byte @Nullable [] whole(long id, byte[] beginning, long bytes) {
-    if (bytes <= beginning.length) {
-      return bytes == beginning.length ? beginning : null;
-    }
-    ByteArrayOutputStream whole = new ByteArrayOutputStream((int) bytes);
-    whole.writeBytes(beginning);
-    jdbc.sql("SELECT bytes FROM dead_letter_rest WHERE letter_id = ? ORDER BY part")
-        .param(id)
-        .query((row, number) -> row.getBytes("bytes"))
-        .list()
-        .forEach(whole::writeBytes);
-    if (whole.size() != bytes) {
-      throw new IllegalStateException("dead letter " + id + " has lost parts of its message");
-    }
-    return whole.toByteArray();
-  }
-
-  void resolve(long id, DeadLetterState state, Operator operator, @Nullable String reason) {
-    jdbc.sql(
-            "UPDATE dead_letter SET state = ?, resolved_by = ?, resolved_reason = ?,"
-                + " resolved_at = NOW(6) WHERE id = ?")
-        .param(state.name())
-        .param(operator.name())
-        .param(reason)
-        .param(id)
-        .update();
-  }
-
-  private static ProblemException unknown() {
-    return ProblemException.of(ProblemCode.UNKNOWN_DEAD_LETTER);
   }
 }

@@ -153,7 +153,8 @@ class FallbackControl {
   }
 
   /**
-   * Lets MySQL decide when no gateway can promise any more, and all have transferred what they did.
+   * Lets MySQL decide when no gateway can promise any more, and all have transferred their
+   * promises.
    */
   private void activate(Overview seen) {
     if (!enteringWait.isOver(seen)) {

@@ -23,7 +23,7 @@ import org.springframework.stereotype.Component;
 public class FallbackSales {
 
   /**
-   * SQL: what the statement that raises a sale's epoch for a loading assigns besides. A sale in a
+   * SQL: further assignments of the statement that raises a sale's epoch for a loading. A sale in a
    * fallback begins to be loaded, with nothing reserved; one that Redis decides stays as it is.
    */
   public static final String BEGIN_LOADING =
@@ -164,7 +164,7 @@ public class FallbackSales {
   }
 
   /**
-   * Lets MySQL sell on a sale whose loading has failed, under another epoch: what is left of the
+   * Lets MySQL sell on a sale whose loading has failed, under another epoch: the rest of the
    * loading admits nothing.
    */
   public static void resume(JdbcClient jdbc, long skuId) {
@@ -172,7 +172,7 @@ public class FallbackSales {
   }
 
   /**
-   * Stops a sale whose loading needs only what has changed since it began.
+   * Stops a sale whose loading needs only the changes since it began.
    *
    * @return false when another loading has begun, or the fallback goes on
    */
@@ -255,7 +255,7 @@ public class FallbackSales {
   }
 
   /**
-   * Gives up what is reserved: the orders that it was for are declared lost.
+   * Releases the reserved units: the orders that they were for are declared lost.
    *
    * @return units released
    * @throws ProblemException 404 UNKNOWN_SKU; 409 REFUSED when MySQL does not decide the sale in a

@@ -12,7 +12,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Heartbeats of gateways, and what they hand over; with every mode, and without Redis. */
+/** Heartbeats and promise transfers of gateways; with every mode, and without Redis. */
 @RestController
 @RequestMapping("/internal/v1/gateways/{token}")
 class GatewayController {

@@ -77,7 +77,7 @@ class GatewayTable {
         row.getLong("heard_ms_ago"));
   }
 
-  /** Registers a gateway, or writes what it says now; what it has handed over stays. */
+  /** Registers a gateway, or updates its report; its transferred promises stay. */
   void heard(String token, Heartbeat heartbeat) {
     jdbc.sql(HEARD)
         .params(

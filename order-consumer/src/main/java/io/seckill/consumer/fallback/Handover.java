@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of what a gateway promised before a term, or, with 0, before any.
+ * Some of the promises of a gateway before a term, or, with 0, before any.
  *
  * @param admitted the most units that Redis reported to it, by SKU; null for none
  * @param isLast whether it has handed over everything now

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Stores what gateways have promised, at any time and any number of times: an order that its
- * message has brought meanwhile is known. Redis gets it from the message, or gets all of it when
- * the sale returns. Thread-safe.
+ * Stores the promises of gateways, at any time and any number of times: an order that its message
+ * has brought meanwhile is known. Redis gets it from the message, or gets all of it when the sale
+ * returns. Thread-safe.
  */
 @Component
 class Handovers {

@@ -3,7 +3,7 @@ package io.seckill.consumer.fallback;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Loads into Redis what MySQL has of a sale that is in a fallback. */
+/** Loads a sale that is in a fallback from MySQL into Redis. */
 public interface SaleReturn {
 
   /**

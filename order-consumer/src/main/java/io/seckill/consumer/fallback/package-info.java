@@ -1,6 +1,6 @@
 /**
- * Lets MySQL decide the sales of Redis while Redis cannot: which gateways there are, when a
- * fallback begins and ends, and what is reserved meanwhile (docs/adr/0021-fallback.md).
+ * Lets MySQL decide the sales of Redis while Redis cannot: the gateways, the beginning and the end
+ * of a fallback, and the units reserved meanwhile (docs/adr/0021-fallback.md).
  */
 @NullMarked
 package io.seckill.consumer.fallback;

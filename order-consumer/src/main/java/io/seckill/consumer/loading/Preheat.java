@@ -1,6 +1,5 @@
 package io.seckill.consumer.loading;
 
-import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
@@ -161,12 +160,15 @@ public class Preheat {
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
-    return beginEpoch(skuId, lastSeq(product, unknown));
+    return product
+        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown))
+        .row();
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
   private ProductRow beginStrong(long skuId) {
-    return beginEpoch(skuId, lockStopped(skuId, true).settled());
+    Product product = lockStopped(skuId, true);
+    return product.preheat(settings.maxPerOrder(), settings.retention(), product.settled()).row();
   }
 
   /**
@@ -184,16 +186,6 @@ public class Preheat {
       throw SaleLoading.overtaken();
     }
     return product;
-  }
-
-  private ProductRow beginEpoch(long skuId, long lastSeq) {
-    products.preheat(
-        skuId,
-        settings.maxPerOrder(),
-        Math.toIntExact(settings.retention().toSeconds()),
-        lastSeq,
-        SaleState.PREHEATABLE);
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
   }
 
   /**

@@ -9,12 +9,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what the charges of one transaction are: the first charge of a waiting order pays for it,
- * every charge of an ended order is refunded, and any other needs an operator. Not thread-safe.
+ * Judges the charges of one transaction: the first charge of a waiting order pays for it, every
+ * charge of an ended order is refunded, and any other needs an operator. Not thread-safe.
  */
 final class ChargeJudge {
 
-  /** What a charge of the right amount is. */
+  /** The meaning of a charge of the right amount. */
   enum Verdict {
     PAYS(null),
     HAS_PAID(null),

@@ -24,9 +24,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Stores what the provider answered to charges: payments and orders change in one transaction. An
- * order that waits for its payment becomes PAID; the charge of an order that has ended otherwise
- * becomes due for a refund; any other charge becomes a row for an operator.
+ * Stores the provider's answers to charges: payments and orders change in one transaction. An order
+ * that waits for its payment becomes PAID; the charge of an order that has ended otherwise becomes
+ * due for a refund; any other charge becomes a row for an operator.
  */
 @Component
 class ChargeOutcomes {
@@ -150,7 +150,7 @@ class ChargeOutcomes {
     return new Settled(now, paid, reasons);
   }
 
-  /** Records the charges, and reads what is known of those that were reported before. */
+  /** Records the charges, and reads the orders of those that were reported before. */
   private ChargeJudge judge(Collection<Outcome> outcomes, Map<OrderId, OrderRow> locked) {
     Map<String, OrderId> reported = new HashMap<>();
     Set<OrderId> paid = new HashSet<>();

@@ -10,8 +10,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Judges what the provider reports on its own. Each report of money pays for its order, makes a
- * refund due, or becomes a row for an operator. A report may be repeated.
+ * Judges the reports that the provider sends on its own. Each report of money pays for its order,
+ * makes a refund due, or becomes a row for an operator. A report may be repeated.
  */
 @Component
 class ChargeReports {

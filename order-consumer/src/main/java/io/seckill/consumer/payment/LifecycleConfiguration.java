@@ -16,7 +16,7 @@ class LifecycleConfiguration {
 
   private static final Duration PAID_RESULTS_PAUSE = Duration.ofSeconds(1);
 
-  /** These find only what a crash left unfinished, so they need no hurry. */
+  /** These find only work that a crash left unfinished, so they need no hurry. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(10);
 
   @Bean

@@ -49,7 +49,7 @@ class PaidResults {
    * A paid order.
    *
    * @param at by MySQL's clock, in MySQL's format
-   * @param phase of its sale now; Redis learns nothing of what MySQL decides
+   * @param phase of its sale now; Redis does not get orders that MySQL decides
    */
   private record Paid(long orderId, long skuId, long userId, String at, SalePhase phase) {
 

@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Receives callbacks of the payment provider, which signs them with a secret instead of sending the
- * internal token. A signed callback is answered 2xx only after what it reports is stored.
+ * internal token. A signed callback is answered 2xx only after its report is stored.
  */
 @RestController
 class PaymentCallbackController {

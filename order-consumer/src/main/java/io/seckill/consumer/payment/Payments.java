@@ -26,8 +26,8 @@ import org.springframework.stereotype.Component;
  * Pays for orders. The intent is stored before the provider is called; the provider's answer and
  * the order's status change in one transaction; a charge for an order that had ended otherwise is
  * refunded. Concurrent payments share statements and transactions; the provider is called for each
- * by itself, outside of them. {@link #sweep} or the provider's callback completes what a crash or a
- * late provider leaves unfinished.
+ * by itself, outside of them. {@link #sweep} or the provider's callback completes payments that a
+ * crash or a late provider leaves unfinished.
  */
 @Component
 class Payments {

@@ -10,9 +10,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures what should be over within seconds and may stay: number and age of each kind of work
- * that waits in MySQL. Every statement reads an index whose entries are this work only, and at most
- * {@value #MOST} of them. While MySQL is unavailable the last figures stay, and the ages grow.
+ * Measures work that should be over within seconds and may stay: number and age of each kind of
+ * work that waits in MySQL. Every statement reads an index whose entries are this work only, and at
+ * most {@value #MOST} of them. While MySQL is unavailable the last figures stay, and the ages grow.
  */
 @Component
 class PendingWork {

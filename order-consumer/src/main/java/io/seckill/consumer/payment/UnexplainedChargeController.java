@@ -56,7 +56,7 @@ class UnexplainedChargeController {
   }
 
   /**
-   * @param reason what was done about the money, on one line
+   * @param reason how the money was dealt with, on one line
    */
   record Close(String reason) {
 

@@ -1,10 +1,7 @@
 package io.seckill.consumer.products;
 
-import io.seckill.common.sale.SaleState;
-import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
-import jakarta.persistence.EntityManager;
 import java.util.Optional;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
@@ -16,17 +13,11 @@ import redis.clients.jedis.exceptions.JedisException;
 class Catalogue {
 
   private final Products products;
-  private final EntityManager entities;
   private final TransactionOperations transactions;
   private final SaleExtension extension;
 
-  Catalogue(
-      Products products,
-      EntityManager entities,
-      TransactionOperations transactions,
-      SaleExtension extension) {
+  Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
     this.products = products;
-    this.entities = entities;
     this.transactions = transactions;
     this.extension = extension;
   }
@@ -51,68 +42,25 @@ class Catalogue {
    */
   Upserted upsert(long skuId, ProductRules rules) {
     if (products.findBySkuId(skuId).isEmpty()) {
-      Optional<ProductRow> created = create(skuId, rules);
+      Optional<Product> created = create(skuId, rules);
       if (created.isPresent()) {
-        return new Upserted(created.get(), true);
+        return new Upserted(created.get().row(), true);
       }
     }
-    Product edited = transactions.execute(tx -> edit(skuId, rules));
+    Product edited =
+        transactions.execute(tx -> products.lock(skuId).orElseThrow(Product::unknown).edit(rules));
     if (edited.epoch() > 0 && edited.phase().redisDecides()) {
       extension.extend(edited);
     }
     return new Upserted(edited.row(), false);
   }
 
-  /** Empty when another request has created it meanwhile; that makes JPA's transaction unusable. */
-  private Optional<ProductRow> create(long skuId, ProductRules rules) {
+  /** Empty when another request has created it meanwhile. */
+  private Optional<Product> create(long skuId, ProductRules rules) {
     try {
-      transactions.executeWithoutResult(tx -> entities.persist(new Product(skuId, rules)));
-      return products.findBySkuId(skuId).map(Product::row);
+      return Optional.of(transactions.execute(tx -> products.save(new Product(skuId, rules))));
     } catch (DataIntegrityViolationException e) {
       return Optional.empty();
-    }
-  }
-
-  private Product edit(long skuId, ProductRules rules) {
-    Product product = products.lock(skuId).orElseThrow(Product::unknown).refuseArchived();
-    if (product.state() == SaleState.NEW) {
-      rewrite(skuId, rules);
-    } else {
-      refuseImmutable(product.rules(), rules);
-      products.rename(skuId, rules.name(), rules.closesAt());
-    }
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown);
-  }
-
-  private void rewrite(long skuId, ProductRules rules) {
-    products.rewrite(
-        skuId,
-        rules.name(),
-        rules.priceCents(),
-        rules.stock(),
-        rules.policy(),
-        rules.limitPerUser(),
-        rules.decides(),
-        rules.opensAt(),
-        rules.closesAt());
-  }
-
-  private static void refuseImmutable(ProductRules now, ProductRules wanted) {
-    refuse(now.priceCents() != wanted.priceCents(), "priceCents", "cannot change");
-    refuse(now.stock() != wanted.stock(), "stock", "changes only through /stock");
-    refuse(now.policy() != wanted.policy(), "policy", "cannot change");
-    refuse(now.limitPerUser() != wanted.limitPerUser(), "limitPerUser", "cannot change");
-    refuse(now.decides() != wanted.decides(), "decides", "cannot change");
-    refuse(!now.opensAt().equals(wanted.opensAt()), "opensAt", "cannot change");
-    refuse(wanted.closesAt().isBefore(now.closesAt()), "closesAt", "can only move to later");
-  }
-
-  private static void refuse(boolean changed, String field, String rule) {
-    if (changed) {
-      throw ProblemException.ofField(
-          ProblemCode.IMMUTABLE_AFTER_PREHEAT,
-          field + " " + rule + " after the first preheat.",
-          field);
     }
   }
 }

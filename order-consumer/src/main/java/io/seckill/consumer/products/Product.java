@@ -1,95 +1,63 @@
 package io.seckill.consumer.products;
 
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
-import jakarta.persistence.Convert;
+import jakarta.persistence.Embedded;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import jakarta.persistence.Version;
 import java.time.Duration;
 import java.time.Instant;
+import org.hibernate.annotations.DynamicUpdate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One row of {@code products} as it was read, or one about to be inserted. It has no setters, and
- * no column can be updated through it: other transactions update stock, lastSeq and settled, and
- * flushing an entity would overwrite them with the values that were read. Every change is an UPDATE
- * of {@link Products}.
+ * One row of {@code products}. It changes only while the row is locked ({@link Products#lock}), and
+ * the columns that have changed are written at the end of the transaction: purchases update stock,
+ * lastSeq and settled with statements of their own.
  */
 @Entity
+@DynamicUpdate
 @Table(name = "products")
 public class Product {
 
-  @Id
-  @Column(name = "sku_id", updatable = false)
-  private long skuId;
+  @Id private long skuId;
 
-  @Column(updatable = false)
-  private String name;
-
-  @Column(name = "price_cents", updatable = false)
-  private long priceCents;
-
-  @Column(updatable = false)
-  private long stock;
-
-  @Column(name = "initial_stock", updatable = false)
-  private long initialStock;
-
-  @Enumerated(EnumType.STRING)
-  @Column(updatable = false)
-  private PurchasePolicy policy;
-
-  @Column(name = "limit_per_user", updatable = false)
-  private int limitPerUser;
-
-  /** As the operator chose, when it is inserted; a fallback changes it. */
+  /** Number of changes that were made here; null for a product that is not stored yet. */
   @SuppressWarnings("UnusedVariable")
-  @Enumerated(EnumType.STRING)
-  @Column(updatable = false)
-  private Decider decides;
+  @Version
+  private @Nullable Long version;
+
+  /** The decider is that of the row, which a fallback changes; the stock is the initial one. */
+  @Embedded private ProductRules rules;
+
+  private long stock;
 
   @Enumerated(EnumType.STRING)
   @Column(name = "sale_phase", insertable = false, updatable = false)
   private SalePhase phase;
 
-  @Convert(converter = UtcMillis.class)
-  @Column(name = "opens_at", updatable = false)
-  private Instant opensAt;
-
-  @Convert(converter = UtcMillis.class)
-  @Column(name = "closes_at", updatable = false)
-  private Instant closesAt;
-
   @Enumerated(EnumType.STRING)
-  @Column(updatable = false)
-  private SaleState state;
+  private SaleState state = SaleState.NEW;
 
-  @Column(updatable = false)
+  private long stateVersion;
   private long epoch;
-
-  @Column(name = "last_seq", updatable = false)
   private long lastSeq;
-
-  @Column(updatable = false)
   private long settled;
 
-  @Column(name = "state_version", insertable = false, updatable = false)
-  private long stateVersion;
-
   /** This column and the next keep the table's default until the first preheat. */
-  @SuppressWarnings("UnusedVariable") // for the UPDATE of a preheat
-  @Column(name = "max_per_order", insertable = false, updatable = false)
+  @SuppressWarnings("UnusedVariable")
+  @Column(insertable = false)
   private int maxPerOrder;
 
-  @Column(name = "retention_s", insertable = false, updatable = false)
+  @Column(name = "retention_s", insertable = false)
   private int retentionSeconds;
 
   @Column(insertable = false, updatable = false)
@@ -101,17 +69,63 @@ public class Product {
 
   Product(long skuId, ProductRules rules) {
     this.skuId = skuId;
-    this.name = rules.name();
-    this.priceCents = rules.priceCents();
-    this.stock = rules.stock();
-    this.initialStock = rules.stock();
-    this.policy = rules.policy();
-    this.limitPerUser = rules.limitPerUser();
-    this.decides = rules.decides();
-    this.phase = SalePhase.of(rules.decides());
-    this.opensAt = rules.opensAt();
-    this.closesAt = rules.closesAt();
-    this.state = SaleState.NEW;
+    rewrite(rules);
+  }
+
+  private void rewrite(ProductRules wanted) {
+    rules = wanted;
+    stock = wanted.stock();
+    phase = SalePhase.of(wanted.decides());
+  }
+
+  /**
+   * Takes all rules before the first preheat; after that only the name and a later closing time.
+   * The version of a strong sale is raised, because purchases decided meanwhile used the old time.
+   *
+   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the member that may not
+   *     change
+   */
+  Product edit(ProductRules wanted) {
+    refuseArchived();
+    if (state == SaleState.NEW) {
+      rewrite(wanted);
+    } else {
+      rules.with(phase.configured()).refuseImmutable(wanted);
+      rules = wanted.with(rules.decides());
+      stateVersion += phase.redisDecides() ? 0 : 1;
+    }
+    return this;
+  }
+
+  /**
+   * Begins an epoch: every order admitted in earlier epochs is settled or proven not to be in
+   * flight. A rebuild loads the sale with the settings of this preheat.
+   *
+   * @param seq to continue from, all up to it settled
+   */
+  public Product preheat(int maxPerOrder, Duration retention, long seq) {
+    state = SaleState.PREHEATED;
+    stateVersion++;
+    epoch++;
+    lastSeq = seq;
+    settled = seq;
+    this.maxPerOrder = maxPerOrder;
+    retentionSeconds = Math.toIntExact(retention.toSeconds());
+    return this;
+  }
+
+  /**
+   * Changes the state, unless the present one does not allow it.
+   *
+   * @param known number of the last state change that Redis has; the new number is above it, in
+   *     case MySQL was restored from a backup
+   */
+  public Product move(SaleState target, long known) {
+    if (SaleState.before(target).contains(state)) {
+      state = target;
+      stateVersion = Math.max(stateVersion, known) + 1;
+    }
+    return this;
   }
 
   public SaleState state() {
@@ -141,10 +155,6 @@ public class Product {
         ProblemCode.ARCHIVED, "The sale is archived; sell again under another SKU.");
   }
 
-  public long stateVersion() {
-    return stateVersion;
-  }
-
   public long epoch() {
     return epoch;
   }
@@ -154,7 +164,7 @@ public class Product {
   }
 
   public long initialStock() {
-    return initialStock;
+    return rules.stock();
   }
 
   public long lastSeq() {
@@ -166,7 +176,7 @@ public class Product {
   }
 
   Instant closesAt() {
-    return closesAt;
+    return rules.closesAt();
   }
 
   /** How long Redis keeps the sale after its closing. */
@@ -174,32 +184,19 @@ public class Product {
     return Duration.ofSeconds(retentionSeconds);
   }
 
-  /** The rules as an edit has to repeat them; stock is the opening stock with all changes. */
-  ProductRules rules() {
-    return new ProductRules(
-        name,
-        priceCents,
-        initialStock,
-        policy,
-        limitPerUser,
-        phase.configured(),
-        opensAt,
-        closesAt);
-  }
-
   public ProductRow row() {
     return new ProductRow(
         skuId,
-        name,
-        priceCents,
+        rules.name(),
+        rules.priceCents(),
         stock,
-        initialStock,
-        policy,
-        limitPerUser,
+        rules.stock(),
+        rules.policy(),
+        rules.limitPerUser(),
         phase.decider(),
         phase.fallback(),
-        opensAt,
-        closesAt,
+        rules.opensAt(),
+        rules.closesAt(),
         state,
         stateVersion,
         epoch,

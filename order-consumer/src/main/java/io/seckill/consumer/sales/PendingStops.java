@@ -68,13 +68,11 @@ class PendingStops {
     Optional<Product> locked = products.lock(skuId);
     return states
         .pendingStop(skuId)
-        .map(stop -> new Taken(stop, locked.map(product -> move(product, stop))));
-  }
-
-  private ProductRow move(Product product, PendingStop stop) {
-    SaleState target = SaleState.valueOf(stop.state());
-    products.move(product.skuId(), target, product.stateVersion() + 1, SaleState.before(target));
-    return products.findBySkuId(product.skuId()).orElseThrow(Product::unknown).row();
+        .map(
+            stop -> {
+              SaleState target = SaleState.valueOf(stop.state());
+              return new Taken(stop, locked.map(product -> product.move(target, 0).row()));
+            });
   }
 
   private void end(Taken taken) {

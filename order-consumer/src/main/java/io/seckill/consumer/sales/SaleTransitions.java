@@ -176,8 +176,7 @@ public class SaleTransitions {
   }
 
   /**
-   * @param known number of the last state change that Redis has; the new number is above it, in
-   *     case MySQL was restored from a backup
+   * @param known number of the last state change that Redis has
    */
   private ProductRow move(long skuId, SaleState target, long known) {
     return transactions.execute(
@@ -186,16 +185,14 @@ public class SaleTransitions {
           if (target != SaleState.CLOSED) {
             product.refuseArchived();
           }
-          long version = Math.max(product.stateVersion(), known) + 1;
-          products.move(skuId, target, version, SaleState.before(target));
-          ProductRow row = find(skuId).row();
-          if (row.state() != target) {
+          SaleState state = product.move(target, known).state();
+          if (state != target) {
             throw ProblemException.ofSale(
                 ProblemCode.ILLEGAL_TRANSITION,
-                "A sale that is " + row.state() + " cannot become " + target + ".",
-                row.state().name());
+                "A sale that is " + state + " cannot become " + target + ".",
+                state.name());
           }
-          return row;
+          return product.row();
         });
   }
 }

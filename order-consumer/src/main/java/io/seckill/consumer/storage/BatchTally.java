@@ -9,7 +9,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.springframework.jdbc.core.JdbcOperations;
 
-/** Collects what a transaction takes from each product until its end: stock is updated last. */
+/**
+ * Collects the units that a transaction takes from each product until its end: stock is updated
+ * last.
+ */
 final class BatchTally {
 
   private final SortedMap<Long, Sku> skus = new TreeMap<>();

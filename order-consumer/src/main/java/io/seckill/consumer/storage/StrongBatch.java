@@ -14,11 +14,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides purchases of one strong sale in the order given, from what was read; later ones see what
- * earlier ones take. The order of the checks is that of {@code admit.lua}. A purchase that only
- * reserved units could serve is BUSY: they are not sold out. So is, while units are reserved, one
- * that is refused by what the storing of an order does not check, the sale's state, its times and
- * its bound for one order: it may be the repeat of a purchase that Redis has admitted, and whose
+ * Decides purchases of one strong sale in the order given, from one read; later ones see the units
+ * that earlier ones take. The order of the checks is that of {@code admit.lua}. A purchase that
+ * only reserved units could serve is BUSY: they are not sold out. So is, while units are reserved,
+ * one that is refused by the sale's state, its times or its bound for one order, which the storing
+ * of an order does not check: it may be the repeat of a purchase that Redis has admitted, and whose
  * order is stored when it arrives.
  */
 final class StrongBatch {

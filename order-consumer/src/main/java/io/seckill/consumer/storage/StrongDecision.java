@@ -35,11 +35,11 @@ public record StrongDecision(
     IDEMPOTENCY_KEY_REUSED,
     /**
      * Too many batches at once, or too many conflicts; MySQL does not decide this sale, or not yet;
-     * only what a fallback has reserved is left; or while it has reserved something, the sale takes
-     * no purchase, which may have been admitted before.
+     * only units that a fallback has reserved are left; or while there are some, the sale takes no
+     * purchase, which may have been admitted before.
      */
     BUSY,
-    /** MySQL has failed: a repeat with the same key finds out what it did. */
+    /** MySQL has failed: a repeat with the same key returns its decision. */
     UNKNOWN
   }
 

@@ -46,7 +46,7 @@ final class StrongMetrics {
     conflicts.increment();
   }
 
-  /** Counts what is confirmed among decisions on a sale in a fallback. */
+  /** Counts the confirmed purchases among decisions on a sale in a fallback. */
   void served(List<StrongDecision> decisions) {
     decisions.stream()
         .filter(decision -> decision.outcome() == Outcome.CONFIRMED)

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcOperations;
 /**
  * A strong sale, or one that MySQL decides in a fallback, as one read without a lock has found it.
  *
- * @param phase who decides its purchases now: MySQL, unless the sale is changing
+ * @param phase decider of its purchases now: MySQL, unless the sale is changing
  * @param version number of changes of the sale; a decision from this read is valid only while MySQL
  *     still has it
  * @param reserved of the stock: for orders that Redis may have promised before

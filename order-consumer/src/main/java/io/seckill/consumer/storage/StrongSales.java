@@ -40,7 +40,7 @@ import org.springframework.transaction.TransactionException;
  * Decides purchases of strong sales in MySQL and stores those that it confirms, a batch of one SKU
  * in one transaction. First assumes that every purchase of the batch can be confirmed. If a guard
  * refuses that, everything is undone, and each purchase is decided from reads without locks: every
- * write is a guard of what was read, and when one refuses, it is decided again. Thread-safe.
+ * write guards these reads, and when one refuses, it is decided again. Thread-safe.
  */
 @Component
 public final class StrongSales {
@@ -233,8 +233,8 @@ public final class StrongSales {
   }
 
   /**
-   * Reads the requests last: what a first attempt of the same request has taken may be seen by a
-   * read only if the request is seen, too. Otherwise its repeat would be refused.
+   * Reads the requests last: a read may see the units that a first attempt of the same request has
+   * taken only if it sees the request, too. Otherwise its repeat would be refused.
    *
    * @return null when a guard has refused
    */
@@ -257,7 +257,7 @@ public final class StrongSales {
     return Decided.by(batch, sale);
   }
 
-  /** A gateway may not have read yet what decides the sale now. */
+  /** A gateway may not have read yet which store decides the sale now. */
   private static Decided undecided(@Nullable StrongSale sale, List<StrongPurchase> purchases) {
     return new Decided(
         all(purchases, sale == null ? Outcome.UNKNOWN_SKU : Outcome.BUSY), sale != null);

@@ -135,6 +135,23 @@ class CatalogueIT {
     assertThat(later.text("closesAt")).isEqualTo("2037-01-01T00:00:00.123Z");
   }
 
+  /** In a fallback the row says MYSQL, and the operator goes on to say REDIS. */
+  @Test
+  void anEditInAFallbackLeavesTheDeciderOfTheRow() {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    api.post(path + "/preheat", "{}");
+    consumer.update(
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE' WHERE sku_id = ?", sku);
+
+    Answer edited = api.put(path, Sales.product("LIMITED", 2, 500).replace("Phone", "Radio"));
+
+    assertThat(edited.status()).isEqualTo(200);
+    assertThat(edited.text("fallback")).isEqualTo("ACTIVE");
+    assertThat(api.get(path).body()).isEqualTo(edited.body());
+    assertThat(column("CONCAT_WS(' ', name, decides, sale_phase, state_version, version)"))
+        .isEqualTo("Radio MYSQL MYSQL 2 2");
+  }
+
   @Test
   void editsNeverWriteBackWhatTheBatchPathCounts() {
     api.put(path, Sales.product("LIMITED", 2, 1000));
@@ -183,8 +200,8 @@ class CatalogueIT {
   }
 
   /**
-   * facts.md 36: a duplicate key makes JPA's transaction rollback-only; save() would overwrite the
-   * row.
+   * facts.md 36: a duplicate key makes JPA's transaction rollback-only; without a version, save()
+   * would overwrite the row.
    */
   @Test
   void concurrentCreatesMakeOneProduct() {

@@ -29,7 +29,6 @@ class SalePhaseStatementsTest {
       reconciliation.Schedule: REDIS
       catalogue.ProductCache: any
       products.Products: REDIS
-      products.Products: REDIS
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       deadletter.DeadLetterTable: STRONG

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import net.bytebuddy.jar.asm.AnnotationVisitor;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
+import net.bytebuddy.jar.asm.FieldVisitor;
 import net.bytebuddy.jar.asm.Handle;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
@@ -47,6 +48,8 @@ final class StatementTexts {
 
   private static final String QUERY = "Lorg/springframework/data/jpa/repository/Query;";
   private static final String REPOSITORY = "org/springframework/data/repository/Repository";
+  private static final String ENTITY = "Ljakarta/persistence/Entity;";
+  private static final String COLLECTION = "Ljakarta/persistence/ElementCollection;";
   private static final String ENTITY_MANAGER = "jakarta/persistence/EntityManager";
 
   /** By which code reaches the database without a statement of its own. */
@@ -130,7 +133,10 @@ final class StatementTexts {
 
     private final List<String> found = new ArrayList<>();
 
-    /** Methods without a text, for which Hibernate makes a statement. */
+    /**
+     * Methods without a text, and collections, for which Hibernate makes a statement; "update" for
+     * changes of an entity.
+     */
     private final List<String> generated = new ArrayList<>();
 
     private String owner = "";
@@ -150,6 +156,32 @@ final class StatementTexts {
         String @Nullable [] interfaces) {
       owner = name.replaceFirst("[$].*", "").replace('/', '.');
       isRepository = interfaces != null && List.of(interfaces).contains(REPOSITORY);
+    }
+
+    @Override
+    public @Nullable AnnotationVisitor visitAnnotation(String type, boolean visible) {
+      if (type.equals(ENTITY)) {
+        generated.add("update");
+      }
+      return null;
+    }
+
+    @Override
+    public FieldVisitor visitField(
+        int access,
+        String field,
+        String descriptor,
+        @Nullable String signature,
+        @Nullable Object value) {
+      return new FieldVisitor(Opcodes.ASM9) {
+        @Override
+        public @Nullable AnnotationVisitor visitAnnotation(String type, boolean visible) {
+          if (type.equals(COLLECTION)) {
+            generated.add(field);
+          }
+          return null;
+        }
+      };
     }
 
     @Override

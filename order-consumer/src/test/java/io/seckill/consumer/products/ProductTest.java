@@ -1,0 +1,100 @@
+package io.seckill.consumer.products;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.ProductRow;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ProductTest {
+
+  private static final Instant OPENING = Instant.parse("2026-01-01T00:00:00Z");
+  private static final Instant CLOSING = Instant.parse("2036-01-01T00:00:00Z");
+  private static final Duration RETENTION = Duration.ofDays(2);
+
+  private static ProductRules rules(Decider decider, long stock, String name, Instant closing) {
+    return new ProductRules(
+        name, 9_900, stock, PurchasePolicy.LIMITED, 2, decider, OPENING, closing);
+  }
+
+  private static Product product(Decider decider) {
+    return new Product(1001, rules(decider, 500, "Phone", CLOSING));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Decider.class)
+  void beforeTheFirstPreheatAnEditTakesEverything(Decider decider) {
+    ProductRow edited = product(Decider.REDIS).edit(rules(decider, 70, "Radio", OPENING)).row();
+
+    assertThat(edited.stock()).isEqualTo(70);
+    assertThat(edited.initialStock()).isEqualTo(70);
+    assertThat(edited.name()).isEqualTo("Radio");
+    assertThat(edited.closesAt()).isEqualTo(OPENING);
+    assertThat(edited.decides()).isEqualTo(decider);
+    assertThat(edited.stateVersion()).isZero();
+  }
+
+  /** Purchases of a strong sale that are decided meanwhile used the old closing time. */
+  @ParameterizedTest
+  @CsvSource({"REDIS, 1", "MYSQL, 2"})
+  void afterThePreheatAnEditTakesNameAndClosingTime(Decider decider, long stateVersion) {
+    Product product = product(decider).preheat(100, RETENTION, 0);
+
+    ProductRow edited = product.edit(rules(decider, 500, "Radio", CLOSING.plusMillis(1))).row();
+
+    assertThat(edited.name()).isEqualTo("Radio");
+    assertThat(edited.closesAt()).isEqualTo(CLOSING.plusMillis(1));
+    assertThat(edited.stateVersion()).isEqualTo(stateVersion);
+  }
+
+  @Test
+  void aRefusedEditChangesNothing() {
+    Product product = product(Decider.REDIS).preheat(100, RETENTION, 0);
+    ProductRow before = product.row();
+
+    assertThatThrownBy(() -> product.edit(rules(Decider.MYSQL, 500, "Radio", CLOSING)))
+        .isInstanceOf(ProblemException.class);
+
+    assertThat(product.row()).isEqualTo(before);
+  }
+
+  @Test
+  void aPreheatBeginsAnEpoch() {
+    Product product = product(Decider.REDIS).preheat(100, RETENTION, 7);
+
+    ProductRow row = product.preheat(100, RETENTION, 9).row();
+
+    assertThat(row.state()).isEqualTo(SaleState.PREHEATED);
+    assertThat(row.epoch()).isEqualTo(2);
+    assertThat(row.stateVersion()).isEqualTo(2);
+    assertThat(row.lastSeq()).isEqualTo(9);
+    assertThat(row.settled()).isEqualTo(9);
+    assertThat(product.retention()).isEqualTo(RETENTION);
+  }
+
+  /** Redis may have a later number, when MySQL was restored from a backup. */
+  @ParameterizedTest
+  @CsvSource({
+    "OPEN, 0, OPEN, 2",
+    "OPEN, 9, OPEN, 10",
+    "PAUSED, 0, PREHEATED, 1",
+    "CLOSED, 9, PREHEATED, 1",
+    "PREHEATED, 9, PREHEATED, 1"
+  })
+  void aStateChangesOnlyAlongItsTransitions(
+      SaleState target, long known, SaleState state, long stateVersion) {
+    ProductRow row = product(Decider.REDIS).preheat(100, RETENTION, 0).move(target, known).row();
+
+    assertThat(row.state()).isEqualTo(state);
+    assertThat(row.stateVersion()).isEqualTo(stateVersion);
+  }
+}
