@@ -46,7 +46,10 @@ class AuditTable {
 
   Standing standing(Instant due) {
     return new Standing(
-        jdbc.sql("SELECT COUNT(*)" + DUE).param("due", UtcColumn.text(due)).query(Long.class).single(),
+        jdbc.sql("SELECT COUNT(*)" + DUE)
+            .param("due", UtcColumn.text(due))
+            .query(Long.class)
+            .single(),
         jdbc.sql("SELECT COALESCE(SUM(differences), 0) FROM daily_audit WHERE day = DATE(:due)")
             .param("due", UtcColumn.text(due))
             .query(Long.class)

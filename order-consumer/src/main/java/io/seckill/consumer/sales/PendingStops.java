@@ -101,7 +101,8 @@ class PendingStops {
   }
 
   /**
-   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it later.
+   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
+   * later.
    *
    * @param included the pending stop that is stored with it, which is removed; null for none
    */
