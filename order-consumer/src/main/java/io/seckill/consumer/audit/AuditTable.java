@@ -1,12 +1,11 @@
 package io.seckill.consumer.audit;
 
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -37,7 +36,7 @@ class AuditTable {
   /** Sales without an audit of the day that began with this time. */
   List<Long> due(Instant due) {
     return jdbc.sql("SELECT p.sku_id" + DUE + " ORDER BY p.sku_id")
-        .param("due", utc(due))
+        .param("due", UtcColumn.text(due))
         .query(Long.class)
         .list();
   }
@@ -47,9 +46,12 @@ class AuditTable {
 
   Standing standing(Instant due) {
     return new Standing(
-        jdbc.sql("SELECT COUNT(*)" + DUE).param("due", utc(due)).query(Long.class).single(),
+        jdbc.sql("SELECT COUNT(*)" + DUE)
+            .param("due", UtcColumn.text(due))
+            .query(Long.class)
+            .single(),
         jdbc.sql("SELECT COALESCE(SUM(differences), 0) FROM daily_audit WHERE day = DATE(:due)")
-            .param("due", utc(due))
+            .param("due", UtcColumn.text(due))
             .query(Long.class)
             .single());
   }
@@ -91,7 +93,7 @@ class AuditTable {
             audit.repairs(),
             audit.differences().size(),
             cut(String.join("\n", audit.differences())),
-            utc(audit.madeAt()))
+            UtcColumn.text(audit.madeAt()))
         .update();
   }
 
@@ -126,14 +128,10 @@ class AuditTable {
         row.getLong("refunds_due"),
         row.getLong("repairs"),
         detail.isEmpty() ? List.of() : List.of(detail.split("\n")),
-        row.getObject("made_at", LocalDateTime.class).toInstant(ZoneOffset.UTC));
+        UtcColumn.instant(row, "made_at"));
   }
 
   private static OrderTotals totals(ResultSet row, String state) throws SQLException {
     return new OrderTotals(row.getLong(state + "_orders"), row.getLong(state + "_units"));
-  }
-
-  private static String utc(Instant time) {
-    return LocalDateTime.ofInstant(time, ZoneOffset.UTC).toString();
   }
 }

@@ -1,10 +1,9 @@
 package io.seckill.consumer.payment;
 
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +42,6 @@ record UnexplainedCharge(
     String kind = row.getString("kind");
     long amount = row.getLong("amount_cents");
     boolean noAmount = row.wasNull();
-    LocalDateTime closedAt = row.getObject("closed_at", LocalDateTime.class);
     return new UnexplainedCharge(
         row.getLong("id"),
         UnexplainedReason.valueOf(row.getString("reason")),
@@ -55,10 +53,10 @@ record UnexplainedCharge(
         row.getString("order_status"),
         row.getString("payment_state"),
         row.getString("detail"),
-        row.getObject("received_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
+        UtcColumn.instant(row, "received_at"),
         State.valueOf(row.getString("state")),
         row.getString("closed_by"),
         row.getString("closed_reason"),
-        closedAt == null ? null : closedAt.toInstant(ZoneOffset.UTC));
+        UtcColumn.instantOrNull(row, "closed_at"));
   }
 }

@@ -2,11 +2,9 @@ package io.seckill.consumer.reconciliation;
 
 import static java.util.Objects.requireNonNull;
 
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
@@ -52,7 +50,7 @@ class ReconciliationTable {
             report.epoch(),
             repairs.size(),
             repairs.sizeMade(),
-            LocalDateTime.ofInstant(report.startedAt(), ZoneOffset.UTC).toString())
+            UtcColumn.text(report.startedAt()))
         .update(key, "id");
     long id = requireNonNull(key.getKey()).longValue();
     repairs.first(MOST_REPAIRS).forEach(repair -> insert(id, repair));
@@ -98,12 +96,8 @@ class ReconciliationTable {
         row.getLong("epoch"),
         Report.count(repairs),
         repairs.stream().limit(Report.MOST_SHOWN).toList(),
-        utc(row, "started_at"),
-        utc(row, "ended_at"));
-  }
-
-  private static Instant utc(ResultSet row, String column) throws SQLException {
-    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
+        UtcColumn.instant(row, "started_at"),
+        UtcColumn.instant(row, "ended_at"));
   }
 
   private List<Repair> repairs(long reconciliation) {

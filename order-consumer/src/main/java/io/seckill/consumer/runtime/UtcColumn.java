@@ -8,8 +8,8 @@ import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads DATETIME columns, which hold UTC. As a timestamp they would be converted through the time
- * zone of the JVM.
+ * Reads and writes DATETIME columns, which hold UTC. As timestamps they would be converted through
+ * the time zone of the JVM.
  */
 public final class UtcColumn {
 
@@ -22,5 +22,10 @@ public final class UtcColumn {
   public static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
     LocalDateTime time = row.getObject(column, LocalDateTime.class);
     return time == null ? null : time.toInstant(ZoneOffset.UTC);
+  }
+
+  /** As the value of a column. */
+  public static String text(Instant time) {
+    return LocalDateTime.ofInstant(time, ZoneOffset.UTC).toString();
   }
 }

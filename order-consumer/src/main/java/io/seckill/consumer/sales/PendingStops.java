@@ -101,18 +101,16 @@ class PendingStops {
   }
 
   /**
-   * Writes a stop that MySQL has to Redis.
+   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
+   * later.
    *
    * @param included the pending stop that is stored with it, which is removed; null for none
-   * @return false when Redis does not answer; {@link #sweep} writes it later
    */
-  boolean follow(ProductRow row, @Nullable PendingStop included) {
+  void follow(ProductRow row, @Nullable PendingStop included) {
     try {
       states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), included);
-      return true;
     } catch (JedisException e) {
       log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
-      return false;
     }
   }
 
