@@ -19,18 +19,18 @@ class ArchiveConfiguration {
   }
 
   @Bean
-  Sweeper dueArchivesSweeper(SaleArchiver archiver) {
-    return new Sweeper("due-archives", DUE_PAUSE, archiver::beginDue);
+  Sweeper dueArchivesSweeper(SaleArchiver archiver, ArchiveProperties settings) {
+    return new Sweeper("due-archives", DUE_PAUSE, () -> archiver.beginDue(settings.after()));
   }
 
   @Bean
-  Sweeper retentionSweeper(Retention retention, SaleArchiver archiver) {
+  Sweeper retentionSweeper(Retention retention, SaleArchiver archiver, ArchiveProperties settings) {
     return new Sweeper(
         "retention",
         RETENTION_PAUSE,
         () -> {
           retention.sweep();
-          archiver.purge();
+          archiver.purge(settings.keep());
         });
   }
 }

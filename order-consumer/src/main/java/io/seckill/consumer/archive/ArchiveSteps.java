@@ -3,9 +3,9 @@ package io.seckill.consumer.archive;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.IntSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -94,11 +94,14 @@ class ArchiveSteps {
     this.transactions = transactions;
   }
 
-  /** The rules go last: they say how many buckets there are, so a repeat finds the rest. */
+  /** The rules go last: they have the number of buckets, so a repeat finds the rest. */
   void removeFromRedis(ProductSnapshot sale) {
     long sku = sale.skuId();
-    String buckets = redis.hget(RedisKeys.sku(sku), "bucketCount");
-    int count = buckets == null ? 0 : Integer.parseInt(buckets);
+    RedisSaleState rules = RedisSaleState.readRules(redis, sku);
+    int count = rules.bucketCount();
+    if (count < 1 && !rules.text("bucketCount").isEmpty()) {
+      throw new IllegalStateException("Redis has no number of buckets of sku " + sku);
+    }
     for (int from = 0; from < count; from += BUCKETS_AT_ONCE) {
       redis.unlink(
           IntStream.range(from, Math.min(count, from + BUCKETS_AT_ONCE))
@@ -186,17 +189,16 @@ class ArchiveSteps {
 
   /** Ends the phase when the work finds nothing; 0 also in any other phase. */
   private int inPhase(long sku, ArchivePhase phase, IntSupplier work) {
-    return Objects.requireNonNull(
-        transactions.execute(
-            tx -> {
-              if (table.lock(sku).filter(archive -> archive.phase() == phase).isEmpty()) {
-                return 0;
-              }
-              int rows = work.getAsInt();
-              if (rows == 0) {
-                table.end(sku, phase);
-              }
-              return rows;
-            }));
+    return transactions.execute(
+        tx -> {
+          if (table.lock(sku).filter(archive -> archive.phase() == phase).isEmpty()) {
+            return 0;
+          }
+          int rows = work.getAsInt();
+          if (rows == 0) {
+            table.end(sku, phase);
+          }
+          return rows;
+        });
   }
 }

@@ -1,14 +1,11 @@
 package io.seckill.consumer.archive;
 
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -29,7 +26,7 @@ class ArchiveTable {
     return find(sku, "");
   }
 
-  /** Locks the row until the caller's transaction ends: nobody else moves this sale meanwhile. */
+  /** Locks the row until the caller's transaction ends: no other process moves this sale meanwhile. */
   Optional<SaleArchive> lock(long sku) {
     return find(sku, " FOR UPDATE");
   }
@@ -126,16 +123,8 @@ class ArchiveTable {
         row.getLong("sku_id"),
         ArchivePhase.valueOf(row.getString("phase")),
         row.getString("started_by"),
-        utc(row.getObject("started_at", LocalDateTime.class)),
+        UtcColumn.instant(row, "started_at"),
         row.getLong("orders"),
-        utcOrNull(row.getObject("done_at", LocalDateTime.class)));
-  }
-
-  private static Instant utc(LocalDateTime time) {
-    return time.toInstant(ZoneOffset.UTC);
-  }
-
-  private static @Nullable Instant utcOrNull(@Nullable LocalDateTime time) {
-    return time == null ? null : utc(time);
+        UtcColumn.instantOrNull(row, "done_at"));
   }
 }

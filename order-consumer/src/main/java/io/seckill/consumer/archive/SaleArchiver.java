@@ -1,8 +1,8 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.sale.SaleState;
-import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
@@ -12,7 +12,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
@@ -33,7 +32,7 @@ class SaleArchiver {
 
   private static final Logger log = LoggerFactory.getLogger(SaleArchiver.class);
 
-  /** Starter of the archives that nobody has asked for. */
+  /** Starter of the archives that no operator has requested. */
   private static final String SCHEDULE = "schedule";
 
   /** Gateways read within two seconds that MySQL refuses the purchases; the rest is for clocks. */
@@ -46,7 +45,6 @@ class SaleArchiver {
   private final SaleRest rest;
   private final ArchiveSteps steps;
   private final SaleTransitions sales;
-  private final ArchiveProperties settings;
   private final ConnectionPools pools;
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;
@@ -57,7 +55,6 @@ class SaleArchiver {
       SaleRest rest,
       ArchiveSteps steps,
       SaleTransitions sales,
-      ArchiveProperties settings,
       ConnectionPools pools,
       JdbcClient jdbc,
       TransactionOperations transactions,
@@ -66,7 +63,6 @@ class SaleArchiver {
     this.rest = rest;
     this.steps = steps;
     this.sales = sales;
-    this.settings = settings;
     this.pools = pools;
     this.jdbc = jdbc;
     this.transactions = transactions;
@@ -86,8 +82,7 @@ class SaleArchiver {
       return begun.get();
     }
     ProductSnapshot sale =
-        DatabaseSnapshot.sale(jdbc, sku)
-            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+        ProductRows.find(jdbc, sku).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     refuse(rest.missing(sale));
     transactions.executeWithoutResult(tx -> begin(sale, startedBy));
     log.info("sku {}: {} has it archived", sku, startedBy);
@@ -105,7 +100,7 @@ class SaleArchiver {
   /** Nothing of a closed sale at rest changes, unless an operator opens, loads or edits it. */
   private void begin(ProductSnapshot seen, String startedBy) {
     long sku = seen.skuId();
-    ProductSnapshot sale = DatabaseSnapshot.lockSale(jdbc, sku).orElseThrow();
+    ProductSnapshot sale = ProductRows.lock(jdbc, sku).orElseThrow();
     if (sale.archived()) {
       return; // another request was faster
     }
@@ -117,12 +112,16 @@ class SaleArchiver {
     table.begin(sku, phase, OrderTotalTable.decided(jdbc, sku).orders(), startedBy);
   }
 
-  /** Closes and begins to archive the sales that are due by their closing time. */
-  void beginDue() {
-    if (settings.after().isZero()) {
+  /**
+   * Closes and begins to archive the sales that are due.
+   *
+   * @param after their closing time; zero for never
+   */
+  void beginDue(Duration after) {
+    if (after.isZero()) {
       return;
     }
-    for (long sku : table.due(settings.after())) {
+    for (long sku : table.due(after)) {
       if (Thread.currentThread().isInterrupted()) {
         return;
       }
@@ -151,10 +150,14 @@ class SaleArchiver {
     }
   }
 
-  /** Deletes the histories that are kept for long enough. */
-  void purge() {
-    if (!settings.keep().isZero()) {
-      for (long sku : table.doneBefore(settings.keep())) {
+  /**
+   * Deletes the histories that are old enough.
+   *
+   * @param keep time since their archive; zero for ever
+   */
+  void purge(Duration keep) {
+    if (!keep.isZero()) {
+      for (long sku : table.doneBefore(keep)) {
         pages(sku, () -> true, () -> steps.purge(sku));
       }
     }
@@ -188,7 +191,7 @@ class SaleArchiver {
    * when the barrier has passed, and later ones refuse it.
    */
   private void leaveRedis(long sku) {
-    steps.removeFromRedis(DatabaseSnapshot.sale(jdbc, sku).orElseThrow());
+    steps.removeFromRedis(ProductRows.find(jdbc, sku).orElseThrow());
     if (rest.hasNothingInFlight(sku)) {
       table.end(sku, ArchivePhase.REDIS);
     } else {
@@ -209,7 +212,7 @@ class SaleArchiver {
         log.info("sku {}: the archive was cut off, and goes on later", sku);
         return false;
       }
-      rows = Objects.requireNonNull(pace.step(step::getAsInt));
+      rows = pace.step(step::getAsInt);
     } while (rows > 0);
     return true;
   }

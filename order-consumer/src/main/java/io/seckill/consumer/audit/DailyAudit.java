@@ -7,6 +7,7 @@ import io.seckill.consumer.audit.AuditTable.Standing;
 import io.seckill.consumer.audit.SaleCount.Payment;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
+import io.seckill.consumer.loading.SaleOrders;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -142,13 +143,10 @@ class DailyAudit {
   private SaleAudit count(
       ProductSnapshot sale, DatabaseSnapshot mysql, LocalDate day, List<String> inRedis) {
     SaleCount count = new SaleCount();
-    mysql.orders(
-        sale.skuId(), page -> count.add(page, mysql.payments(page.keySet(), Payment::new)));
+    add(sale, mysql.stored(), count);
     if (sale.archived()) {
       refusePurged(sale.skuId(), mysql);
-      mysql.archivedOrders(
-          sale.skuId(),
-          page -> count.add(page, mysql.archivedPayments(page.keySet(), Payment::new)));
+      add(sale, mysql.history(), count);
     }
     if (SaleCount.keepsQuotas(sale)) {
       mysql.quotas(sale.skuId(), count::addQuotas);
@@ -172,5 +170,10 @@ class DailyAudit {
         table.repairs(sale.skuId(), day),
         differences,
         clock.instant().truncatedTo(ChronoUnit.MICROS)); // as MySQL stores it
+  }
+
+  private static void add(ProductSnapshot sale, SaleOrders orders, SaleCount count) {
+    orders.pages(
+        sale.skuId(), page -> count.add(page, orders.payments(page.keySet(), Payment::new)));
   }
 }

@@ -127,8 +127,8 @@ class FallbackControl {
    */
   private boolean begin(String startedBy, SalePhase... from) {
     boolean begun =
-        transaction(
-            () -> {
+        transactions.execute(
+            tx -> {
               if (!Arrays.asList(from).contains(table.lock().state())) {
                 return false;
               }
@@ -165,8 +165,8 @@ class FallbackControl {
         .filter(FallbackControl::isEntering)
         .forEach(sale -> activateAlone(sale.skuId(), term));
     boolean done =
-        transaction(
-            () -> {
+        transactions.execute(
+            tx -> {
               if (!isEntering(table.lock(), term)
                   || sales.all().stream().anyMatch(FallbackControl::isEntering)) {
                 return false;
@@ -182,7 +182,7 @@ class FallbackControl {
   /** A row that another transaction keeps locked delays no other sale. */
   private void activateAlone(long skuId, long term) {
     try {
-      transaction(() -> activate(skuId, term));
+      transactions.execute(tx -> activate(skuId, term));
     } catch (DataAccessException | TransactionException e) {
       log.warn("sku {}: MySQL does not decide yet: {}", skuId, e.toString());
     }
@@ -238,8 +238,8 @@ class FallbackControl {
   }
 
   private boolean turnBack() {
-    return transaction(
-        () -> {
+    return transactions.execute(
+        tx -> {
           boolean decides = table.lock().isIn(SalePhase.MYSQL);
           if (decides) {
             table.move(SalePhase.RETURNING);
@@ -263,8 +263,8 @@ class FallbackControl {
    */
   boolean end() {
     boolean ended =
-        transaction(
-            () -> {
+        transactions.execute(
+            tx -> {
               Row row = table.lock();
               boolean over = row.isIn(SalePhase.RETURNING) && sales.all().isEmpty();
               if (over) {
@@ -283,13 +283,5 @@ class FallbackControl {
 
   private static ProblemException refused(String detail) {
     return ProblemException.of(ProblemCode.REFUSED, detail);
-  }
-
-  private interface Work {
-    boolean run();
-  }
-
-  private boolean transaction(Work work) {
-    return Objects.requireNonNull(transactions.execute(tx -> work.run()));
   }
 }

@@ -12,7 +12,7 @@ import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -139,19 +139,14 @@ class FallbackController {
         operator,
         "release-reserve",
         "sku=" + skuId,
-        () ->
-            "released=" + Objects.requireNonNull(transactions.execute(tx -> sales.release(skuId))));
+        () -> "released=" + transactions.execute(tx -> sales.release(skuId)));
   }
 
-  private interface Work {
-    /**
-     * @return the text for the log
-     */
-    String run();
-  }
-
-  private View audited(Operator operator, String action, String subject, Work work) {
-    audit.audited(operator, action, subject, work::run, outcome -> outcome);
+  /**
+   * @param work returns the text for the audit log
+   */
+  private View audited(Operator operator, String action, String subject, Supplier<String> work) {
+    audit.audited(operator, action, subject, work, outcome -> outcome);
     return show();
   }
 }

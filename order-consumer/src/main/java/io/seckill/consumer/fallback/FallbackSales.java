@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.sale.SalePhase;
-import io.seckill.consumer.fallback.RedisLooks.Look;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -74,10 +74,10 @@ public class FallbackSales {
   record Expected(long skuId, long epoch, long lastSeq) {}
 
   /**
-   * What is known of the admissions of Redis in an epoch.
+   * The known admissions of Redis in an epoch.
    *
    * @param units most that Redis had reported as admitted
-   * @param isMoreUnknown whether a gateway that ended may have promised orders that nobody has seen
+   * @param isMoreUnknown whether a gateway that ended may have promised unknown orders
    */
   private record KnownAdmissions(long units, boolean isMoreUnknown) {
     private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
@@ -137,7 +137,7 @@ public class FallbackSales {
    * @param look the last one at this sale in Redis: so much was admitted at least
    * @param isWhole whether every registered gateway has handed over everything
    */
-  void activate(long skuId, Optional<Look> look, boolean isWhole) {
+  void activate(long skuId, Optional<RedisSaleState> look, boolean isWhole) {
     Locked sale =
         jdbc.sql(
                 "SELECT epoch, stock FROM products WHERE sku_id = ? AND sale_phase = 'ENTERING'"
@@ -149,7 +149,10 @@ public class FallbackSales {
     if (sale != null) {
       long epoch = sale.epoch() - 1; // entering has raised it by one
       KnownAdmissions known = known(skuId, epoch);
-      long seen = look.filter(found -> found.epoch() == epoch).map(Look::admittedUnits).orElse(0L);
+      long seen =
+          look.filter(found -> found.epoch() == epoch)
+              .map(RedisSaleState::admittedUnits)
+              .orElse(0L);
       Reserve reserve =
           Reserve.of(
               Math.max(known.units(), seen),
@@ -216,7 +219,7 @@ public class FallbackSales {
     keep(skuId, epoch, units, false);
   }
 
-  /** A gateway that ended may have promised orders of this sale that nobody has seen. */
+  /** A gateway that ended may have promised unknown orders of this sale. */
   void moreIsUnknown(Expected sale) {
     keep(sale.skuId(), sale.epoch(), 0, true);
   }
@@ -236,7 +239,7 @@ public class FallbackSales {
         .update();
   }
 
-  /** SKUs with orders that nobody has seen. */
+  /** SKUs with unknown orders. */
   Set<Long> withUnknownOrders() {
     return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
         .query(Long.class)
@@ -244,7 +247,7 @@ public class FallbackSales {
   }
 
   /** A look that began when the orders were unknown already has shown them. */
-  void allIsKnown(long skuId, Look look) {
+  void allIsKnown(long skuId, RedisSaleState look) {
     admitted(skuId, look.epoch(), look.admittedUnits());
     jdbc.sql("UPDATE admitted_units SET unknown_orders = FALSE WHERE sku_id = ? AND epoch <= ?")
         .params(skuId, look.epoch())

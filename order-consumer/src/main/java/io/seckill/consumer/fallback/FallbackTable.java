@@ -1,11 +1,10 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -44,7 +43,7 @@ class FallbackTable {
           SalePhase.valueOf(row.getString("state")),
           row.getLong("term"),
           row.getString("started_by"),
-          row.getObject("changed_at", LocalDateTime.class).toInstant(ZoneOffset.UTC),
+          UtcColumn.instant(row, "changed_at"),
           row.getInt("failure_percent"),
           row.getInt("failures_per_second"));
     }

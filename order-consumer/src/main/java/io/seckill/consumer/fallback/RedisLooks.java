@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.fallback.FallbackSales.Expected;
+import io.seckill.consumer.products.RedisSaleState;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What Redis had admitted at the last look, which this process remembers while Redis is away. A
+ * The admissions of Redis at the last look, which this process remembers while Redis is away. A
  * look also removes gateways that promise nothing any more, because it includes all that Redis
  * reported to them; of a sale that it does not include, orders stay unknown until a later look
  * does, or another epoch begins. {@link #round} is for one thread.
@@ -38,7 +39,7 @@ class RedisLooks {
   private final FallbackSales sales;
   private final GatewayTable gateways;
   private final UnifiedJedis redis;
-  private volatile Map<Long, Look> looks = Map.of();
+  private volatile Map<Long, RedisSaleState> looks = Map.of();
   private volatile @Nullable Long lookedNanos; // System.nanoTime of the last one
 
   RedisLooks(
@@ -49,19 +50,7 @@ class RedisLooks {
     this.redis = redis;
   }
 
-  /**
-   * A sale as Redis had it.
-   *
-   * @param admittedUnits of all orders, also of earlier epochs
-   */
-  record Look(long epoch, long seq, long admittedUnits) {
-
-    private boolean includes(Expected sale) {
-      return epoch == sale.epoch() && seq >= sale.lastSeq();
-    }
-  }
-
-  Optional<Look> of(long skuId) {
+  Optional<RedisSaleState> of(long skuId) {
     return Optional.ofNullable(looks.get(skuId));
   }
 
@@ -82,7 +71,7 @@ class RedisLooks {
     String begun = gateways.now();
     Set<Long> withUnknownOrders = sales.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
-    Map<Long, Look> seen = read(expected);
+    Map<Long, RedisSaleState> seen = read(expected);
     looks = seen;
     lookedNanos = System.nanoTime();
     if (gateways.isOneSilent(SILENT, begun)) {
@@ -95,53 +84,45 @@ class RedisLooks {
   }
 
   /**
-   * Stores the observation of a sale: another process may need it. Redis may have come back with
-   * older data, which lack orders that Redis reported to gateways.
+   * Stores the units that the look has shown: another process may need them. Redis may have come
+   * back with older data, which lack orders that Redis reported to gateways.
    */
-  private void judge(Expected sale, Map<Long, Look> seen) {
+  private void judge(Expected sale, Map<Long, RedisSaleState> seen) {
     included(sale, seen)
         .ifPresentOrElse(
             look -> sales.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
             () -> sales.moreIsUnknown(sale));
   }
 
-  private static Optional<Look> included(Expected sale, Map<Long, Look> seen) {
-    return Optional.ofNullable(seen.get(sale.skuId())).filter(look -> look.includes(sale));
+  private static Optional<RedisSaleState> included(Expected sale, Map<Long, RedisSaleState> seen) {
+    return Optional.ofNullable(seen.get(sale.skuId()))
+        .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq()));
   }
 
-  private Map<Long, Look> read(List<Expected> expected) {
-    Map<Long, Response<List<@Nullable String>>> answers = new HashMap<>();
+  private Map<Long, RedisSaleState> read(List<Expected> expected) {
+    Map<Long, Response<Map<String, String>>> answers = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       // Also without sales: whether Redis answers.
       Response<String> any = pipeline.get(RedisKeys.stock(1));
       expected.forEach(
-          sale ->
-              answers.put(
-                  sale.skuId(),
-                  pipeline.hmget(RedisKeys.sku(sale.skuId()), "epoch", "seq", "admittedUnits")));
+          sale -> answers.put(sale.skuId(), pipeline.hgetAll(RedisKeys.sku(sale.skuId()))));
       pipeline.sync();
       PipelineReplies.get(any);
     }
-    Map<Long, Look> seen = new HashMap<>();
+    Map<Long, RedisSaleState> seen = new HashMap<>();
     answers.forEach((sku, answer) -> look(answer).ifPresent(look -> seen.put(sku, look)));
     return Map.copyOf(seen);
   }
 
   /** Empty for a sale that has something else in the place of its rules. */
-  private static Optional<Look> look(Response<List<@Nullable String>> answer) {
+  private static Optional<RedisSaleState> look(Response<Map<String, String>> answer) {
     try {
-      List<@Nullable String> sale = PipelineReplies.get(answer);
-      return Optional.of(new Look(number(sale.get(0)), number(sale.get(1)), number(sale.get(2))));
+      return Optional.of(new RedisSaleState(PipelineReplies.get(answer), null));
     } catch (JedisDataException e) {
       if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
         return Optional.empty();
       }
       throw e;
     }
-  }
-
-  /** 0 for a text that is no number. */
-  private static long number(@Nullable String text) {
-    return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
   }
 }

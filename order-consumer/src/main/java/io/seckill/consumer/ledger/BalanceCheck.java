@@ -2,6 +2,7 @@ package io.seckill.consumer.ledger;
 
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.ledger.DatabaseSaleCounters.Item;
+import io.seckill.consumer.ledger.RedisBalanceItems.PartitionItems;
 import io.seckill.consumer.ledger.SkuLedger.Lists;
 import io.seckill.consumer.ledger.SkuLedger.MySql;
 import io.seckill.consumer.ledger.SkuLedger.Orders;
@@ -33,10 +34,7 @@ final class BalanceCheck {
    * @param changing units of stock changes under way
    */
   BalanceCheck(
-      DatabaseSaleCounters mysql,
-      PartitionBalanceItems partition,
-      @Nullable Queue queue,
-      long changing) {
+      DatabaseSaleCounters mysql, PartitionItems partition, @Nullable Queue queue, long changing) {
     Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
     boolean offSale = sale.isEmpty() && isOffSale(mysql.state());
     this.mysql = mysql;

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -100,7 +99,7 @@ class DatabaseBalanceItems {
   }
 
   /**
-   * @return by SKU; one that MySQL does not know is absent
+   * @return by SKU; one that is not in MySQL is absent
    */
   Map<Long, DatabaseSaleCounters> read(Collection<Long> skus) {
     return skus.isEmpty() ? Map.of() : inSnapshot(() -> readSales(skus));
@@ -212,6 +211,6 @@ class DatabaseBalanceItems {
   }
 
   private <T> T inSnapshot(Supplier<T> read) {
-    return Objects.requireNonNull(snapshot.execute(tx -> read.get()));
+    return snapshot.execute(tx -> read.get());
   }
 }

@@ -10,7 +10,7 @@ import java.util.Set;
 /**
  * The counters of one SKU in MySQL, all read in one snapshot.
  *
- * @param decides what decides its purchases
+ * @param decides the store that decides its purchases
  * @param state of the sale
  * @param stock units still sellable (sd)
  * @param total opening stock + added - withdrawn (S)

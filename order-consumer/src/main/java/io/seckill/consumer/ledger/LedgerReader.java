@@ -6,6 +6,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
 import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
+import io.seckill.consumer.ledger.RedisBalanceItems.PartitionItems;
 import io.seckill.consumer.ledger.SkuLedger.Queue;
 import java.time.Clock;
 import java.util.Collection;
@@ -20,8 +21,8 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * Reads the balance items of the SKUs of one order queue, in the order in which an order travels:
  * admissions, outbox and private queues at one moment, then the broker, then MySQL at one moment.
- * An order that moves meanwhile is therefore counted at least once; only what is missing in every
- * one of several reads is lost. Thread-safe.
+ * An order that moves meanwhile is therefore counted at least once; only an order that is missing
+ * in each of several reads is lost. Thread-safe.
  */
 @Component
 class LedgerReader {
@@ -57,7 +58,7 @@ class LedgerReader {
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
   List<SkuLedger> read(int queue, Collection<Long> skus) {
-    List<PartitionBalanceItems> partitions = redisItems.read(partitionsOf(queue));
+    List<PartitionItems> partitions = redisItems.read(partitionsOf(queue));
     String name = BrokerTopology.orderQueue(queue);
     Optional<Messages> messages = brokerItems.read(name);
     Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
@@ -85,7 +86,7 @@ class LedgerReader {
   }
 
   /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
-  private Queue check(String queue, Messages found, List<PartitionBalanceItems> partitions) {
+  private Queue check(String queue, Messages found, List<PartitionItems> partitions) {
     List<RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
     Map<Long, Progress> progress =
@@ -113,9 +114,9 @@ class LedgerReader {
   }
 
   private SkuLedger ledger(
-      DatabaseSaleCounters sale, List<PartitionBalanceItems> partitions, @Nullable Queue queue) {
+      DatabaseSaleCounters sale, List<PartitionItems> partitions, @Nullable Queue queue) {
     int number = Partition.ofSku(sale.skuId());
-    PartitionBalanceItems partition =
+    PartitionItems partition =
         partitions.stream()
             .filter(items -> items.lists().partition() == number)
             .findFirst()

@@ -104,8 +104,8 @@ public class Ledgers {
   }
 
   /**
-   * What the ledger of a sale that is over still waits for, for operators; empty when it is at
-   * rest.
+   * The items for which the ledger of a sale that is over still waits, for operators; empty when it
+   * is at rest.
    *
    * @throws ProblemException 404 UNKNOWN_SKU
    * @throws JedisException when Redis is unavailable and the sale is not a strong one

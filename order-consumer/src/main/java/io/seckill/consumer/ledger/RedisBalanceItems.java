@@ -9,6 +9,7 @@ import io.seckill.consumer.orders.OrderTotals;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -31,15 +32,27 @@ class RedisBalanceItems {
   }
 
   /**
+   * The contents of one partition, all read at one moment.
+   *
+   * @param sales every SKU preheated in the partition
+   */
+  record PartitionItems(Lists lists, List<RedisSaleCounters> sales) {
+
+    Optional<RedisSaleCounters> sale(long skuId) {
+      return sales.stream().filter(sale -> sale.skuId() == skuId).findFirst();
+    }
+  }
+
+  /**
    * @return the requested partitions, each read at one moment, in the requested order
    * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable, or one of the
    *     keys has the wrong type
    */
-  List<PartitionBalanceItems> read(Collection<Integer> partitions) {
+  List<PartitionItems> read(Collection<Integer> partitions) {
     return partitions.stream().map(this::read).toList();
   }
 
-  private PartitionBalanceItems read(int partition) {
+  private PartitionItems read(int partition) {
     List<?> reply =
         (List<?>)
             SCRIPT.call(
@@ -60,7 +73,7 @@ class RedisBalanceItems {
             number(reply.get(4)),
             expected,
             expected - outbox - privateQueues);
-    return new PartitionBalanceItems(lists, List.copyOf(sales));
+    return new PartitionItems(lists, List.copyOf(sales));
   }
 
   private static RedisSaleCounters sale(List<?> fields) {

@@ -58,8 +58,8 @@ record SkuLedger(
       long difference) {}
 
   /**
-   * {@code admitted} = sum of the other items + difference. For a strong sale, admitted is what
-   * MySQL counted with the stock that the orders took.
+   * {@code admitted} = sum of the other items + difference. For a strong sale, admitted is MySQL's
+   * count, which it raised with the stock that the orders took.
    */
   record Orders(
       long admitted,
@@ -112,7 +112,7 @@ record SkuLedger(
    */
   record Queue(String queue, long ready, long unacked, long expected, long difference) {}
 
-  /** What a sale that is over still waits for; empty when it is at rest. */
+  /** The items for which a sale that is over still waits; empty when it is at rest. */
   List<String> waiting() {
     List<String> found = new ArrayList<>();
     if (!balanced) {

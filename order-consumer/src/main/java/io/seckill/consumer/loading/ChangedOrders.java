@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -13,17 +14,17 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What has changed in MySQL since a snapshot of a sale was loaded: orders that were stored, and
- * orders that have ended, which a compensation of the loading's epoch shows. Both come with the
- * quotas of their users. The results of payments are written once Redis decides the sale. Costs by
- * what has changed, not by the size of the sale. For one thread.
+ * The changes in MySQL since a snapshot of a sale was loaded: orders that were stored, and orders
+ * that have ended, which a compensation of the loading's epoch shows. Both come with the quotas of
+ * their users. The results of payments are written once Redis decides the sale. The cost depends on
+ * the number of changes, not on the size of the sale. For one thread.
  */
 final class ChangedOrders {
 
   /** Orders handled at once. */
   private static final int PAGE = 1_000;
 
-  private final SaleLoader.Written written;
+  private final WrittenOrders written;
   private final BucketWriter writer;
   private final boolean keepsQuota;
   private final Set<OrderId> compensated = new HashSet<>();
@@ -44,7 +45,7 @@ final class ChangedOrders {
    * @param sale as it has it
    */
   ChangedOrders(
-      DatabaseSnapshot database, String time, ProductSnapshot sale, SaleLoader.Written written) {
+      DatabaseSnapshot database, String time, ProductSnapshot sale, WrittenOrders written) {
     this.written = written;
     this.writer = written.writer();
     this.orders = written.orders();
@@ -55,7 +56,7 @@ final class ChangedOrders {
     database.compensations(sale, page -> compensated.addAll(page.keySet()));
   }
 
-  SaleLoader.Written written() {
+  WrittenOrders written() {
     return written;
   }
 
@@ -65,7 +66,7 @@ final class ChangedOrders {
   }
 
   /**
-   * Writes what another snapshot has and the last one has not.
+   * Writes the orders that another snapshot has and the last one has not.
    *
    * @param beforeReplacing runs before each page
    * @return how many orders were stored
@@ -85,10 +86,9 @@ final class ChangedOrders {
                     changed.add(id);
                   }
                 }));
-    List<OrderId> all = List.copyOf(changed);
-    for (int from = 0; from < all.size(); from += PAGE) {
+    for (List<OrderId> page : Sql.chunks(changed, PAGE)) {
       beforeReplacing.run();
-      write(database, sale, all.subList(from, Math.min(all.size(), from + PAGE)));
+      write(database, sale, page);
     }
     written.ended().finish();
     writer.flush();
@@ -115,11 +115,7 @@ final class ChangedOrders {
 
   /** Writes the orders that dead letters may become, and adds their units to the quotas. */
   void writeDead(DatabaseSnapshot database, ProductSnapshot sale, List<OrderMessage> dead) {
-    Map<Long, Long> units =
-        dead.stream()
-            .collect(
-                Collectors.groupingBy(
-                    OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
+    Map<Long, Long> units = WrittenOrders.unitsByUser(dead);
     writeQuotas(database, sale, units.keySet(), units);
     written.dead(dead, sale.epoch());
   }

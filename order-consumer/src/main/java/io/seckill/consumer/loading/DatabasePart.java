@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderId;
 import java.util.Map;
 
 /**
- * What MySQL holds of the users of some buckets.
+ * The rows of the users of some buckets.
  *
  * @param orders by order id, as records
  * @param aliases second ids of those orders, as records without a request

@@ -79,7 +79,7 @@ public class InFlightOrders {
     return false;
   }
 
-  /** Empty for another SKU's, and for what the relay turns into a dead letter. */
+  /** Empty for another SKU's, and for an entry that the relay turns into a dead letter. */
   private static Optional<OrderId> order(String entry, long skuId) {
     try {
       OrderMessage order = OrderMessageCodec.decode(entry.getBytes(StandardCharsets.UTF_8));

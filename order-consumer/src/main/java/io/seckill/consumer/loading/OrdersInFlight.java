@@ -1,21 +1,20 @@
 package io.seckill.consumer.loading;
 
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Counts what is still in flight between Redis and MySQL for one SKU. Call it while the product row
- * is locked and the sale is not running, so that nothing new is admitted or settled meanwhile.
+ * Counts the orders and units in flight between Redis and MySQL for one SKU. Call it while the
+ * product row is locked and the sale is not running, so that nothing new is admitted or settled
+ * meanwhile.
  */
 @Component
 class OrdersInFlight {
@@ -36,7 +35,7 @@ class OrdersInFlight {
   }
 
   /**
-   * What prevents a new epoch.
+   * The orders and units that prevent a new epoch.
    *
    * @param orders admitted and not settled, at least 0
    * @param compensations orders that ended and whose units are not yet returned to Redis
@@ -68,10 +67,9 @@ class OrdersInFlight {
    * @param settled orders of the SKU settled in MySQL, counted in the same sequence as in Redis
    */
   Count of(long skuId, long epoch, long settled) {
-    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(skuId), "epoch", "seq");
-    boolean sameEpoch = Long.toString(epoch).equals(sale.get(0));
-    String seq = sale.get(1);
-    long orders = sameEpoch && seq != null ? Math.max(0, Long.parseLong(seq) - settled) : 0;
+    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
+    boolean sameEpoch = sale.epoch() == epoch;
+    long orders = sameEpoch ? Math.max(0, sale.seq() - settled) : 0;
     return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
   }
 
@@ -80,14 +78,9 @@ class OrdersInFlight {
    * and Redis holds another epoch than MySQL, or a lower sequence number.
    */
   boolean isUnknownOf(Product product) {
-    if (product.state() != SaleState.CLOSED) {
-      return false;
-    }
-    List<@Nullable String> sale = redis.hmget(RedisKeys.sku(product.skuId()), "epoch", "seq");
-    String seq = sale.get(1);
-    return !Long.toString(product.epoch()).equals(sale.get(0))
-        || seq == null
-        || Long.parseLong(seq) < Math.max(product.settled(), product.lastSeq());
+    return product.state() == SaleState.CLOSED
+        && RedisSaleState.readRules(redis, product.skuId())
+            .isBehind(product.epoch(), Math.max(product.settled(), product.lastSeq()));
   }
 
   /**

@@ -1,9 +1,9 @@
 package io.seckill.consumer.loading;
 
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -26,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight.
  */
 @Component
-class Preheat {
+public class Preheat {
 
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
@@ -68,7 +68,7 @@ class Preheat {
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
-  ProductRow run(long skuId) {
+  public ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
     refuseInFallback(product);
     if (!product.phase().redisDecides()) {
@@ -113,12 +113,12 @@ class Preheat {
   }
 
   /**
-   * Refuses before MySQL raises the epoch what the loading would refuse after that: a sale that
+   * Refuses a sale before MySQL raises the epoch that the loading would refuse after that: one that
    * runs in Redis alone, for example because MySQL was restored from a backup.
    */
   private void refuseWhileRunningInRedis(Product product) {
-    String state = redis.hget(RedisKeys.sku(product.skuId()), "state");
-    if ("OPEN".equals(state) || "PAUSED".equals(state)) {
+    String state = RedisSaleState.readRules(redis, product.skuId()).state();
+    if (state.equals("OPEN") || state.equals("PAUSED")) {
       throw SaleLoading.running(state);
     }
   }

@@ -1,20 +1,17 @@
 package io.seckill.consumer.loading;
 
-import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -74,7 +71,7 @@ public class SaleLoader {
   }
 
   /**
-   * What Redis holds now.
+   * The sale as Redis has it now.
    *
    * @param state of the sale
    * @param stock units on sale
@@ -104,7 +101,7 @@ public class SaleLoader {
    */
   public Optional<Loaded> load(
       long skuId, long epoch, Replacing replacing, Runnable beforeReplacing) {
-    SalePhase phase = DatabaseSnapshot.sale(jdbc, skuId).orElseThrow().phase();
+    SalePhase phase = ProductRows.find(jdbc, skuId).orElseThrow().phase();
     return phase == SalePhase.LOADING
         ? whileMySqlSells(skuId, epoch, replacing, beforeReplacing)
         : snapshots.read(
@@ -125,14 +122,16 @@ public class SaleLoader {
       Replacing replacing,
       Runnable beforeReplacing) {
     List<OrderMessage> dead = database.unsettledDeadLetters(sale.skuId());
-    Written written = write(sale, database, dead, replacing, beforeReplacing);
+    WrittenOrders written =
+        WrittenOrders.write(
+            new SaleLoading(redis, sale), sale, database, dead, replacing, beforeReplacing);
     return load(sale, database, dead, written.steps(), written.orders(), beforeReplacing);
   }
 
   /**
-   * What a first snapshot has is written while MySQL sells on, and then what has changed since,
-   * until that is little. The sale is stopped only for the changes that are left. What dead letters
-   * may become is written last: until then it may change.
+   * A first snapshot is written while MySQL sells on, and then the changes since, until there are
+   * few. The sale is stopped only for the changes that are left. The orders that dead letters may
+   * become are written last: until then they may change.
    */
   private Optional<Loaded> whileMySqlSells(
       long skuId, long epoch, Replacing replacing, Runnable beforeReplacing) {
@@ -141,7 +140,14 @@ public class SaleLoader {
             database -> {
               ProductSnapshot sale = sale(database, skuId, epoch);
               String time = database.beforeNow(); // the writing takes long
-              Written written = write(sale, database, List.of(), replacing, beforeReplacing);
+              WrittenOrders written =
+                  WrittenOrders.write(
+                      new SaleLoading(redis, sale),
+                      sale,
+                      database,
+                      List.of(),
+                      replacing,
+                      beforeReplacing);
               return new ChangedOrders(database, time, sale, written);
             });
     int stored = MANY;
@@ -172,37 +178,6 @@ public class SaleLoader {
         });
   }
 
-  /**
-   * The orders and quotas of a snapshot are in Redis.
-   *
-   * @param orders number of orders
-   */
-  record Written(SaleLoading steps, BucketWriter writer, EndedOrders ended, int orders) {
-
-    /** Writes the orders that dead letters may become. */
-    void dead(List<OrderMessage> orders, long epoch) {
-      orders.forEach(order -> writer.order(order.orderId(), delayed(order, epoch)));
-      writer.flush();
-    }
-  }
-
-  private Written write(
-      ProductSnapshot sale,
-      DatabaseSnapshot database,
-      List<OrderMessage> dead,
-      Replacing replacing,
-      Runnable beforeReplacing) {
-    SaleLoading steps = new SaleLoading(redis, sale);
-    beforeReplacing.run();
-    steps.clear(steps.begin(database.count(sale.skuId(), dead), replacing));
-    BucketWriter writer = steps.writer();
-    EndedOrders ended = new EndedOrders(writer, sale.buckets(), database.now());
-    int orders = write(sale, database, dead, writer, ended, beforeReplacing);
-    Written written = new Written(steps, writer, ended, orders);
-    written.dead(dead, sale.epoch());
-    return written;
-  }
-
   /** Puts a sale on sale whose orders and quotas are written. */
   private Optional<Loaded> load(
       ProductSnapshot sale,
@@ -224,73 +199,6 @@ public class SaleLoader {
     // Those that were settled meanwhile had their units returned to the data that are replaced now.
     compensations.deliverAgain(dead.stream().map(OrderMessage::orderId).toList());
     return state.map(loaded -> new Loaded(loaded, stock, orders));
-  }
-
-  /**
-   * Writes quotas and orders as MySQL has them, with the quotas of orders that dead letters may
-   * become.
-   */
-  private static int write(
-      ProductSnapshot sale,
-      DatabaseSnapshot database,
-      List<OrderMessage> dead,
-      BucketWriter writer,
-      EndedOrders endedOrders,
-      Runnable beforeReplacing) {
-    AtomicInteger orders = new AtomicInteger();
-    database.orders(
-        sale.skuId(),
-        page -> {
-          beforeReplacing.run();
-          endedOrders.write(page);
-          orders.addAndGet(
-              (int) page.values().stream().filter(order -> order.storedOrderId() == null).count());
-        });
-    endedOrders.finish();
-    database.compensations(
-        sale,
-        page -> {
-          beforeReplacing.run();
-          page.forEach(
-              (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));
-        });
-    if (sale.policy().keepsQuota()) {
-      Map<Long, Long> deadUnits =
-          dead.stream()
-              .collect(
-                  Collectors.groupingBy(
-                      OrderMessage::userId, Collectors.summingLong(OrderMessage::quantity)));
-      database.quotas(
-          sale.skuId(),
-          page -> {
-            beforeReplacing.run();
-            page.forEach(
-                (user, units) ->
-                    writer.quota(
-                        user, units + Optional.ofNullable(deadUnits.remove(user)).orElse(0L)));
-          });
-      deadUnits.forEach(writer::quota);
-    }
-    return orders.get();
-  }
-
-  /**
-   * The record says that this epoch has taken the order's units, so that they return to it when the
-   * order is rejected.
-   */
-  private static AdmissionRecord delayed(OrderMessage order, long epoch) {
-    AdmissionRecord queued = AdmissionRecord.queued(order);
-    return new AdmissionRecord(
-        queued.userId(),
-        queued.requestId(),
-        queued.quantity(),
-        queued.seq(),
-        queued.admittedAt(),
-        epoch,
-        OrderStatus.DELAYED,
-        null,
-        queued.changedAt(),
-        null);
   }
 
   /**
@@ -318,25 +226,23 @@ public class SaleLoader {
    */
   private Optional<String> finish(
       ProductSnapshot loaded, Consumer<ProductSnapshot> lastStep, long settled) {
-    Optional<String> state =
-        transactions.execute(
-            tx -> {
-              ProductSnapshot now = DatabaseSnapshot.lockSale(jdbc, loaded.skuId()).orElseThrow();
-              if (now.epoch() != loaded.epoch()) {
-                throw SaleLoading.overtaken();
-              }
-              if (!now.closesAt().equals(loaded.closesAt())) {
-                return Optional.empty();
-              }
-              long version = now.stateVersion();
-              if (now.phase() == SalePhase.RETURNING) {
-                FallbackSales.end(jdbc, now.skuId(), settled + now.settled() - loaded.settled());
-                version++;
-              }
-              lastStep.accept(now);
-              states.follow(now.skuId(), now.state(), now.epoch(), version, null);
-              return Optional.of(now.state());
-            });
-    return Objects.requireNonNull(state);
+    return transactions.execute(
+        tx -> {
+          ProductSnapshot now = ProductRows.lock(jdbc, loaded.skuId()).orElseThrow();
+          if (now.epoch() != loaded.epoch()) {
+            throw SaleLoading.overtaken();
+          }
+          if (!now.closesAt().equals(loaded.closesAt())) {
+            return Optional.empty();
+          }
+          long version = now.stateVersion();
+          if (now.phase() == SalePhase.RETURNING) {
+            FallbackSales.end(jdbc, now.skuId(), settled + now.settled() - loaded.settled());
+            version++;
+          }
+          lastStep.accept(now);
+          states.follow(now.skuId(), now.state(), now.epoch(), version, null);
+          return Optional.of(now.state());
+        });
   }
 }

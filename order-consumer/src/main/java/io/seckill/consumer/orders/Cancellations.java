@@ -18,11 +18,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -50,7 +48,7 @@ public class Cancellations {
 
   /**
    * If a fallback began with all stock reserved, returned units are reserved too: their buyer may
-   * have a promised order that MySQL does not know yet. A reserve of known size does not grow.
+   * have a promised order that is not in MySQL yet. A reserve of known size does not grow.
    */
   private static final String RETURN_STOCK =
       "UPDATE products SET reserved_units = reserved_units"
@@ -63,7 +61,7 @@ public class Cancellations {
   private final BegunPayments payments;
   private final Compensations compensations;
   private final OrderResults results;
-  private final Map<OrderStatus, Counter> ended;
+  private final MeterRegistry meters;
 
   Cancellations(
       JdbcClient jdbc,
@@ -79,10 +77,16 @@ public class Cancellations {
     this.payments = payments;
     this.compensations = compensations;
     this.results = results;
-    this.ended =
-        Map.of(
-            OrderStatus.CANCELLED, OrderEnds.counter(meters, OrderStatus.CANCELLED),
-            OrderStatus.EXPIRED, OrderEnds.counter(meters, OrderStatus.EXPIRED));
+    this.meters = meters;
+    List.of(OrderStatus.CANCELLED, OrderStatus.EXPIRED).forEach(end -> counter(meters, end));
+  }
+
+  /** Counts orders that went on from CONFIRMED to this status; an alert needs it from the start. */
+  public static Counter counter(MeterRegistry meters, OrderStatus status) {
+    return Counter.builder("seckill.consumer.orders.ended")
+        .description("Orders that went on from CONFIRMED")
+        .tag("status", status.name())
+        .register(meters);
   }
 
   /** An order that has ended and whose units are to be returned. */
@@ -100,7 +104,7 @@ public class Cancellations {
   }
 
   /**
-   * The columns of a product that decide about its units, read while its row is locked.
+   * The columns of a product, read while its row is locked.
    *
    * @param epoch later preheats count these units, earlier ones did not
    * @param inRedis whether Redis sells it, or is being loaded from rows that may lack these units
@@ -154,7 +158,7 @@ public class Cancellations {
     if (notified) {
       compensations.deliver(done.compensations());
     }
-    Objects.requireNonNull(ended.get(status)).increment(done.orders().size());
+    counter(meters, status).increment(done.orders().size());
     String stage = status.name().toLowerCase(Locale.ROOT);
     done.orders().forEach(order -> OrderTrail.mark(order.orderId(), order.skuId(), null, stage));
     return done.orders().size();
@@ -164,7 +168,7 @@ public class Cancellations {
   private List<EndedOrder> choose(Collection<OrderId> orders, String sql, long value) {
     return jdbc
         .sql(sql)
-        .param("ids", sortedIds(orders.stream()))
+        .param("ids", Orders.ids(orders))
         .param("value", value)
         .query(
             (row, number) ->
@@ -180,16 +184,13 @@ public class Cancellations {
         .toList();
   }
 
-  private static List<Long> sortedIds(Stream<OrderId> orders) {
-    return orders.map(OrderId::value).sorted().toList();
-  }
-
   private Ended release(List<EndedOrder> ended, OrderStatus status) {
+    List<OrderId> ids = ended.stream().map(EndedOrder::orderId).toList();
     jdbc.sql("UPDATE orders SET status = :status, single_buyer = NULL WHERE order_id IN (:ids)")
         .param("status", status.name())
-        .param("ids", sortedIds(ended.stream().map(EndedOrder::orderId)))
+        .param("ids", Orders.ids(ids))
         .update();
-    payments.ended(ended.stream().map(EndedOrder::orderId).toList());
+    payments.ended(ids);
     Set<Long> withQuota = withQuota(ended);
     lowerQuotas(ended.stream().filter(order -> withQuota.contains(order.skuId())).toList());
     Map<Long, Sale> sales = returnStock(ended);

@@ -3,10 +3,10 @@ package io.seckill.consumer.orders;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.runtime.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -44,7 +44,10 @@ class CompensationTable {
       return;
     }
     transaction.update(
-        "INSERT INTO compensation (" + COLUMNS + ") VALUES " + repeated(ROW, compensations.size()),
+        "INSERT INTO compensation ("
+            + COLUMNS
+            + ") VALUES "
+            + Sql.repeated(ROW, compensations.size()),
         insert -> {
           int at = 1;
           for (Compensation one : compensations) {
@@ -64,15 +67,15 @@ class CompensationTable {
       return List.of();
     }
     return transaction.query(
-        SELECT + "c.done_at IS NULL AND c.order_id IN (" + repeated("?", orders.size()) + ")",
+        SELECT + "c.done_at IS NULL AND c.order_id IN (" + Sql.repeated("?", orders.size()) + ")",
         (row, number) -> read(row),
-        ids(orders).toArray());
+        Orders.ids(orders).toArray());
   }
 
   /** Compensations of these orders, at least one, confirmed by Redis or not. */
   List<Compensation> of(Collection<OrderId> orders) {
     return jdbc.sql(SELECT + "c.order_id IN (:orders)")
-        .param("orders", ids(orders))
+        .param("orders", Orders.ids(orders))
         .query((row, number) -> read(row))
         .list();
   }
@@ -100,7 +103,7 @@ class CompensationTable {
     jdbc.sql(
             "UPDATE compensation SET done_at = NOW(6)"
                 + " WHERE done_at IS NULL AND order_id IN (:orders)")
-        .param("orders", ids(orders))
+        .param("orders", Orders.ids(orders))
         .update();
   }
 
@@ -118,7 +121,7 @@ class CompensationTable {
             WHERE c.order_id IN (:orders) AND c.epoch < :epoch
             """)
         .param("epoch", epoch)
-        .param("orders", ids(orders))
+        .param("orders", Orders.ids(orders))
         .update();
   }
 
@@ -139,7 +142,7 @@ class CompensationTable {
             FROM order_alias a JOIN orders o ON o.order_id = a.stored_order_id
             WHERE a.order_id IN (:orders)
             """)
-        .param("orders", ids(compensations.stream().map(Compensation::orderId).toList()))
+        .param("orders", Orders.ids(compensations.stream().map(Compensation::orderId).toList()))
         .query((row, number) -> result(row))
         .list();
   }
@@ -165,13 +168,5 @@ class CompensationTable {
         OrderStatus.valueOf(row.getString(4)),
         reason == null ? null : RejectReason.valueOf(reason),
         stored == 0 ? null : new OrderId(stored));
-  }
-
-  private static List<Long> ids(Collection<OrderId> orders) {
-    return orders.stream().map(OrderId::value).toList();
-  }
-
-  private static String repeated(String item, int times) {
-    return String.join(",", Collections.nCopies(times, item));
   }
 }

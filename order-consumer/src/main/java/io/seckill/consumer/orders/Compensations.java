@@ -7,6 +7,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -28,8 +29,8 @@ import redis.clients.jedis.UnifiedJedis;
  * Returns units to Redis from the rows of {@code compensation}. Thread-safe.
  *
  * <p>{@link #record} the units in the transaction that frees them, {@link #deliver} them after its
- * COMMIT. {@link CompensationSweep} later delivers what was not delivered then, for any reason;
- * Redis applies the units of an order once, however often they are delivered.
+ * COMMIT. {@link CompensationSweep} later delivers those that were not delivered then, for any
+ * reason; Redis applies the units of an order once, however often they are delivered.
  */
 @Component
 public class Compensations {
@@ -97,9 +98,7 @@ public class Compensations {
         pending.stream().collect(Collectors.groupingBy(one -> breaker.partOf(one.skuId())));
     boolean delivered = true;
     for (Map.Entry<Integer, List<Compensation>> part : byPart.entrySet()) {
-      List<Compensation> all = part.getValue();
-      for (int from = 0; from < all.size(); from += CHUNK) {
-        List<Compensation> chunk = all.subList(from, Math.min(from + CHUNK, all.size()));
+      for (List<Compensation> chunk : Sql.chunks(part.getValue(), CHUNK)) {
         delivered &= deliverChunk(part.getKey(), chunk);
       }
     }
@@ -111,9 +110,8 @@ public class Compensations {
    * their rows are marked done.
    */
   public void deliverAgain(Collection<OrderId> orders) {
-    List<OrderId> all = List.copyOf(orders);
-    for (int from = 0; from < all.size(); from += CHUNK) {
-      var unused = deliver(table.of(all.subList(from, Math.min(from + CHUNK, all.size()))));
+    for (List<OrderId> chunk : Sql.chunks(orders, CHUNK)) {
+      var unused = deliver(table.of(chunk));
     }
   }
 

@@ -1,6 +1,6 @@
 package io.seckill.consumer.orders;
 
-/** What became of an order, as {@code order_total} counts it. */
+/** The fate of an order, as {@code order_total} counts it. */
 public enum OrderFate {
   /** Stored with its units, in any later status. */
   CONFIRMED,

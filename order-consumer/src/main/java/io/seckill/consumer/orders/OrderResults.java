@@ -24,7 +24,7 @@ import redis.clients.jedis.UnifiedJedis;
  * Writes results and progress to Redis, pipelined, one script call per SKU and {@value #CHUNK}
  * orders. Thread-safe. Call it after COMMIT, never inside a transaction.
  *
- * <p>Redis only receives what MySQL has decided, so a failure here does not fail the caller: a lost
+ * <p>Redis only receives decisions of MySQL, so a failure here does not fail the caller: a lost
  * write is counted, and repaired by a duplicate delivery or by the gateway's lookup of an overdue
  * QUEUED order.
  */

@@ -2,11 +2,10 @@ package io.seckill.consumer.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +37,9 @@ public record OrderRow(
         row.getString("request_id"),
         OrderStatus.valueOf(row.getString("status")),
         row.getString("reason"),
-        utc(row, "admitted_at"),
-        utc(row, "created_at"),
-        utc(row, "updated_at"));
+        UtcColumn.instant(row, "admitted_at"),
+        UtcColumn.instant(row, "created_at"),
+        UtcColumn.instant(row, "updated_at"));
   }
 
   public OrderId id() {
@@ -50,9 +49,5 @@ public record OrderRow(
   /** Fits a long: a price is at most 10^12 and a quantity 10^4. */
   public long amountCents() {
     return unitPriceCents * quantity;
-  }
-
-  private static Instant utc(ResultSet row, String column) throws SQLException {
-    return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
   }
 }

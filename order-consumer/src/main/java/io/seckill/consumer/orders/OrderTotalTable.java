@@ -1,8 +1,8 @@
 package io.seckill.consumer.orders;
 
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -13,9 +13,9 @@ import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * The statements on {@code order_total}: the orders of each SKU by what became of them. Every
- * transaction that decides an order adds to it, after the product rows, as its last lock; nobody
- * else writes there. So the sums cost the same after ten orders and after ten million.
+ * The statements on {@code order_total}: the orders of each SKU by their fate. Every transaction
+ * that decides an order adds to it, after the product rows, as its last lock; nobody else writes
+ * there. So the sums cost the same after ten orders and after ten million.
  */
 public final class OrderTotalTable {
 
@@ -23,7 +23,7 @@ public final class OrderTotalTable {
 
   private OrderTotalTable() {}
 
-  /** What one transaction adds. */
+  /** The orders that one transaction adds. */
   public static final class Addition {
 
     private final SortedMap<Long, Map<OrderFate, OrderTotals>> skus = new TreeMap<>();
@@ -44,7 +44,7 @@ public final class OrderTotalTable {
       if (!values.isEmpty()) {
         jdbc.update(
             "INSERT INTO order_total (sku_id, fate, orders, units) VALUES "
-                + String.join(",", Collections.nCopies(values.size() / 4, ROW))
+                + Sql.repeated(ROW, values.size() / 4)
                 + " ON DUPLICATE KEY UPDATE orders = orders + VALUES(orders),"
                 + " units = units + VALUES(units)",
             values.toArray());
@@ -53,7 +53,7 @@ public final class OrderTotalTable {
   }
 
   /**
-   * @return by SKU and fate; what never happened is absent
+   * @return by SKU and fate; a fate without orders is absent
    */
   public static Map<Long, Map<OrderFate, OrderTotals>> read(
       JdbcClient jdbc, Collection<Long> skus) {

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.consumer.orders.OrderEnds;
+import io.seckill.consumer.orders.Cancellations;
 import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 
@@ -21,7 +21,7 @@ class LifecycleMeters {
 
   LifecycleMeters(MeterRegistry meters) {
     this.meters = meters;
-    this.paid = OrderEnds.counter(meters, OrderStatus.PAID);
+    this.paid = Cancellations.counter(meters, OrderStatus.PAID);
     this.refunds =
         Counter.builder("seckill.consumer.refunds")
             .description("Charges given back because the order had ended before")

@@ -10,7 +10,7 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Creates, edits and finds products. */
 @Component
-public class Catalogue {
+class Catalogue {
 
   private final Products products;
   private final TransactionOperations transactions;
@@ -28,15 +28,8 @@ public class Catalogue {
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
    */
-  public ProductRow find(long skuId) {
+  ProductRow find(long skuId) {
     return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
-  }
-
-  /**
-   * @throws ProblemException 404 UNKNOWN_SKU, 409 ARCHIVED
-   */
-  public ProductRow findToSell(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived().row();
   }
 
   /**

@@ -12,7 +12,7 @@ import java.time.Instant;
  * @param state NEW, PREHEATED, OPEN, PAUSED or CLOSED
  * @param stateVersion number of changes of the state so far
  * @param limitPerUser units; ignored for UNLIMITED
- * @param phase who decides its purchases
+ * @param phase names the store that decides its purchases
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param ended whether the closing time has passed, by MySQL's clock
@@ -55,7 +55,7 @@ public record ProductSnapshot(
     return !ended && (state.equals("PREHEATED") || isRunning());
   }
 
-  /** Whether MySQL decides what Redis decides otherwise, or has until its loading. */
+  /** Whether MySQL decides a sale of Redis, or has until its loading. */
   public boolean isReturnable() {
     return phase == SalePhase.MYSQL || phase.isBeingLoaded();
   }

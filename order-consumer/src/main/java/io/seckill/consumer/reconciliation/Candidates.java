@@ -15,9 +15,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What MySQL has of a sale and Redis seems to lack: one ordered pass over MySQL, with a look at
- * Redis for each page. The comparison of the buckets then asks MySQL for these as well as for what
- * it finds in Redis, so neither store is ever held in memory as a whole. For one thread.
+ * The orders and quotas of a sale that MySQL has and Redis seems to lack: one ordered pass over
+ * MySQL, which asks Redis for each page. The comparison of the buckets then reads these from MySQL
+ * as well as those in Redis, so neither store is ever held in memory as a whole. For one thread.
  */
 final class Candidates {
 
@@ -38,7 +38,7 @@ final class Candidates {
   }
 
   Candidates search(DatabaseSnapshot mysql) {
-    mysql.orders(sale.skuId(), this::searchOrders);
+    mysql.stored().pages(sale.skuId(), this::searchOrders);
     if (sale.policy().keepsQuota()) {
       mysql.quotas(sale.skuId(), this::searchQuotas);
     }

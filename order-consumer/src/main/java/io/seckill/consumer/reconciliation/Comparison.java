@@ -7,6 +7,7 @@ import io.seckill.consumer.loading.DatabaseSnapshot.StoredChange;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import java.util.ArrayList;
@@ -18,9 +19,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes what Redis should hold from what MySQL held a moment before. MySQL is read first, so an
- * order that it does not know is in flight or lost; in both cases its units are taken. With {@code
- * sd} and {@code ud} as MySQL's stock and quota, Redis should have
+ * Computes the data that Redis should hold from a snapshot of MySQL. MySQL is read first, so an
+ * order that is not in it is in flight or lost; in both cases its units are taken. With {@code sd}
+ * and {@code ud} as MySQL's stock and quota, Redis should have
  *
  * <pre>
  * stock    = sd − units in flight − units of compensations not applied yet + changes under way in Redis alone

@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Optional;
@@ -31,7 +32,7 @@ class Comparisons {
     this.redis = redis;
   }
 
-  /** What both stores hold of a sale, and the comparison unless Redis has lost the sale. */
+  /** A sale in both stores, and the comparison unless Redis has lost the sale. */
   record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
 
     boolean isLost() {
@@ -57,7 +58,7 @@ class Comparisons {
   }
 
   /**
-   * Reads both without comparing them: what Redis has of a sale in a fallback is to be replaced.
+   * Reads both without comparing them: the data of a sale in a fallback are to be replaced.
    *
    * @return empty when there is no such product
    */

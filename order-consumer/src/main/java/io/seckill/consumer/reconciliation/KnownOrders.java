@@ -1,6 +1,8 @@
 package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.Sql;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -42,11 +44,10 @@ class KnownOrders {
   }
 
   private Set<OrderId> find(String sql, Collection<OrderId> orders) {
-    List<Long> ids = orders.stream().map(OrderId::value).toList();
     Set<OrderId> found = new HashSet<>();
-    for (int from = 0; from < ids.size(); from += CHUNK) {
+    for (List<OrderId> ids : Sql.chunks(orders, CHUNK)) {
       jdbc.sql(sql)
-          .param("ids", ids.subList(from, Math.min(ids.size(), from + CHUNK)))
+          .param("ids", Orders.ids(ids))
           .query(Long.class)
           .list()
           .forEach(id -> found.add(new OrderId(id)));

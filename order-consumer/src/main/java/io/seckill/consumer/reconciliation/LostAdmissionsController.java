@@ -37,7 +37,7 @@ class LostAdmissionsController {
   }
 
   /**
-   * What Redis had before.
+   * The admissions that Redis had before.
    *
    * @param seq of the latest admission
    */

@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.loading.InFlightOrders;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +51,7 @@ class LostOrders {
    * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in
    * this order each step proves something about all that came before.
    *
-   * @param suspects orders with a record in Redis that MySQL did not know
+   * @param suspects orders with a record in Redis and none in MySQL
    * @return suspects that are in no store; empty when the barrier has not passed in time, and
    *     nothing is known of them
    */

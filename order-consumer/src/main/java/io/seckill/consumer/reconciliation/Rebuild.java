@@ -10,7 +10,9 @@ import io.seckill.consumer.loading.InFlightOrders;
 import io.seckill.consumer.loading.SaleLoader;
 import io.seckill.consumer.loading.SaleLoader.Loaded;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.storage.Barriers;
@@ -42,8 +44,8 @@ import org.springframework.transaction.TransactionException;
  *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
  *       guards alone. Of a sale in a fallback, nothing is reserved any more, and MySQL sells on.
  *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
- *       letters may still take. Of a sale in a fallback, a second snapshot follows, of what has
- *       changed since; it is taken when MySQL has stopped the sale.
+ *       letters may still take. Of a sale in a fallback, the changes since then follow, from a
+ *       second snapshot that is taken when MySQL has stopped the sale.
  *   <li>The sale gets the state that MySQL has by then, while its row is locked, and a fallback of
  *       it ends. When the closing time has been moved meanwhile, the keys expire too early: the
  *       last two steps are repeated.
@@ -132,7 +134,7 @@ class Rebuild {
       for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
         requireHeld(lock);
         require(raiseEpoch(before, seen), CHANGED);
-        ProductSnapshot raised = DatabaseSnapshot.sale(jdbc, sale.skuId()).orElseThrow();
+        ProductSnapshot raised = ProductRows.find(jdbc, sale.skuId()).orElseThrow();
         Optional<Loaded> loaded =
             loader.load(
                 raised.skuId(), raised.epoch(), Replacing.ANYTHING, () -> requireHeld(lock));
@@ -158,7 +160,7 @@ class Rebuild {
   }
 
   /**
-   * Ends the fallback of a sale that is over: Redis need not have it, and what it has is too old. A
+   * Ends the fallback of a sale that is over: Redis need not have it, and its data are too old. A
    * later preheat proves that nothing is in flight, as after a loss of data.
    */
   void abandon(ProductSnapshot sale) {
@@ -181,7 +183,7 @@ class Rebuild {
       ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
-    require(DatabaseSnapshot.sale(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
+    require(ProductRows.find(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
     require(
         seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
     loader.probe(sale);
@@ -192,7 +194,7 @@ class Rebuild {
         settle(sale, seen, deadline, lock, repairs),
         "The barrier has not passed in time; orders are still being stored.");
     RedisSaleState now = sales.state(sku);
-    require(now.isLoading() && now.epoch() == seen.epoch(), CHANGED_IN_REDIS);
+    require(now.isLoading() && now.highestEpoch() == seen.highestEpoch(), CHANGED_IN_REDIS);
   }
 
   private boolean awaitEmptyLists(long sku, long deadline) {
@@ -261,7 +263,7 @@ class Rebuild {
                     + FallbackSales.BEGIN_LOADING
                     + " WHERE sku_id = ? AND epoch = ? AND "
                     + FallbackSales.LOADABLE)
-            .params(seen.epoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
+            .params(seen.highestEpoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
             .update()
         == 1;
   }

@@ -59,7 +59,7 @@ public class Reconciler implements SaleReturn {
   }
 
   /**
-   * What a run may do.
+   * The order to run, and its limits.
    *
    * @param dryRun only report the differences
    * @param mayRebuild rebuild a sale that Redis has lost
@@ -68,7 +68,7 @@ public class Reconciler implements SaleReturn {
   record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
 
   /**
-   * @return what was found and done; stored as a row if there was something, or an operator asked
+   * @return the findings and repairs; stored as a row if there was something, or an operator asked
    * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL is
    *     unavailable, or this process reconciles as many other SKUs as it may
    */
@@ -103,7 +103,7 @@ public class Reconciler implements SaleReturn {
   /**
    * Compares Redis with MySQL and changes nothing.
    *
-   * @return what differs, for operators; empty also when Redis need not have the sale
+   * @return the differences, for operators; empty also when Redis need not have the sale
    * @throws ProblemException as {@link #run}
    * @throws JedisException when Redis is unavailable
    */

@@ -35,7 +35,7 @@ class ReconciliationTable {
 
   /** Stores a report with its repairs; returns it with the id of its row. */
   Report keep(Report report, RepairLog repairs) {
-    return requireNonNull(transactions.execute(tx -> insert(report, repairs)));
+    return transactions.execute(tx -> insert(report, repairs));
   }
 
   private Report insert(Report report, RepairLog repairs) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What Redis holds of the users of some buckets.
+ * The contents of some buckets of a sale.
  *
  * @param quotas user to units, as they were read
  * @param records by order id, with the idempotency keys of their requests

@@ -6,6 +6,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.RedisPart.Units;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -52,10 +53,8 @@ class RedisSale {
     return LuaScript.from(RedisSale.class, name);
   }
 
-  /** Reads the stock first: an admission in between shows in the sequence. */
   RedisSaleState state(long sku) {
-    String stock = redis.get(RedisKeys.stock(sku));
-    return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
+    return RedisSaleState.read(redis, sku);
   }
 
   /** Stock changes of an epoch that Redis's stock contains, by id. */
@@ -189,7 +188,7 @@ class RedisSale {
   }
 
   /**
-   * A quota that is not what it should be.
+   * A wrong quota.
    *
    * @param found as it was read, "" for none
    */
@@ -239,7 +238,7 @@ class RedisSale {
     }
   }
 
-  /** Removes what admits and counts; the buckets expire. */
+  /** Removes rules and stock, without which nothing is admitted; the buckets expire. */
   void remove(long sku) {
     redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku));
   }

@@ -68,7 +68,7 @@ class RedisServers {
 
   /**
    * Checks all servers once; waits for no barrier. A barrier may pass late, behind all that waits
-   * in its queue, and proves what it was sent for even then. For one thread.
+   * in its queue, and is a proof even then. For one thread.
    *
    * @throws JedisException when some partition cannot be queried, after all others were
    */

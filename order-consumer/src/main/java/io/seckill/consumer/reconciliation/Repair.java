@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * One difference that was repaired, or would be.
  *
  * @param subject an order id, a user, or a SKU
- * @param found what Redis had
- * @param wanted what it should have
+ * @param found the value in Redis
+ * @param wanted the value that it should have
  * @param made false in a dry run, and when the data changed meanwhile: the next run checks again
  */
 record Repair(RepairKind kind, String subject, String found, String wanted, boolean made) {

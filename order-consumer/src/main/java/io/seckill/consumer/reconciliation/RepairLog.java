@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What a run has found and repaired: all of it is counted, and the first {@value #MOST_KEPT}
+ * The findings and repairs of a run: all of them are counted, and the first {@value #MOST_KEPT}
  * findings are kept, so memory does not grow with the damage. A finding that is kept counts once,
  * however often it is found; another one each time. For one thread.
  */

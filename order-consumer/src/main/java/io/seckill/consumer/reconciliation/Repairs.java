@@ -6,12 +6,13 @@ import static java.util.stream.Collectors.toMap;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.SkuProgress;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.RedisSale.Late;
 import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import java.util.HashMap;
@@ -21,7 +22,7 @@ import java.util.function.Consumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Repairs Redis after a comparison; in a dry run only reports what it would do. */
+/** Repairs Redis after a comparison; in a dry run only reports the repairs. */
 @Component
 class Repairs {
 
@@ -54,7 +55,7 @@ class Repairs {
     }
     RedisSaleState again = redis.state(sale.skuId());
     String now =
-        DatabaseSnapshot.sale(jdbc, sale.skuId())
+        ProductRows.find(jdbc, sale.skuId())
             .filter(moved -> moved.epoch() == sale.epoch())
             .map(ProductSnapshot::state)
             .orElse(again.state());
@@ -70,14 +71,14 @@ class Repairs {
   /**
    * Replays compensations, writes results, quotas, records, the stock and counters, in this order:
    * units are returned before they are counted, and late orders change the sequence, after which
-   * the stock is not replaced. The next comparison finds what changed meanwhile.
+   * the stock is not replaced. The next comparison finds later changes.
    */
   void all(Comparison found, boolean dryRun, Consumer<Repair> to) {
     part(found, dryRun, to);
     totals(found, dryRun, to);
   }
 
-  /** Of {@link #all}, what can be repaired before all buckets are compared. */
+  /** The repairs of {@link #all} that are possible before all buckets are compared. */
   void part(Comparison found, boolean dryRun, Consumer<Repair> to) {
     compensations(found, dryRun, to);
     results(found, dryRun, to);
@@ -85,7 +86,7 @@ class Repairs {
     records(found, dryRun, to);
   }
 
-  /** Of {@link #all}, what needs a complete comparison. */
+  /** The repairs of {@link #all} that need a complete comparison. */
   void totals(Comparison found, boolean dryRun, Consumer<Repair> to) {
     progress(found, dryRun);
     stock(found, dryRun, to);
@@ -149,8 +150,8 @@ class Repairs {
   }
 
   /**
-   * Leaves out what has ended since MySQL was compared: Redis may have returned its units and
-   * forgotten it, and would return them again to a record that is written now.
+   * Leaves out orders that have ended since MySQL was compared: Redis may have returned their units
+   * and forgotten them, and would return the units again to a record that is written now.
    */
   private void records(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>(found.unrecorded());

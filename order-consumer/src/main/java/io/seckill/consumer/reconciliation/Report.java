@@ -36,7 +36,7 @@ record Report(
     return counts;
   }
 
-  /** Whether another run may find less; what only operators can repair is found again. */
+  /** Whether another run may find less; a finding that only operators can repair is found again. */
   boolean needsAnotherRun() {
     return outcome != Outcome.CLEAN
         && !(outcome == Outcome.FOUND

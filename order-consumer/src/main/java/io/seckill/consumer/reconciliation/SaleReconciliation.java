@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** What a run does with one sale: compares it, and repairs or rebuilds it. */
+/** One run for one sale: compares it, and repairs or rebuilds it. */
 @Component
 class SaleReconciliation {
 
@@ -58,7 +58,7 @@ class SaleReconciliation {
   }
 
   /**
-   * What a run has found and done.
+   * The result of a run.
    *
    * @param detail for operators
    * @param epoch of the sale when the run ended
@@ -168,7 +168,7 @@ class SaleReconciliation {
   }
 
   /**
-   * @param found gets what is found and done, also when this ends with an exception
+   * @param found gets the findings and repairs, also when this ends with an exception
    */
   private Found compared(Read read, Comparison comparison, boolean dryRun, RepairLog found) {
     ProductSnapshot sale = read.sale();
@@ -193,7 +193,7 @@ class SaleReconciliation {
         : new Found(Outcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
   }
 
-  /** What the last comparison of a run has seen. */
+  /** Whether the last comparison of a run was complete. */
   private enum Repaired {
     ALL,
     /** There may be more findings than it has kept. */
@@ -205,7 +205,7 @@ class SaleReconciliation {
   /**
    * Makes each repair once; it counts as made when the next comparison does not find it again. The
    * first comparison keeps a limited number of findings. Later ones are repaired part by part while
-   * they go on. A run that is cut off leaves what it has repaired: the next one finds the rest.
+   * they go on. The repairs of a run that is cut off stay: the next one finds the rest.
    */
   private Repaired repair(Comparison first, RepairLog made) {
     long skuId = first.sale().skuId();

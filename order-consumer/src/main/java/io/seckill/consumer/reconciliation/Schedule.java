@@ -3,8 +3,9 @@ package io.seckill.consumer.reconciliation;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.sale.SalePhase;
-import io.seckill.consumer.loading.DatabaseSnapshot;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
@@ -40,7 +41,7 @@ class Schedule {
 
   /** Sales that Redis must still have: nothing older can be compared. */
   private static final String SALES =
-      DatabaseSnapshot.SALES
+      ProductRows.SELECT
           + " WHERE p.state <> 'NEW' AND p."
           + SalePhase.REDIS_DECIDES
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
@@ -51,7 +52,7 @@ class Schedule {
   private final RedisSale redis;
   private final Reconciler reconciler;
   private final ReconciliationProperties settings;
-  private final Map<Long, Look> looks = new HashMap<>();
+  private final Map<Long, LastCheck> checks = new HashMap<>();
   private final Map<Long, String> failures = new HashMap<>();
   private @Nullable RunLock leadership;
   private volatile boolean leading;
@@ -64,10 +65,10 @@ class Schedule {
    * @param clean whether it was compared with these values, and another run would do nothing
    * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
    */
-  private record Look(String moving, boolean clean, long comparedNanos) {
+  private record LastCheck(String moving, boolean clean, long comparedNanos) {
 
-    Look notClean() {
-      return new Look(moving, false, comparedNanos);
+    LastCheck notClean() {
+      return new LastCheck(moving, false, comparedNanos);
     }
   }
 
@@ -95,29 +96,28 @@ class Schedule {
   void round() {
     leading = leads();
     if (leading) {
-      lookAtSales();
+      checkSales();
       leading = isLeader();
     }
     if (!leading) {
-      looks.clear();
+      checks.clear();
       failures.clear();
       lost = 0;
     }
   }
 
-  private void lookAtSales() {
-    List<ProductSnapshot> sales =
-        jdbc.sql(SALES).query((row, n) -> DatabaseSnapshot.sale(row)).list();
+  private void checkSales() {
+    List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
     int lostNow = 0;
     for (ProductSnapshot sale : sales) {
       if (Thread.currentThread().isInterrupted() || !isLeader()) {
         return;
       }
-      lostNow += look(sale) ? 1 : 0;
+      lostNow += check(sale) ? 1 : 0;
     }
     lost = lostNow;
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
-    looks.keySet().retainAll(skus);
+    checks.keySet().retainAll(skus);
     failures.keySet().retainAll(skus);
   }
 
@@ -145,7 +145,7 @@ class Schedule {
    * Returns whether the sale is lost and stays so. A failure does not keep the next sale from being
    * checked.
    */
-  private boolean look(ProductSnapshot sale) {
+  private boolean check(ProductSnapshot sale) {
     boolean lostNow = false;
     try {
       RedisSaleState seen = redis.state(sale.skuId());
@@ -168,7 +168,7 @@ class Schedule {
 
   /** Logs a failure once, until it is another one; the sale is tried again at every check. */
   private void failed(long skuId, RuntimeException e) {
-    looks.computeIfPresent(skuId, (sku, last) -> last.notClean());
+    checks.computeIfPresent(skuId, (sku, last) -> last.notClean());
     if (!e.toString().equals(failures.put(skuId, e.toString()))) {
       log.error("sku {}: cannot be compared, and is not repaired until it can be", skuId, e);
     }
@@ -195,15 +195,15 @@ class Schedule {
             .map(String::valueOf)
             .collect(Collectors.joining("/"));
     long now = System.nanoTime();
-    Look last = looks.getOrDefault(sale.skuId(), new Look("", false, now));
+    LastCheck last = checks.getOrDefault(sale.skuId(), new LastCheck("", false, now));
     boolean atRest = last.moving().equals(moving);
     boolean due =
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
       Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME));
-      looks.put(sale.skuId(), new Look(moving, !report.needsAnotherRun(), now));
+      checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
-      looks.put(sale.skuId(), new Look(moving, atRest, last.comparedNanos()));
+      checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
     }
   }
 

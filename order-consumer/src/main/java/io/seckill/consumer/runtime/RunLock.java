@@ -15,7 +15,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /**
  * A named lock of MySQL, held by a connection of its own: it ends with the process that took it,
  * and when the host of that process stops responding. It keeps runs from doing the same work; their
- * writes are safe without it, because every write checks what it replaces.
+ * writes are safe without it, because every write checks the value that it replaces.
  */
 public final class RunLock implements AutoCloseable {
 
@@ -72,7 +72,7 @@ public final class RunLock implements AutoCloseable {
 
   /**
    * Whether the connection that holds the lock is still alive; the query also restarts the idle
-   * time. To be called right before a step that replaces what others may have written.
+   * time. To be called right before a step that replaces data of others.
    */
   public boolean isHeld() {
     try {

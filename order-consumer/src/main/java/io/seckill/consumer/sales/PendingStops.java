@@ -61,10 +61,7 @@ class PendingStops {
     if (states.pendingStop(skuId).isEmpty()) {
       return;
     }
-    Optional<Taken> taken = transactions.execute(tx -> take(skuId));
-    if (taken != null) {
-      taken.ifPresent(this::end);
-    }
+    transactions.execute(tx -> take(skuId)).ifPresent(this::end);
   }
 
   private Optional<Taken> take(long skuId) {

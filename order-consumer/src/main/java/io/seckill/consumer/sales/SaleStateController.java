@@ -1,6 +1,7 @@
 package io.seckill.consumer.sales;
 
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.loading.Preheat;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -13,19 +14,30 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The states of sales on the internal port. */
+/** Preheats and the states of sales on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}")
 class SaleStateController {
 
   private final SaleTransitions transitions;
-  private final SaleOpening opening;
+  private final Preheat preheat;
   private final AuditLog audit;
 
-  SaleStateController(SaleTransitions transitions, SaleOpening opening, AuditLog audit) {
+  SaleStateController(SaleTransitions transitions, Preheat preheat, AuditLog audit) {
     this.transitions = transitions;
-    this.opening = opening;
+    this.preheat = preheat;
     this.audit = audit;
+  }
+
+  @PostMapping("/preheat")
+  ProductRow preheat(@PathVariable String sku, Operator operator) {
+    long skuId = PathIds.sku(sku);
+    return audit.audited(
+        operator,
+        "preheat",
+        "sku=" + skuId,
+        () -> preheat.run(skuId),
+        row -> "epoch=" + row.epoch());
   }
 
   @PostMapping("/open")
@@ -44,7 +56,7 @@ class SaleStateController {
         operator,
         action,
         "sku=" + skuId,
-        () -> opening.open(skuId, from),
+        () -> transitions.open(skuId, from),
         row -> "state=" + row.state());
   }
 
@@ -63,7 +75,10 @@ class SaleStateController {
         operator,
         "state",
         "sku=" + skuId,
-        () -> target == SaleState.OPEN ? transitions.open(skuId) : transitions.stop(skuId, target),
+        () ->
+            target == SaleState.OPEN
+                ? transitions.openInMySql(skuId)
+                : transitions.stop(skuId, target),
         row -> "state=" + target);
   }
 }

@@ -3,8 +3,10 @@ package io.seckill.consumer.sales;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.loading.RedisSafety;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.ProductRow;
@@ -13,9 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Changes of a sale's state in MySQL: opened, paused, closed. */
+/**
+ * Opens, resumes, pauses and closes sales. An opening goes to MySQL first, then to Redis, which
+ * starts to admit; it needs both stores, except for a strong sale, and a repeat completes it.
+ */
 @Component
 public class SaleTransitions {
 
@@ -25,27 +31,105 @@ public class SaleTransitions {
   private final TransactionOperations transactions;
   private final PendingStops stops;
   private final SaleStates states;
+  private final UnifiedJedis redis;
+  private final RedisSafety safety;
 
   SaleTransitions(
       Products products,
       TransactionOperations transactions,
       PendingStops stops,
-      SaleStates states) {
+      SaleStates states,
+      UnifiedJedis redis,
+      RedisSafety safety) {
     this.products = products;
     this.transactions = transactions;
     this.stops = stops;
     this.states = states;
+    this.redis = redis;
+    this.safety = safety;
   }
 
   /**
-   * Opens the sale in MySQL; {@link SaleOpening} opens it in Redis, unless it is a strong one.
-   * First applies a stop that is pending in Redis, because that stop was requested before this
-   * opening.
+   * Opens the sale in both stores, a strong one in MySQL alone. One that is open already counts as
+   * success.
+   *
+   * @param from the state the sale must be in: PREHEATED to open it, PAUSED to resume it
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, ILLEGAL_TRANSITION with the state that
+   *     prevents it, NOT_PREHEATED when Redis does not hold the sale, REDIS_BEHIND when it has lost
+   *     orders, UNSAFE_REDIS when it may lose them and the sale is not only resumed
+   */
+  ProductRow open(long skuId, SaleState from) {
+    ProductRow product = find(skuId).refuseArchived().row();
+    if (product.state() != from && product.state() != SaleState.OPEN) {
+      throw illegal(product.state());
+    }
+    if (product.redisDecides()) {
+      refuseUnfit(product, from);
+    }
+    ProductRow opened = openInMySql(skuId);
+    return opened.redisDecides() ? inRedis(opened) : opened;
+  }
+
+  private void refuseUnfit(ProductRow product, SaleState from) {
+    if (from == SaleState.PREHEATED) { // a resumed sale already has its orders in Redis
+      safety.refuseUnsafe();
+    }
+    refuseOtherData(product);
+  }
+
+  private ProductRow inRedis(ProductRow opened) {
+    return switch (states.follow(
+        opened.skuId(), opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
+      case DONE -> opened;
+      case NOT_LOADED -> throw notPreheated();
+      case STOPPED -> throw illegal(SaleState.PAUSED);
+      case NEWER -> openedSince(opened);
+    };
+  }
+
+  /**
+   * @param product read from MySQL before this call
+   */
+  private void refuseOtherData(ProductRow product) {
+    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
+    if (sale.isLoading() || sale.epoch() != product.epoch()) {
+      throw notPreheated();
+    }
+    if (sale.isBehind(product.epoch(), product.lastSeq())) {
+      throw ProblemException.of(
+          ProblemCode.REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
+    }
+  }
+
+  /** Redis has the state of a later change: that must be an opening, too. */
+  private ProductRow openedSince(ProductRow opened) {
+    ProductRow now = find(opened.skuId()).row();
+    if (now.state() == SaleState.OPEN && now.stateVersion() > opened.stateVersion()) {
+      return now;
+    }
+    throw illegal(now.state());
+  }
+
+  private static ProblemException notPreheated() {
+    return ProblemException.of(
+        ProblemCode.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
+  }
+
+  private static ProblemException illegal(SaleState state) {
+    return ProblemException.ofSale(
+        ProblemCode.ILLEGAL_TRANSITION,
+        "The sale is " + state + "; this call does not open it.",
+        state.name());
+  }
+
+  /**
+   * Opens the sale in MySQL. First applies a stop that is pending in Redis, because that stop was
+   * requested before this opening.
    *
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    * @throws JedisException when Redis cannot report pending stops
    */
-  ProductRow open(long skuId) {
+  ProductRow openInMySql(long skuId) {
     if (!redisDecides(skuId)) {
       return move(skuId, SaleState.OPEN, 0);
     }
@@ -74,8 +158,12 @@ public class SaleTransitions {
    */
   private record Noted(@Nullable PendingStop stop, boolean redisAnswers) {}
 
+  private Product find(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Product::unknown);
+  }
+
   private boolean redisDecides(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).phase().redisDecides();
+    return find(skuId).phase().redisDecides();
   }
 
   private Noted noted(long skuId, SaleState target) {

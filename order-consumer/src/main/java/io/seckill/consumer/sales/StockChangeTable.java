@@ -8,7 +8,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The table {@code stock_change}, and the columns of {@code products} that a change needs. */
+/** The table {@code stock_change}, and the columns of {@code products} that a change updates. */
 @Component
 class StockChangeTable {
 
@@ -31,53 +31,6 @@ class StockChangeTable {
 
   StockChangeTable(JdbcClient jdbc) {
     this.jdbc = jdbc;
-  }
-
-  /**
-   * The columns of a product that decide about a change.
-   *
-   * @param ended whether its closing time has passed, by MySQL's clock
-   * @param archived whether the sale is over for good
-   */
-  record Sale(
-      String state, long epoch, long stock, boolean ended, SalePhase phase, boolean archived) {
-
-    /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
-    boolean isOnlyInMySql() {
-      return !phase.redisDecides() || state.equals("NEW");
-    }
-
-    /** Whether a fallback begins or ends. */
-    boolean isBetween() {
-      return phase.nobodyDecides();
-    }
-  }
-
-  Optional<Sale> sale(long skuId) {
-    return sale(skuId, "");
-  }
-
-  /** Locks the row until the transaction ends. */
-  Optional<Sale> lockSale(long skuId) {
-    return sale(skuId, " FOR UPDATE");
-  }
-
-  private Optional<Sale> sale(long skuId, String lock) {
-    return jdbc.sql(
-            "SELECT state, epoch, stock, closes_at <= UTC_TIMESTAMP(3), sale_phase, archived"
-                + " FROM products WHERE sku_id = ?"
-                + lock)
-        .param(skuId)
-        .query(
-            (row, number) ->
-                new Sale(
-                    row.getString(1),
-                    row.getLong(2),
-                    row.getLong(3),
-                    row.getBoolean(4),
-                    SalePhase.valueOf(row.getString(5)),
-                    row.getBoolean(6)))
-        .optional();
   }
 
   /**

@@ -1,13 +1,15 @@
 package io.seckill.consumer.sales;
 
 import io.seckill.consumer.products.Product;
-import io.seckill.consumer.sales.StockChangeTable.Sale;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -48,11 +50,17 @@ class StockChanges {
 
   private final StockChangeTable table;
   private final RedisStock redis;
+  private final JdbcClient jdbc;
   private final TransactionOperations transactions;
 
-  StockChanges(StockChangeTable table, RedisStock redis, TransactionOperations transactions) {
+  StockChanges(
+      StockChangeTable table,
+      RedisStock redis,
+      JdbcClient jdbc,
+      TransactionOperations transactions) {
     this.table = table;
     this.redis = redis;
+    this.jdbc = jdbc;
     this.transactions = transactions;
   }
 
@@ -71,11 +79,11 @@ class StockChanges {
    *     and the same request returns the outcome; 503 BUSY while a fallback begins or ends
    */
   StockChange change(long skuId, String changeId, long delta, String reason, Operator operator) {
-    Optional<Sale> sale = table.sale(skuId);
-    if (sale.filter(Sale::archived).isPresent()) {
+    Optional<ProductSnapshot> sale = ProductRows.find(jdbc, skuId);
+    if (sale.filter(ProductSnapshot::archived).isPresent()) {
       throw Product.archived();
     }
-    if (sale.filter(Sale::isBetween).isPresent()) {
+    if (sale.filter(StockChanges::isBetween).isPresent()) {
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }
@@ -123,7 +131,7 @@ class StockChanges {
   }
 
   private Step step(StockChange change) {
-    if (sale(change.skuId()).isBetween()) {
+    if (isBetween(sale(change.skuId()))) {
       return Step.WAIT;
     }
     return switch (change.state()) {
@@ -138,14 +146,15 @@ class StockChanges {
     transactions.executeWithoutResult(
         tx -> {
           StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
-          Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
-          if (change.state() != ChangeState.PENDING || sale.isBetween()) {
+          ProductSnapshot sale =
+              ProductRows.lock(jdbc, change.skuId()).orElseThrow(StockChanges::gone);
+          if (change.state() != ChangeState.PENDING || isBetween(sale)) {
             return;
           }
           if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
             table.move(
                 change,
-                sale.isOnlyInMySql() ? ChangeState.DONE : ChangeState.MYSQL_DONE,
+                isOnlyInMySql(sale) ? ChangeState.DONE : ChangeState.MYSQL_DONE,
                 sale.epoch());
           } else {
             table.move(change, ChangeState.REFUSED, change.epoch());
@@ -155,24 +164,24 @@ class StockChanges {
   }
 
   private Step addToRedis(StockChange change) {
-    Sale sale = sale(change.skuId());
-    if (sale.epoch() != change.epoch() || sale.isOnlyInMySql()) {
+    ProductSnapshot sale = sale(change.skuId());
+    if (sale.epoch() != change.epoch() || isOnlyInMySql(sale)) {
       return finish(change, ChangeState.DONE);
     }
     return switch (redis.apply(change)) {
       case DONE, SUPERSEDED -> finish(change, ChangeState.DONE);
-      // A preheat or a rebuild may be about to write what it read before the addition.
+      // A preheat or a rebuild may be about to write a stock that it read before the addition.
       case ABSENT -> isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE) : Step.WAIT;
       case REFUSED, NOT_NOW -> Step.WAIT;
     };
   }
 
   private Step takeFromRedis(StockChange change) {
-    Sale sale = sale(change.skuId());
+    ProductSnapshot sale = sale(change.skuId());
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
-    if (sale.isOnlyInMySql()) {
+    if (isOnlyInMySql(sale)) {
       return withdrawFromMySql(change);
     }
     return switch (redis.apply(change)) {
@@ -192,15 +201,16 @@ class StockChanges {
           if (!change.equals(read)) {
             return;
           }
-          Sale sale = table.lockSale(change.skuId()).orElseThrow(StockChanges::gone);
-          if (sale.isBetween()) {
+          ProductSnapshot sale =
+              ProductRows.lock(jdbc, change.skuId()).orElseThrow(StockChanges::gone);
+          if (isBetween(sale)) {
             return;
           }
           if (sale.epoch() != change.epoch()) {
             table.move(change, ChangeState.PENDING, sale.epoch());
           } else if (table.withdraw(change.skuId(), -change.delta())) {
             table.move(change, ChangeState.DONE, change.epoch());
-          } else if (sale.isOnlyInMySql()) {
+          } else if (isOnlyInMySql(sale)) {
             table.move(change, ChangeState.REFUSED, change.epoch());
           } else {
             log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
@@ -230,11 +240,21 @@ class StockChanges {
     return table.find(skuId, changeId).orElseThrow(StockChanges::gone);
   }
 
-  private Sale sale(long skuId) {
-    return table.sale(skuId).orElseThrow(StockChanges::gone);
+  private ProductSnapshot sale(long skuId) {
+    return ProductRows.find(jdbc, skuId).orElseThrow(StockChanges::gone);
   }
 
-  private static boolean isClosed(Sale sale) {
+  /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
+  private static boolean isOnlyInMySql(ProductSnapshot sale) {
+    return !sale.phase().redisDecides() || sale.state().equals("NEW");
+  }
+
+  /** Whether a fallback begins or ends. */
+  private static boolean isBetween(ProductSnapshot sale) {
+    return sale.phase().nobodyDecides();
+  }
+
+  private static boolean isClosed(ProductSnapshot sale) {
     return sale.state().equals("CLOSED");
   }
 

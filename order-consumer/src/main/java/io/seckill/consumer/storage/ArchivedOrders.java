@@ -26,6 +26,13 @@ final class ArchivedOrders {
 
   private ArchivedOrders() {}
 
+  /** An order that comes again after its sale was archived is known, not unstorable. */
+  static List<StoreOutcome> orArchived(JdbcOperations jdbc, List<StoreOutcome> unfit) {
+    Map<OrderMessage, StoreOutcome> archived =
+        among(jdbc, unfit.stream().map(StoreOutcome::order).toList());
+    return unfit.stream().map(outcome -> archived.getOrDefault(outcome.order(), outcome)).toList();
+  }
+
   /**
    * @return an outcome for each of these orders that is known; others, and all orders of sales that
    *     are not archived, are missing

@@ -9,7 +9,6 @@ import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
-import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,7 +24,6 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -236,7 +234,7 @@ public class OrderStore {
         storing,
         jdbc -> {
           Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
-          boolean fit = orders.stream().allMatch(order -> unfit(order, rules) == null);
+          boolean fit = orders.stream().allMatch(order -> SaleRules.unfit(rules, order) == null);
           return fit ? BulkPath.store(jdbc, orders, rules) : null;
         });
   }
@@ -265,40 +263,18 @@ public class OrderStore {
     List<OrderMessage> fit = new ArrayList<>(orders.size());
     List<StoreOutcome> unfit = new ArrayList<>();
     for (OrderMessage order : orders) {
-      Unstorable verdict = unfit(order, rules);
+      Unstorable verdict = SaleRules.unfit(rules, order);
       if (verdict == null) {
         fit.add(order);
       } else {
         unfit.add(verdict);
       }
     }
-    StoredBatch unstorable = new StoredBatch(orArchived(jdbc, unfit), List.of(), List.of());
+    StoredBatch unstorable =
+        new StoredBatch(ArchivedOrders.orArchived(jdbc, unfit), List.of(), List.of());
     return fit.isEmpty()
         ? unstorable
         : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
-  }
-
-  /** An order that comes again after its sale was archived is known, not unstorable. */
-  private static List<StoreOutcome> orArchived(JdbcOperations jdbc, List<StoreOutcome> unfit) {
-    Map<OrderMessage, StoreOutcome> archived =
-        ArchivedOrders.among(jdbc, unfit.stream().map(StoreOutcome::order).toList());
-    return unfit.stream().map(outcome -> archived.getOrDefault(outcome.order(), outcome)).toList();
-  }
-
-  /**
-   * A sale's policy never changes after its first preheat, so a retry finds the same difference.
-   */
-  private static @Nullable Unstorable unfit(OrderMessage order, Map<Long, SaleRules> rules) {
-    SaleRules sale = rules.get(order.skuId());
-    if (sale == null) {
-      return new Unstorable(
-          order, Unfit.UNKNOWN_SKU, "no product that Redis decides: " + order.skuId());
-    }
-    if (sale.policy() != order.policy()) {
-      return new Unstorable(
-          order, Unfit.OTHER_POLICY, "says " + order.policy() + ", the product " + sale.policy());
-    }
-    return null;
   }
 
   private static SortedSet<Long> skusOf(List<OrderMessage> orders) {

@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
+import io.seckill.consumer.runtime.Sql;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -76,7 +77,7 @@ final class OrderTable {
     }
   }
 
-  /** What is stored for a purchase request. */
+  /** The order that is stored for a purchase request. */
   record Request(OrderId orderId, int quantity, OrderStatus status) {}
 
   /** A user's purchase of a ONE_PER_USER SKU. */

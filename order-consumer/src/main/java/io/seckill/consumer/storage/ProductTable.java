@@ -3,6 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.SkuProgress;
+import io.seckill.consumer.runtime.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;

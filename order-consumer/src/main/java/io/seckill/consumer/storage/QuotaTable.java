@@ -1,5 +1,6 @@
 package io.seckill.consumer.storage;
 
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

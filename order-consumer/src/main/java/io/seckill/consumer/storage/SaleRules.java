@@ -2,7 +2,10 @@ package io.seckill.consumer.storage;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.storage.StoreOutcome.Unfit;
+import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of a SKU's sale, as MySQL has them; the message is not trusted for them.
@@ -30,5 +33,22 @@ record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) 
       throw new IllegalStateException("orders of unknown SKUs are sorted out before");
     }
     return found;
+  }
+
+  /**
+   * The reason why an order cannot be stored; null when it can. A sale's policy never changes after
+   * its first preheat, so a retry finds the same difference.
+   */
+  static @Nullable Unstorable unfit(Map<Long, SaleRules> rules, OrderMessage order) {
+    SaleRules sale = rules.get(order.skuId());
+    if (sale == null) {
+      return new Unstorable(
+          order, Unfit.UNKNOWN_SKU, "no product that Redis decides: " + order.skuId());
+    }
+    if (sale.policy() != order.policy()) {
+      return new Unstorable(
+          order, Unfit.OTHER_POLICY, "says " + order.policy() + ", the product " + sale.policy());
+    }
+    return null;
   }
 }

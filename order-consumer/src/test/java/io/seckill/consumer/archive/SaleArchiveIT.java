@@ -8,9 +8,6 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.consumer.runtime.Pace;
-import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.consumer.storage.StrongDecision;
 import io.seckill.consumer.storage.StrongPurchase;
 import io.seckill.consumer.storage.StrongSales;
@@ -35,7 +32,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.transaction.support.TransactionOperations;
 import tools.jackson.databind.JsonNode;
 
 /** A finished sale leaves Redis and the tables of running sales, and stays what it was. */
@@ -284,7 +280,7 @@ class SaleArchiveIT {
     assertThat(ledger().path("balanced").booleanValue()).isTrue();
 
     consumer.update("UPDATE archive SET done_at = NOW(6) - INTERVAL 31 DAY WHERE sku_id = ?", sku);
-    archiver(Duration.ZERO, Duration.ofDays(30)).purge();
+    consumer.bean(SaleArchiver.class).purge(Duration.ofDays(30));
 
     assertThat(rows("order_history")).isZero();
     assertThat(archive().text("phase")).isEqualTo("PURGED");
@@ -316,28 +312,15 @@ class SaleArchiveIT {
   @Test
   void archivesByItselfWhenTheTimeHasCome() {
     SaleInFlight.open(sku, 10, consumer, flood);
-    SaleArchiver archiver = archiver(Duration.ofDays(7), Duration.ZERO);
-    archiver.beginDue();
+    SaleArchiver archiver = consumer.bean(SaleArchiver.class);
+    archiver.beginDue(Duration.ofDays(7));
     assertThat(rows("archive")).isZero();
     consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?", sku);
 
-    archiver.beginDue();
+    archiver.beginDue(Duration.ofDays(7));
 
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
-  }
-
-  private static SaleArchiver archiver(Duration after, Duration keep) {
-    return new SaleArchiver(
-        consumer.bean(ArchiveTable.class),
-        consumer.bean(SaleRest.class),
-        consumer.bean(ArchiveSteps.class),
-        consumer.bean(SaleTransitions.class),
-        new ArchiveProperties(after, keep),
-        consumer.bean(ConnectionPools.class),
-        consumer.sql(),
-        consumer.bean(TransactionOperations.class),
-        consumer.bean(Pace.class));
   }
 
   @Test

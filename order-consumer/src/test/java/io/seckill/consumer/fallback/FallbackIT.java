@@ -528,6 +528,31 @@ class FallbackIT {
     fallback.assertBalanced(sku);
   }
 
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource(names = {"FULL", "NO_REPLICAS"})
+  void mySqlSellsOnWhenRedisRefusesInTheMiddleOfLoading(Obstacle obstacle) {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    fallback.sell(sku, 30_000, 1_000);
+    assertThat(fallback.leave().status()).isEqualTo(200);
+    eventually()
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
+    put(obstacle);
+    try {
+      awaitFailureToReturn();
+      assertThat(fallback.product(sku, "fallback")).isNotEqualTo("NO");
+      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
+    } finally {
+      remove(obstacle);
+    }
+    fallback.awaitState("REDIS");
+    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(ledger.stock(sku)));
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
   private void put(Obstacle obstacle) {
     switch (obstacle) {
       case FOREIGN_STOCK -> {

@@ -11,6 +11,7 @@ import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

@@ -34,8 +34,13 @@ final class RabbitManagement {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
+  /** HTTP/1.1: RabbitMQ 3.10 may never answer a PUT that also asks for an upgrade to HTTP/2. */
   private final HttpClient http =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
   private final String api;
 
   RabbitManagement(String host, int port) {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -38,6 +39,9 @@ public final class ServiceProcess implements AutoCloseable {
   private static final String DEFAULT_JVM_FLAGS =
       "-Xmx384m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
           + " -XX:+IgnoreUnrecognizedVMOptions -XX:+UseTransparentHugePages";
+
+  /** Exit codes of a JVM that ended with SIGABRT, SIGBUS, or SIGSEGV, or lacked memory. */
+  private static final Set<Integer> CRASHED = Set.of(134, 135, 139, 3);
 
   private static final int LOG_TAIL_LINES = 30;
   private static final HttpClient HTTP =
@@ -173,7 +177,12 @@ public final class ServiceProcess implements AutoCloseable {
     return orderly;
   }
 
-  /** Starts it again on the same ports after {@link #kill()} or {@link #stop()}. */
+  /**
+   * Starts it again on the same ports after {@link #kill()} or {@link #stop()}, or when it has
+   * ended by itself.
+   *
+   * @throws IllegalStateException when its JVM has crashed: no row injects that
+   */
   public ServiceProcess restart() {
     return restart(Map.of());
   }
@@ -186,6 +195,9 @@ public final class ServiceProcess implements AutoCloseable {
   public ServiceProcess restart(Map<String, String> settings) {
     if (process.isAlive()) {
       throw new IllegalStateException(name + " is still running");
+    }
+    if (CRASHED.contains(exitCode())) {
+      throw new IllegalStateException(name + " has crashed; the end of its log:\n" + logTail());
     }
     process = launch(settings);
     return this;

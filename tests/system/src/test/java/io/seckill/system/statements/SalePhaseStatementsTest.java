@@ -31,8 +31,6 @@ class SalePhaseStatementsTest {
       products.Products: REDIS
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
-      sales.StockChangeTable: any
-      sales.StockChangeTable: any
       deadletter.DeadLetterTable: STRONG
       fallback.FallbackSales: ENTERING
       fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING

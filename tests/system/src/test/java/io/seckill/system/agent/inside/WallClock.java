@@ -25,11 +25,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The two native methods cannot be changed, so every call of them is: the shift is added to the
  * returned value. A system property holds the shift, because classes of the JDK cannot access ours.
+ *
+ * <p>Locks of the JDK are left as they are: JVM 17 crashes in a garbage collection while a thread
+ * waits in {@code Condition.awaitUninterruptibly} of a class that was changed meanwhile
+ * (generateOopMap.cpp, "Illegal class file encountered"). Only waits until a time of day would read
+ * the clock there, and no service has one.
  */
 final class WallClock implements ClassFileTransformer {
 
   private static final String SHIFT = "seckill.agent.clock.shift.ms";
   private static final String MILLIS = "currentTimeMillis";
+
+  private static final String LOCKS = "java/util/concurrent/locks/";
 
   /** Method of {@code jdk.internal.misc.VM}, called by {@code Instant.now}. */
   private static final String NANOS = "getNanoTimeAdjustment";
@@ -72,7 +79,8 @@ final class WallClock implements ClassFileTransformer {
       @Nullable ProtectionDomain domain,
       byte[] classFile) {
     try {
-      return readsTheTime(classFile) ? changed(classFile) : null;
+      boolean isLock = className != null && className.startsWith(LOCKS);
+      return !isLock && readsTheTime(classFile) ? changed(classFile) : null;
     } catch (RuntimeException | LinkageError e) {
       FaultAgent.fail("cannot change what " + className + " reads of the time", e);
       throw e;
@@ -80,7 +88,11 @@ final class WallClock implements ClassFileTransformer {
   }
 
   private static boolean readsTheTime(Class<?> type) {
-    String file = "/" + type.getName().replace('.', '/') + ".class";
+    String name = type.getName().replace('.', '/');
+    if (name.startsWith(LOCKS)) {
+      return false;
+    }
+    String file = "/" + name + ".class";
     try (InputStream in = type.getResourceAsStream(file)) {
       return in != null && readsTheTime(in.readAllBytes());
     } catch (IOException e) {

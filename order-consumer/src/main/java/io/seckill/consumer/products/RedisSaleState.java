@@ -1,0 +1,103 @@
+package io.seckill.consumer.products;
+
+import io.seckill.common.redis.RedisKeys;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * A sale's hash and stock as Redis has them; empty and null when Redis has none.
+ *
+ * @param fields of the SKU's hash
+ * @param stock units admissible, as text; null also when it was not read
+ */
+public record RedisSaleState(Map<String, String> fields, @Nullable String stock) {
+
+  /** The state while a sale is loaded, or a rebuild waits to load it: nothing is admitted. */
+  public static final String LOADING = "PREHEATING";
+
+  /** Reads the stock first: an admission in between shows in the sequence. */
+  public static RedisSaleState read(UnifiedJedis redis, long sku) {
+    String stock = redis.get(RedisKeys.stock(sku));
+    return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), stock);
+  }
+
+  /** Reads the hash alone. */
+  public static RedisSaleState readRules(UnifiedJedis redis, long sku) {
+    return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), null);
+  }
+
+  public boolean isAbsent() {
+    return fields.isEmpty();
+  }
+
+  public String state() {
+    return text("state");
+  }
+
+  /** The epoch that is loaded, 0 while one is being loaded. */
+  public long epoch() {
+    return number("epoch");
+  }
+
+  /** The highest epoch that Redis has seen, loaded or loading. */
+  public long highestEpoch() {
+    return Math.max(number("epoch"), number("loading"));
+  }
+
+  public long seq() {
+    return number("seq");
+  }
+
+  public int bucketCount() {
+    return (int) number("bucketCount");
+  }
+
+  /** Units of all orders, also of earlier epochs. */
+  public long admittedUnits() {
+    return number("admittedUnits");
+  }
+
+  /** Orders admitted that were not counted as published. */
+  public long unpublished() {
+    return number("admittedOrders") - number("publishedOrders");
+  }
+
+  /** Whether a loading has begun and not ended, or a rebuild waits to begin it. */
+  public boolean isLoading() {
+    return state().equals(LOADING);
+  }
+
+  /**
+   * Whether Redis has another epoch than MySQL, or has lost some of its admissions.
+   *
+   * @param epoch of the sale in MySQL
+   * @param seq highest sequence number of its orders in MySQL
+   */
+  public boolean isBehind(long epoch, long seq) {
+    return epoch() != epoch || seq() < seq;
+  }
+
+  /** Whether this is older than MySQL's sale, unfinished or incomplete. */
+  public boolean isLostOf(ProductSnapshot sale) {
+    return isAbsent()
+        || isLoading()
+        || isBehind(sale.epoch(), sale.lastSeq())
+        || bucketCount() < 1
+        || stock == null
+        || !stock.matches("\\d{1,14}")
+        || !fields.containsKey("policy")
+        || !fields.containsKey("expiresAt");
+  }
+
+  /** A field of the hash, "" for none. */
+  public String text(String field) {
+    return fields.getOrDefault(field, "");
+  }
+
+  /** A field of the hash, 0 when it is no number. */
+  public long number(String field) {
+    String text = text(field);
+    return text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+  }
+}

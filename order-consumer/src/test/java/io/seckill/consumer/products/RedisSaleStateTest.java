@@ -1,0 +1,43 @@
+package io.seckill.consumer.products;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RedisSaleStateTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "3, 10,   false",
+    "3, 11,   false",
+    "3, 9,    true",
+    "2, 10,   true",
+    "4, 10,   true",
+    "0, 10,   true", // being loaded
+    "3, '',   true",
+    "3, x,    true",
+    "'', 10,  true",
+    "x, 10,   true",
+  })
+  void isBehindAnotherEpochAndLaterNumbers(String epoch, String seq, boolean behind) {
+    assertThat(state(Map.of("epoch", epoch, "seq", seq)).isBehind(3, 10)).isEqualTo(behind);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"4, '', 4", "0, 5, 5", "4, 5, 5", "'', '', 0"})
+  void theHighestEpochIsLoadedOrLoading(String epoch, String loading, long highest) {
+    RedisSaleState state = state(Map.of("epoch", epoch, "loading", loading));
+
+    assertThat(state.highestEpoch()).isEqualTo(highest);
+  }
+
+  /** Empty values are those of absent fields. */
+  private static RedisSaleState state(Map<String, String> values) {
+    Map<String, String> fields = new HashMap<>(values);
+    fields.values().removeIf(String::isEmpty);
+    return new RedisSaleState(fields, null);
+  }
+}
