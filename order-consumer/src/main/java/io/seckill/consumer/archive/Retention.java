@@ -7,8 +7,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Deletes rows that are not needed any more, page by page; docs/operations.md has the table of times,
- * with the reasons. Two processes may do this at once.
+ * Deletes rows that are not needed any more, page by page; docs/operations.md has the table of
+ * times, with the reasons. Two processes may do this at once.
  */
 @Component
 class Retention {

@@ -134,7 +134,9 @@ final class SaleCount {
     return sale.policy().keepsQuota() && !sale.archived();
   }
 
-  /** Units of an alias are those of its request, which no row has: only their number is compared. */
+  /**
+   * Units of an alias are those of its request, which no row has: only their number is compared.
+   */
   private OrderTotals counted(OrderFate fate, OrderTotals kept) {
     return switch (fate) {
       case CONFIRMED ->

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A report of the provider about one charge. Two reports with the same content are one report,
- * even with different event ids.
+ * A report of the provider about one charge. Two reports with the same content are one report, even
+ * with different event ids.
  *
  * @param currency null for the one agreed with the provider
  */
