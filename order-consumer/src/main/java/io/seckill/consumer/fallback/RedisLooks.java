@@ -84,8 +84,8 @@ class RedisLooks {
   }
 
   /**
-   * Stores the units that the look has shown: another process may need them. Redis may have come
-   * back with older data, which lack orders that Redis reported to gateways.
+   * Stores the observation of a sale: another process may need it. Redis may have come back with
+   * older data, which lack orders that Redis reported to gateways.
    */
   private void judge(Expected sale, Map<Long, RedisSaleState> seen) {
     included(sale, seen)

@@ -104,7 +104,7 @@ public class Cancellations {
   }
 
   /**
-   * The columns of a product, read while its row is locked.
+   * The columns of a product that decide about its units, read while its row is locked.
    *
    * @param epoch later preheats count these units, earlier ones did not
    * @param inRedis whether Redis sells it, or is being loaded from rows that may lack these units

@@ -1,5 +1,6 @@
 package io.seckill.relay.publish;
 
+import com.rabbitmq.client.ShutdownSignalException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,5 +16,16 @@ public final class BrokerFailureException extends Exception {
    */
   public BrokerFailureException(String reason, @Nullable Throwable cause) {
     super(reason, cause);
+  }
+
+  /** One line for operators on a failure that the client has reported. */
+  static String reason(Throwable cause) {
+    if (cause instanceof ShutdownSignalException signal && signal.getReason() != null) {
+      return String.valueOf(signal.getReason());
+    }
+    Throwable reported = cause.getCause() == null ? cause : cause.getCause();
+    return reported.getMessage() == null
+        ? reported.getClass().getSimpleName()
+        : reported.getMessage();
   }
 }

@@ -3,7 +3,6 @@ package io.seckill.relay.publish;
 import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
-import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import java.io.IOException;
 import java.time.Duration;
@@ -105,7 +104,7 @@ public final class PublisherChannel implements AutoCloseable {
               returned.getReplyText() + " (routing key " + returned.getRoutingKey() + ")");
         });
     connection.addBlockedListener(reason -> blocked(), this::unblocked);
-    channel.addShutdownListener(cause -> window.fail("closed: " + briefly(cause)));
+    channel.addShutdownListener(cause -> window.fail("closed: " + BrokerFailureException.reason(cause)));
   }
 
   private synchronized void blocked() {
@@ -152,7 +151,7 @@ public final class PublisherChannel implements AutoCloseable {
         socket.writes().release();
       }
     } catch (IOException | AlreadyClosedException e) {
-      window.fail("publishing failed: " + briefly(e));
+      window.fail("publishing failed: " + BrokerFailureException.reason(e));
       throw new BrokerFailureException(String.valueOf(window.failure()), e);
     }
   }
@@ -261,7 +260,7 @@ public final class PublisherChannel implements AutoCloseable {
     try {
       BrokerTopology.declare(channel);
     } catch (IOException | AlreadyClosedException e) {
-      window.fail("declaring the topology failed: " + briefly(e));
+      window.fail("declaring the topology failed: " + BrokerFailureException.reason(e));
       throw new BrokerFailureException(String.valueOf(window.failure()), e);
     }
   }
@@ -288,15 +287,5 @@ public final class PublisherChannel implements AutoCloseable {
       sever(); // a regular close could hang behind data that a silent broker does not read
     }
     connection.abort(ABORT_TIMEOUT_MS);
-  }
-
-  private static String briefly(Throwable cause) {
-    if (cause instanceof ShutdownSignalException signal && signal.getReason() != null) {
-      return String.valueOf(signal.getReason());
-    }
-    Throwable reported = cause.getCause() == null ? cause : cause.getCause();
-    return reported.getMessage() == null
-        ? reported.getClass().getSimpleName()
-        : reported.getMessage();
   }
 }
