@@ -104,7 +104,8 @@ public final class PublisherChannel implements AutoCloseable {
               returned.getReplyText() + " (routing key " + returned.getRoutingKey() + ")");
         });
     connection.addBlockedListener(reason -> blocked(), this::unblocked);
-    channel.addShutdownListener(cause -> window.fail("closed: " + BrokerFailureException.reason(cause)));
+    channel.addShutdownListener(
+        cause -> window.fail("closed: " + BrokerFailureException.reason(cause)));
   }
 
   private synchronized void blocked() {
