@@ -1,6 +1,6 @@
 package io.seckill.consumer.archive;
 
-/** What an archive does now; each is begun when the one before it is complete. */
+/** The work of an archive now; each is begun when the one before it is complete. */
 enum ArchivePhase {
   /** Redis loses the sale; every message of it that was published comes to its end. */
   REDIS,

@@ -94,7 +94,7 @@ class ArchiveSteps {
     this.transactions = transactions;
   }
 
-  /** The rules go last: they say how many buckets there are, so a repeat finds the rest. */
+  /** The rules go last: they have the number of buckets, so a repeat finds the rest. */
   void removeFromRedis(ProductSnapshot sale) {
     long sku = sale.skuId();
     RedisSaleState rules = RedisSaleState.readRules(redis, sku);

@@ -26,7 +26,9 @@ class ArchiveTable {
     return find(sku, "");
   }
 
-  /** Locks the row until the caller's transaction ends: nobody else moves this sale meanwhile. */
+  /**
+   * Locks the row until the caller's transaction ends: no other process moves this sale meanwhile.
+   */
   Optional<SaleArchive> lock(long sku) {
     return find(sku, " FOR UPDATE");
   }

@@ -7,8 +7,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Deletes rows that nobody needs any more, page by page; docs/operations.md has the table of times,
- * with the reasons. Two processes may do this at once.
+ * Deletes rows that are not needed any more, page by page; docs/operations.md has the table of
+ * times, with the reasons. Two processes may do this at once.
  */
 @Component
 class Retention {
@@ -53,7 +53,7 @@ class Retention {
                   + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)"
                   + LIMIT,
               "DELETE FROM reconciliation WHERE id IN (:keys)"),
-          // A rebuild, and a look for lost orders, ask for the resolved dead letters of a sale in
+          // A rebuild, and a search for lost orders, read the resolved dead letters of a sale in
           // Redis.
           new Rule(
               "SELECT d.id FROM dead_letter d FORCE INDEX (ix_dead_letter_resolved)"

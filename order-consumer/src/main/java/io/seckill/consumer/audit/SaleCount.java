@@ -33,7 +33,7 @@ final class SaleCount {
   private long refundsDue;
   private long quotaUnits;
 
-  /** The payment of an order, as its row says. */
+  /** The payment of an order, as its row has it. */
   record Payment(String state, long amountCents) {}
 
   /**
@@ -134,7 +134,9 @@ final class SaleCount {
     return sale.policy().keepsQuota() && !sale.archived();
   }
 
-  /** Units of an alias are those it asked for, which no row has: only their number is compared. */
+  /**
+   * Units of an alias are those of its request, which no row has: only their number is compared.
+   */
   private OrderTotals counted(OrderFate fate, OrderTotals kept) {
     return switch (fate) {
       case CONFIRMED ->

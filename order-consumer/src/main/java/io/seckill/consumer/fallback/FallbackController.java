@@ -143,7 +143,7 @@ class FallbackController {
   }
 
   /**
-   * @param work returns what the audit log is to say of it
+   * @param work returns the text for the audit log
    */
   private View audited(Operator operator, String action, String subject, Supplier<String> work) {
     audit.audited(operator, action, subject, work, outcome -> outcome);

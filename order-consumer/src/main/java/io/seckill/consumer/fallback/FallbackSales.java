@@ -74,10 +74,10 @@ public class FallbackSales {
   record Expected(long skuId, long epoch, long lastSeq) {}
 
   /**
-   * What is known of the admissions of Redis in an epoch.
+   * The known admissions of Redis in an epoch.
    *
    * @param units most that Redis had reported as admitted
-   * @param isMoreUnknown whether a gateway that ended may have promised orders that nobody has seen
+   * @param isMoreUnknown whether a gateway that ended may have promised unknown orders
    */
   private record KnownAdmissions(long units, boolean isMoreUnknown) {
     private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
@@ -219,7 +219,7 @@ public class FallbackSales {
     keep(skuId, epoch, units, false);
   }
 
-  /** A gateway that ended may have promised orders of this sale that nobody has seen. */
+  /** A gateway that ended may have promised unknown orders of this sale. */
   void moreIsUnknown(Expected sale) {
     keep(sale.skuId(), sale.epoch(), 0, true);
   }
@@ -239,7 +239,7 @@ public class FallbackSales {
         .update();
   }
 
-  /** SKUs with orders that nobody has seen. */
+  /** SKUs with unknown orders. */
   Set<Long> withUnknownOrders() {
     return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
         .query(Long.class)

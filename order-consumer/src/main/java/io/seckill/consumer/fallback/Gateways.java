@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** What all registered gateways say together. */
+/** The reports of all registered gateways together. */
 record Gateways(List<GatewayNode> all) {
 
   /** As their breakers see it, for so long before MySQL decides. */

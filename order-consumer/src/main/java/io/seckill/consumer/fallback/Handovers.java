@@ -78,7 +78,7 @@ class Handovers {
     }
   }
 
-  /** What can never be stored would become a dead letter when its message arrives. */
+  /** An order that can never be stored would become a dead letter when its message arrives. */
   private static void check(StoreOutcome outcome) {
     if (outcome instanceof Unstorable unstorable) {
       log.error(

@@ -7,7 +7,7 @@ import io.seckill.support.web.SingleLine;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a gateway says of itself; see {@link GatewayNode}. */
+/** The report of a gateway on itself; see {@link GatewayNode}. */
 record Heartbeat(
     String name,
     String fallback,

@@ -1,7 +1,7 @@
 package io.seckill.consumer.fallback;
 
 /**
- * What of a sale's stock is kept for orders that Redis may have promised and MySQL has not seen.
+ * Units of a sale's stock kept for orders that Redis may have promised and MySQL does not have.
  *
  * @param units of the stock
  * @param isAll whether unknown orders may need all stock, and so also units that are returned

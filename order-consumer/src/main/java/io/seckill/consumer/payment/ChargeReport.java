@@ -9,15 +9,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the provider reports about one charge. Two reports with the same content are one report,
- * even with different event ids.
+ * A report of the provider about one charge. Two reports with the same content are one report, even
+ * with different event ids.
  *
  * @param currency null for the one agreed with the provider
  */
 record ChargeReport(
     Kind kind, String chargeId, OrderId orderId, long amountCents, @Nullable String currency) {
 
-  /** What happened to the money. */
+  /** Whether the money was taken or returned. */
   enum Kind {
     CHARGED,
     REFUNDED

@@ -38,7 +38,7 @@ class ChargeReports {
   }
 
   /**
-   * What became of a report.
+   * The verdict on a report.
    *
    * @param order null when it is not stored
    * @param reason why an operator must decide; null when nothing is left to do

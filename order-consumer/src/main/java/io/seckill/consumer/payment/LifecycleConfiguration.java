@@ -16,7 +16,7 @@ class LifecycleConfiguration {
 
   private static final Duration PAID_RESULTS_PAUSE = Duration.ofSeconds(1);
 
-  /** These find only work that a crash left unfinished, so they need no hurry. */
+  /** These find only work that a crash left unfinished, so they are not urgent. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(10);
 
   @Bean

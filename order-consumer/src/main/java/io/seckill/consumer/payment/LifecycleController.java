@@ -30,7 +30,7 @@ class LifecycleController {
     this.cancellations = cancellations;
   }
 
-  /** Who asks, as verified by the gateway. */
+  /** The caller, as verified by the gateway. */
   record Shopper(long userId) {
 
     Shopper {

@@ -171,7 +171,7 @@ class PaymentTable implements BegunPayments {
 
   /**
    * Claims a check that is due, and schedules the next: after a pause as long as the age of the
-   * charge request, but a due refund is retried soon. {@code updated_at} stays: it says since when
+   * charge request, but a due refund is retried soon. {@code updated_at} stays: it shows since when
    * a refund is due.
    *
    * @return false when another process has claimed it

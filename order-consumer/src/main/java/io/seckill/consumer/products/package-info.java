@@ -1,4 +1,4 @@
-/** What is for sale: creates and edits products, and reads their rows. */
+/** Products: creates and edits them, and reads their rows. */
 @NullMarked
 package io.seckill.consumer.products;
 

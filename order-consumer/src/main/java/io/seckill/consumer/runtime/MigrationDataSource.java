@@ -97,7 +97,7 @@ final class MigrationDataSource extends DelegatingDataSource {
             MigrationDataSource.class.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
-  /** What a proxy does when one of its methods is called. */
+  /** Handles a call of a method of a proxy. */
   private interface Call {
     @Nullable Object on(Object target, Method method, @Nullable Object @Nullable [] arguments)
         throws Throwable;

@@ -25,7 +25,7 @@ import org.springframework.stereotype.Component;
 @Component
 public final class Pace {
 
-  /** What the newest rows say of storing; the number is the rest for each unit of work. */
+  /** The progress of storing by the newest rows; the number is the rest for each unit of work. */
   enum StoringLoad {
     IDLE(0),
     STORING(2),

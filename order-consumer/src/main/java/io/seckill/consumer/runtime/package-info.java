@@ -1,5 +1,5 @@
 /**
- * What the features run on: connections to MySQL, RabbitMQ and Redis, periodic tasks, and the start
+ * The base of the features: connections to MySQL, RabbitMQ and Redis, periodic tasks, and the start
  * while MySQL is unavailable.
  */
 @NullMarked

@@ -77,7 +77,7 @@ final class OrderTable {
     }
   }
 
-  /** What is stored for a purchase request. */
+  /** The order that is stored for a purchase request. */
   record Request(OrderId orderId, int quantity, OrderStatus status) {}
 
   /** A user's purchase of a ONE_PER_USER SKU. */

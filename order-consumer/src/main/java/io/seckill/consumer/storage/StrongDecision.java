@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public record StrongDecision(
     Outcome outcome, @Nullable OrderId orderId, @Nullable OrderStatus status) {
 
-  /** What became of the purchase. Only CONFIRMED has written something, and UNKNOWN may have. */
+  /** The outcome of the purchase. Only CONFIRMED has written something, and UNKNOWN may have. */
   public enum Outcome {
     /** Stored now. */
     CONFIRMED,

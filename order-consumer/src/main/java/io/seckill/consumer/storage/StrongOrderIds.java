@@ -22,7 +22,7 @@ final class StrongOrderIds {
   private static final long BLOCK_MS = 64;
   private static final int SEQUENCES = 1 << OrderId.SEQUENCE_BITS;
 
-  /** What is left of an older block is dropped, so that ids stay near the clock. */
+  /** The rest of an older block is dropped, so that ids stay near the clock. */
   private static final Duration LONGEST_USE = Duration.ofSeconds(5);
 
   private final Transactions transactions;

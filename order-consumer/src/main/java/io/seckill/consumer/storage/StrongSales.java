@@ -172,7 +172,7 @@ public final class StrongSales {
   }
 
   /**
-   * What a transaction has decided.
+   * The decisions of a transaction.
    *
    * @param fallback whether Redis decides the sale otherwise
    */
