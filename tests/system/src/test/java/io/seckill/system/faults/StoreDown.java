@@ -15,8 +15,11 @@ final class StoreDown {
   /** Lost links, refused connections and time-outs of the driver have states of this class. */
   private static final String CONNECTION_EXCEPTION = "08";
 
-  /** Lock wait time-out, shutdown in progress, query interrupted, connection killed. */
-  private static final Set<Integer> OUT_OF_SERVICE = Set.of(1205, 1053, 1317, 1927);
+  /**
+   * Lock wait time-out, shutdown in progress, query interrupted, connection killed, and two limits
+   * of a user's connections.
+   */
+  private static final Set<Integer> OUT_OF_SERVICE = Set.of(1205, 1053, 1317, 1927, 1203, 1226);
 
   /** A server that starts, fails over, lacks memory or disk, or runs another script. */
   private static final Set<String> NOT_READY =

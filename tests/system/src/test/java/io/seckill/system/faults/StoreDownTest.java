@@ -17,6 +17,8 @@ class StoreDownTest {
     "08S01, 0, true", // communications link failure
     "08001, 0, true", // connection refused
     "08004, 1040, true", // too many connections
+    "42000, 1203, true", // the user has too many connections, by max_user_connections
+    "42000, 1226, true", // the same, by a limit of the user
     "08S01, 1053, true", // shutdown in progress
     "70100, 1317, true", // query interrupted
     "70100, 1927, true", // connection was killed
