@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a relay has done lately, and whether it is stuck.
+ * The recent work of a relay, and whether it is stuck.
  *
  * @param sinceRenewed time since Redis renewed a lease of the relay
  */

@@ -3,7 +3,7 @@ package io.seckill.common.order;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis stores of one admitted order, in the field {@code <orderId>} of the user's bucket:
+ * The record of one admitted order in Redis, in the field {@code <orderId>} of the user's bucket:
  * {@code user|quantity|seq|admittedAt|epoch|status[reason]|changedAt[|storedOrderId]}, {@code
  * changedAt} empty when it equals admittedAt. The record is short because a sale has one for every
  * order, and a hash stays packed only with values up to 128 bytes. The idempotency key is in the

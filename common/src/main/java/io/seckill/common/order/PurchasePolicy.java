@@ -1,6 +1,6 @@
 package io.seckill.common.order;
 
-/** What one user may buy of a SKU. */
+/** The limit on one user's purchases of a SKU. */
 public enum PurchasePolicy {
   /** Once, one unit. */
   ONE_PER_USER,

@@ -52,7 +52,7 @@ public final class RedisKeys {
   }
 
   /**
-   * Hash: what the users of one bucket have bought. An order id is the field of the order's {@link
+   * Hash: the purchases of the users of one bucket. An order id is the field of the order's {@link
    * io.seckill.common.order.AdmissionRecord}; the other fields are {@link #requestField}, {@link
    * #quotaField}, {@link #compensationField}, {@link #endedField} and {@link #ENDED_RANGE}.
    */
@@ -135,7 +135,7 @@ public final class RedisKeys {
     return of(partition, "");
   }
 
-  /** The bucket that holds what a user has bought of a SKU. */
+  /** The bucket that holds a user's purchases of a SKU. */
   public static int bucketOf(long userId, int bucketCount) {
     return (int) (userId % bucketCount);
   }

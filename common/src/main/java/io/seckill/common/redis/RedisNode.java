@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one server says of itself.
+ * One server's report on itself.
  *
  * @param address host:port
  * @param info fields of INFO by name; empty when the server did not answer

@@ -7,7 +7,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The settings of a Redis server that are not what a sale relies on, one sentence each. The answer
+ * The settings of a Redis server on which a sale cannot rely, one sentence each. The answer
  * "queued" promises that an order survives a power failure, so each write must be on disk before
  * Redis replies.
  *

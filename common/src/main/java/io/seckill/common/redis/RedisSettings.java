@@ -87,7 +87,7 @@ public record RedisSettings(
     return new RedisSettings(mode, url, nodes, master, connections, socketTimeout, caFile);
   }
 
-  /** What precedes the host of a node: scheme, user and password; empty for {@code host:port}. */
+  /** The part before the host of a node: scheme, user and password; empty for {@code host:port}. */
   private static String access(String node) {
     return node.substring(0, node.length() - address(node).length());
   }

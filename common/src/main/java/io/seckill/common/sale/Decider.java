@@ -1,6 +1,6 @@
 package io.seckill.common.sale;
 
-/** What decides the purchases of a sale. */
+/** The store that decides the purchases of a sale. */
 public enum Decider {
   /** Redis admits and MySQL decides later: a purchase is answered "queued". */
   REDIS,

@@ -10,13 +10,13 @@ public enum SalePhase {
   REDIS,
   /** MySQL alone, always: a strong sale, or one that is archived. */
   STRONG,
-  /** Nobody: a fallback begins, and gateways hand over what they have promised. */
+  /** Nobody: a fallback begins, and gateways hand over the orders that they have promised. */
   ENTERING,
   /** MySQL: a sale of Redis in a fallback. */
   MYSQL,
-  /** MySQL, while what it has is written to Redis. */
+  /** MySQL, while its data are written to Redis. */
   LOADING,
-  /** Nobody: what has changed since is written to Redis, which decides then. */
+  /** Nobody: the changes since are written to Redis, which decides then. */
   RETURNING;
 
   // SQL conditions on a row of products: redisDecides and isOfRedis, and their opposites.
@@ -72,7 +72,7 @@ public enum SalePhase {
     return redisDecides() ? Decider.REDIS : Decider.MYSQL;
   }
 
-  /** What the operator chose. */
+  /** The operator's choice. */
   public Decider configured() {
     return isOfRedis() ? Decider.REDIS : Decider.MYSQL;
   }

@@ -42,7 +42,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
   }
 
   /**
-   * @param confirmed whether enough replicas have received what the reply reports
+   * @param confirmed whether enough replicas have received the writes that the reply reports
    */
   private record Reply(Object value, boolean confirmed) {}
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param purchases in the order of the call; empty if another server was reached, which decides
  *     nothing
  * @param skus those that admitted something
- * @param confirmed whether enough replicas have received what the reply reports
+ * @param confirmed whether enough replicas have received the writes that the reply reports
  */
 record AdmitReply(List<ScriptReply> purchases, List<AdmittedSku> skus, boolean confirmed) {
 

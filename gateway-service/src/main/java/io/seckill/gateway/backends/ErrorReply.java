@@ -4,7 +4,7 @@ import java.util.Arrays;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * What an error reply of Redis means for the circuit breaker: the command is wrong, and others
+ * The meaning of an error reply of Redis for the circuit breaker: the command is wrong, and others
  * would succeed, or this server cannot decide purchases now. The first row whose text begins the
  * reply counts. Commands report their own errors with few codes, so a code that is not in the table
  * is a state of the server.

@@ -118,7 +118,7 @@ final class PartitionBreaker {
     }
   }
 
-  /** Forgets what was before, so that it does not count against the server a second time. */
+  /** Forgets the calls before, so that they do not count against the server a second time. */
   private void closed() {
     window.clear();
     writes.clear();

@@ -192,7 +192,7 @@ public final class RedisBreaker {
 
   /**
    * Whether a call for the partition would be refused now. After an outage no share of the
-   * purchases is held back: the queues and threads of the batchers bound what Redis gets.
+   * purchases is held back: the queues and threads of the batchers bound the calls of Redis.
    */
   public boolean isOpen(int partition) {
     return breaker(partition).state() == State.OPEN;

@@ -29,8 +29,8 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Watches every Redis server: whether its append-only file is written, and in time, how much of its
  * memory is used, how many replicas follow, and whether the settings are right. One thread queries
- * the servers every few seconds, reports metrics, and logs what has changed. While no server
- * answers, the last values stay, and other metrics show the failure.
+ * the servers every few seconds, reports metrics, and logs the changes. While no server answers,
+ * the last values stay, and other metrics show the failure.
  *
  * <p>With a setting that is a danger, order-consumer begins no sale. A running sale continues on
  * the server that it runs on: ending it would help nobody. On a server that takes over it continues
@@ -207,7 +207,7 @@ public final class RedisNodeWatch implements DisposableBean {
     return writes && "ok".equals(node.info().get("aof_last_write_status")) ? 0 : 1;
   }
 
-  /** Redis does not count what it buffers for replicas and the append-only file. */
+  /** Redis does not count its buffers for replicas and the append-only file. */
   private static double usedMemory(RedisNode node) {
     return node.number("used_memory") - node.number("mem_not_counted_for_evict");
   }

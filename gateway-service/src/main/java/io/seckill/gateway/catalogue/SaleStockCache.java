@@ -49,7 +49,7 @@ final class SaleStockCache {
   }
 
   /**
-   * A sale in what decides it.
+   * A sale as the store that decides it has it.
    *
    * @param state null when Redis has no such sale
    * @param stock units still on sale; null when Redis has no count

@@ -43,7 +43,7 @@ final class SkuPages {
 
   private static SkuPage page(ProductRow product, SaleStockCache.SaleStock sale) {
     long left = sale.stock() == null ? product.stock() : sale.stock();
-    // Without a sale in what decides it nothing is sold in any state of MySQL.
+    // Without a sale in the store that decides it nothing is sold in any state of MySQL.
     boolean open = "OPEN".equals(sale.state()) && product.state() == SaleState.OPEN;
     return new SkuPage(
         product.skuId(),

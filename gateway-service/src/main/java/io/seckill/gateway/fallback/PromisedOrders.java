@@ -42,7 +42,7 @@ final class PromisedOrders {
   }
 
   /**
-   * What is handed over.
+   * The contents of one transfer.
    *
    * @param dropped of each SKU if MySQL may lack an order that is not in the list, the highest
    *     sequence number of such an order

@@ -8,10 +8,11 @@ import java.util.Collection;
 import java.util.function.LongSupplier;
 
 /**
- * Decides whether this gateway may promise what Redis has admitted (docs/adr/0021-fallback.md).
- * Without a fallback it always may. With one, a caller that admits an order first records it here,
- * then asks whether it may be promised, and then answers: so a transfer that begins when nothing
- * may be promised any more contains everything that was promised. Thread-safe.
+ * Decides whether this gateway may promise the orders that Redis has admitted
+ * (docs/adr/0021-fallback.md). Without a fallback it always may. With one, a caller that admits an
+ * order first records it here, then asks whether it may be promised, and then answers: so a
+ * transfer that begins when nothing may be promised any more contains everything that was promised.
+ * Thread-safe.
  */
 public final class Promises {
 
@@ -29,7 +30,7 @@ public final class Promises {
   private volatile boolean registered;
   private volatile boolean ended;
 
-  /** What this gateway has read of the products. */
+  /** The products as this gateway has read them. */
   @FunctionalInterface
   interface Products {
 

@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
 /**
- * What probes see of the backends; the bean names are the names of the components. Boot's own
+ * The backends as probes see them; the bean names are the names of the components. Boot's own
  * indicator of MySQL is off: it waits as long as the driver does.
  */
 @Configuration(proxyBeanMethods = false)

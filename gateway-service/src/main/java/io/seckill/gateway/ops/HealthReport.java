@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The health of the pipeline as this gateway sees it.
  *
  * @param status the worst of the components
- * @param durableIn what has an order when this gateway answers that it is queued
+ * @param durableIn the store that has an order when this gateway answers that it is queued
  * @param components by name, in alphabetical order
  */
 record HealthReport(State status, String durableIn, Map<String, Component> components) {

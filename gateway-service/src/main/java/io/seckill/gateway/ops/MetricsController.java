@@ -60,7 +60,7 @@ final class MetricsController {
     return read.map(Optional::of).onErrorReturn(Optional.empty());
   }
 
-  /** The members and what they mean are in admin.yaml. */
+  /** The members and their meanings are in admin.yaml. */
   private JsonNode summary(Optional<Lanes> lanes, @Nullable JsonNode ofConsumer) {
     return object()
         .put("readAt", Instant.now().truncatedTo(ChronoUnit.MILLIS).toString())

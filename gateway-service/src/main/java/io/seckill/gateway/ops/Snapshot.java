@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What the operations page shows, read from several stores at nearly the same moment. A value that
- * could not be read is null or missing, and its service is reported as DOWN.
+ * The contents of the operations page, read from several stores at nearly the same moment. A value
+ * that could not be read is null or missing, and its service is reported as DOWN.
  *
- * @param durableIn what has an order when this gateway answers that it is queued
+ * @param durableIn the store that has an order when this gateway answers that it is queued
  * @param skus running sales first; while MySQL does not answer, as the gateway last read them
  * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
  *     SKUs
@@ -20,7 +20,7 @@ import tools.jackson.databind.JsonNode;
  * @param deadLetters number of open ones
  * @param clickToRow also null when no order was stored within the last minute
  * @param fallback who decides the sales of Redis, as order-consumer returns it
- * @param pendingWork number and age of what waits in MySQL, as order-consumer returns it
+ * @param pendingWork number and age of the work that waits in MySQL, as order-consumer returns it
  */
 record Snapshot(
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * The result of looking an order up in Redis or MySQL.
  *
  * @param order empty when the store does not have the order, or did not answer
- * @param known false when the store did not answer, or what it has cannot be read
+ * @param known false when the store did not answer, or its data cannot be read
  */
 record LookupResult<T>(Optional<T> order, boolean known) {
 

@@ -36,7 +36,9 @@ final class OrderEvents {
   private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
   private static final Duration LONGEST = Duration.ofHours(1);
 
-  /** Sixteen full batches: enough to keep Redis busy, and a bound on what waits for MySQL. */
+  /**
+   * Sixteen full batches: enough to keep Redis busy, and a bound on the orders that wait for MySQL.
+   */
   private static final int MOST_READS_AT_ONCE = 1_024;
 
   /** Open streams of one user: a few tabs and devices. */

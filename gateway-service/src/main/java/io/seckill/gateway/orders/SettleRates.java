@@ -36,7 +36,7 @@ final class SettleRates {
     }
   }
 
-  /** Notes what was read. */
+  /** Notes a reading. */
   void read(long skuId, long settled, long nowMs) {
     marks
         .asMap()

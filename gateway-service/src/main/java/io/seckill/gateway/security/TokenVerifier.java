@@ -136,7 +136,7 @@ public final class TokenVerifier implements AutoCloseable {
     return verify(authorization.substring(SCHEME.length()));
   }
 
-  /** What to answer to a request that {@link #identify} found no caller of. */
+  /** The answer to a request in which {@link #identify} found no caller. */
   public ProblemCode refusal() {
     return issuerKeys == null || issuerKeys.areRead()
         ? ProblemCode.UNAUTHORIZED

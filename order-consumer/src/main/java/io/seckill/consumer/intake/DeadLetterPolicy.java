@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Decides when a message becomes a dead letter, and with what content. Thread-safe. */
+/** Decides when a message becomes a dead letter, and with which content. Thread-safe. */
 @Component
 class DeadLetterPolicy {
 

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.stereotype.Component;
 
 /**
- * Does what follows a COMMIT, in this order: publishes dead letters, writes the results to Redis
+ * Does the work after a COMMIT, in this order: publishes dead letters, writes the results to Redis
  * and returns units to it, and only then, when the broker has confirmed, acks the deliveries. A
  * crash anywhere in between leads to a redelivery, which repeats all of it. Thread-safe.
  */
@@ -147,7 +147,7 @@ class Settler {
     }
   }
 
-  /** What is to be done with each delivery of a batch. */
+  /** The work to be done for each delivery of a batch. */
   private static final class Plan {
     private final List<OrderResult> results = new ArrayList<>();
     private final List<Delivery> done = new ArrayList<>();

@@ -33,7 +33,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
 
   private static final long FIRST_PAUSE_MS = 100;
 
-  /** Including what follows the wait, intake opens within 5 s of MySQL's return. */
+  /** With the steps after the wait, intake opens within 5 s of MySQL's return. */
   private static final long LONGEST_PAUSE_MS = 1_000;
 
   private final MigrationProperties migration;

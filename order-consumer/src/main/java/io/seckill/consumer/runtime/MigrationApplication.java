@@ -26,7 +26,7 @@ public final class MigrationApplication {
   MigrationApplication() {}
 
   /**
-   * Waits for MySQL, migrates, and closes what it has opened.
+   * Waits for MySQL, migrates, and closes its connections.
    *
    * @param settings arguments as of any Spring Boot application
    */

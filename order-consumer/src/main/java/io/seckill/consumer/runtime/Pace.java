@@ -50,7 +50,7 @@ public final class Pace {
     }
   }
 
-  /** Above what a healthy pipeline needs, and the clocks of hosts may differ by. */
+  /** Above the needs of a healthy pipeline, and above the difference of the hosts' clocks. */
   private static final long LAG_MS = 2_000;
 
   /** At most the rows of the last second at full speed, of every queue; read from an index. */

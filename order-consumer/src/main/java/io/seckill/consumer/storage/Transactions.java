@@ -70,7 +70,7 @@ final class Transactions {
   }
 
   /**
-   * @return what the work returned; empty when it was rolled back
+   * @return the result of the work; empty when it was rolled back
    * @throws DataAccessException after a rollback; or from the COMMIT, whose outcome is then unknown
    * @throws TransactionException as well, and when there is no connection
    */

@@ -21,7 +21,7 @@ class ConsumerMetricsController {
     this.meters = meters;
   }
 
-  /** Counts since the start of this process; admin.yaml has what they mean. */
+  /** Counts since the start of this process; admin.yaml has their meanings. */
   @GetMapping("/internal/v1/metrics/summary")
   JsonNode summary() {
     return object()

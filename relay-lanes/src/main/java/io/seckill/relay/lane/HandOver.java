@@ -72,7 +72,7 @@ public final class HandOver {
     /**
      * Ends the reservation.
      *
-     * @param pushed what the call has pushed, oldest first; may be empty
+     * @param pushed the orders that the call has pushed, oldest first; may be empty
      */
     public void handOver(List<OutboundOrder> pushed) {
       end(this, pushed);
@@ -130,7 +130,7 @@ public final class HandOver {
   }
 
   /**
-   * Takes what was handed over, oldest first.
+   * Takes the orders that were handed over, oldest first.
    *
    * @param unsettledNow orders that the lane has not settled, without these
    */

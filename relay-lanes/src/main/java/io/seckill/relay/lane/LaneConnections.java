@@ -61,8 +61,8 @@ final class LaneConnections {
   }
 
   /**
-   * Opens what is not open, declares the topology again when orders were refused, and begins a
-   * lease when there is none.
+   * Opens the missing connections, declares the topology again when orders were refused, and begins
+   * a lease when there is none.
    */
   void open() throws BrokerFailureException {
     PublisherChannel current = link;

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * What a lane does after a failure: it closes the connection concerned, corrects {@link
+ * The recovery of a lane after a failure: it closes the connection concerned, corrects {@link
  * UnsettledOrders}, enters the failure's {@link LaneState} and pauses. Then the lane tries again.
  */
 final class LaneRecovery {

@@ -3,7 +3,7 @@ package io.seckill.relay.lane;
 import java.time.Duration;
 
 /**
- * What the lanes of one process have in common.
+ * The settings that all lanes of one process share.
  *
  * @param name of their owner, shown in keys, logs and lists of connections
  * @param lanesPerPartition 1..8

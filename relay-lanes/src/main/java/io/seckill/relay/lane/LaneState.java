@@ -1,7 +1,7 @@
 package io.seckill.relay.lane;
 
 /**
- * What a lane is doing; one log line per change.
+ * The activity of a lane; one log line per change.
  *
  * <pre>
  * STARTING → RUNNING                first progress

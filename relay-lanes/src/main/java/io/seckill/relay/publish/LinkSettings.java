@@ -3,7 +3,7 @@ package io.seckill.relay.publish;
 import java.time.Duration;
 
 /**
- * What the links of one process have in common.
+ * The settings that all links of one process share.
  *
  * @param service shown in the broker's list of connections
  * @param declares whether a link declares the topology, which takes more rights than to publish

@@ -1,6 +1,6 @@
 /**
  * Publishes orders to the broker with a bounded window of unconfirmed publishes per lane, and
- * counts what the relay does.
+ * counts the relay's work.
  */
 @NullMarked
 package io.seckill.relay.publish;
