@@ -5,18 +5,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.fallback.PromisedOrders.Admitted;
+import io.seckill.support.web.ProductRow;
+import java.time.Instant;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.QueryTimeoutException;
 
@@ -32,6 +40,8 @@ class PromiseHandoverTest {
   private final Set<OrderId> inMySql = new HashSet<>();
   private final List<Map<String, ?>> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
+  private final AtomicInteger lookUps = new AtomicInteger();
+  private volatile Optional<Collection<ProductRow>> products = Optional.empty();
   private boolean isMySqlAway;
   private boolean isConsumerAway;
 
@@ -39,7 +49,7 @@ class PromiseHandoverTest {
       new PromiseHandover(
           this::handOver,
           () -> callsBeforeTheEnd.add(calls.size()),
-          Optional::empty,
+          () -> products,
           promises,
           orders,
           this::stored);
@@ -114,6 +124,47 @@ class PromiseHandoverTest {
     assertThat(promises.may(SKU)).isFalse();
   }
 
+  /** Three orders were dropped; all numbers are those of the sale in MySQL. */
+  @ParameterizedTest
+  @CsvSource({
+    "REDIS, 3, 3, true", // settled: MySQL has or has refused the dropped ones
+    "REDIS, 9, 9, true",
+    "REDIS, 2, 3, false", // one of them is on its way
+    "REDIS, 2, 2, false", // MySQL has not heard of the third one
+    "MYSQL, 3, 3, false", // a read from after the switch says nothing of Redis
+  })
+  void droppedOrdersCountAsKnownOnceTheirSaleIsSettled(
+      Decider decides, long settled, long lastSeq, boolean isComplete) {
+    orders.add(orders(1, PromisedOrders.MOST + 3));
+    assertThat(orders.content().complete()).isFalse();
+
+    products = Optional.of(List.of(product(decides, settled, lastSeq)));
+    int before = lookUps.get();
+    eventually().until(() -> lookUps.get() > before + 1 || orders.content().complete());
+
+    assertThat(orders.content().complete()).isEqualTo(isComplete);
+  }
+
+  private static ProductRow product(Decider decides, long settled, long lastSeq) {
+    return new ProductRow(
+        SKU,
+        "A thing",
+        100,
+        10,
+        10,
+        PurchasePolicy.LIMITED,
+        5,
+        decides,
+        "NO",
+        Instant.EPOCH,
+        Instant.MAX,
+        SaleState.OPEN,
+        1,
+        1,
+        lastSeq,
+        settled);
+  }
+
   private void begin(long term) {
     promises.begins(term);
     promises.heard(System.nanoTime(), term);
@@ -131,6 +182,7 @@ class PromiseHandoverTest {
     if (isMySqlAway) {
       throw new QueryTimeoutException("MySQL is away");
     }
+    lookUps.incrementAndGet();
     return ids.stream().filter(inMySql::contains).toList();
   }
 

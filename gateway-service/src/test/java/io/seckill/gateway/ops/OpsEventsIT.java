@@ -47,7 +47,12 @@ class OpsEventsIT {
       assertThat(snapshot.path("lanes").path("outboxes").size()).isEqualTo(16);
       assertThat(snapshot.path("stops").isArray()).isTrue();
       assertThat(snapshot.path("deadLetters").isNumber()).isTrue();
-      assertThat(snapshot.at("/pendingWork/UNEXPLAINED_CHARGES/number").isNumber()).isTrue();
+      for (String kind :
+          List.of("REFUNDS", "COMPENSATIONS", "EXPIRIES", "UNEXPLAINED_CHARGES", "ARCHIVES")) {
+        JsonNode work = snapshot.path("pendingWork").path(kind);
+        assertThat(work.path("number").isNumber()).as(kind).isTrue();
+        assertThat(work.path("oldestSeconds").isNumber()).as(kind).isTrue();
+      }
       assertThat(snapshot.path("skus").valueStream().map(row -> row.path("skuId").longValue()))
           .contains(sku);
     }

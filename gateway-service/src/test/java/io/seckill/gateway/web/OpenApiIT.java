@@ -304,6 +304,11 @@ class OpenApiIT {
       is(200, gateway.adminGet(path));
       is(401, gateway.send(gateway.admin(path)));
     }
+    JsonNode summary = gateway.adminGet("/api/v1/metrics/summary").json();
+    assertThat(summary.path("uptimeSeconds").isNumber()).isTrue();
+    for (String figure : List.of("stored", "fallback/entered", "fallback/left")) {
+      assertThat(summary.at("/consumer/" + figure).isNumber()).as("%s", summary).isTrue();
+    }
     is(200, gateway.send(gateway.admin("/api/v1/health")));
     is(400, gateway.adminGet("/admin/v1/skus/x/ledger"));
     is(404, gateway.adminGet("/admin/v1/skus/987654321/ledger"));

@@ -275,6 +275,20 @@ class ChargeReportsIT {
   }
 
   @Test
+  void ofAnArchivedOrderOnlyTheChargeThatPaidForItIsExplained() {
+    OrderId id = order(SoldBy.REDIS, "PAID");
+    archive(id);
+
+    Answer own = report(id, "CHARGED sim 9900");
+    Answer second = report(id, "CHARGED c 9900");
+
+    assertThat(own.status()).as(own.text()).isEqualTo(200);
+    assertThat(second.status()).as(second.text()).isEqualTo(202);
+    assertThat(reason(second)).isEqualTo("ARCHIVED_ORDER");
+    assertThat(openRows(id)).containsExactly("ARCHIVED_ORDER CHARGED " + charge(id, "c") + " 9900");
+  }
+
+  @Test
   void theRefundOfAnUnexplainedChargeClosesItsRow() {
     OrderId id = order(SoldBy.REDIS, "PAID");
     report(id, "CHARGED c 9900");
@@ -464,6 +478,21 @@ class ChargeReportsIT {
 
   private static void move(long from, long to) {
     consumer.update("UPDATE orders SET order_id = ? WHERE order_id = ?", to, from);
+  }
+
+  /** As the archive of its sale moves it. */
+  private static void archive(OrderId id) {
+    consumer.update(
+        "INSERT INTO order_history SELECT order_id, user_id, sku_id, quantity, unit_price_cents,"
+            + " request_id, status, reason, epoch, seq, admitted_at, created_at, updated_at"
+            + " FROM orders WHERE order_id = ?",
+        id.value());
+    consumer.update(
+        "INSERT INTO payment_history SELECT order_id, amount_cents, state, charge_id, created_at,"
+            + " updated_at FROM payment WHERE order_id = ?",
+        id.value());
+    consumer.update("DELETE FROM payment WHERE order_id = ?", id.value());
+    consumer.update("DELETE FROM orders WHERE order_id = ?", id.value());
   }
 
   private static Answer pay(OrderId id) {
