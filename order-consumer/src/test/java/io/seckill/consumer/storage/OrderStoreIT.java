@@ -12,13 +12,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensations;
-import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
@@ -26,6 +24,7 @@ import io.seckill.consumer.storage.StoreOutcome.Known;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
@@ -34,8 +33,6 @@ import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -224,16 +221,10 @@ class OrderStoreIT {
   void storesABatchThatIsLargerThanMySqlAccepts() throws Exception {
     sale(LIMITED, 3, 1_000);
     List<OrderMessage> orders = range(1, 301).mapToObj(user -> order(user, 1)).toList();
-    try (Connection root = TestServers.mysql().rootConnection();
-        Statement sql = root.createStatement()) {
-      long before = packetLimit(sql);
-      limitPackets(sql, 16_384);
-      try {
-        assertThat(store.store(orders).outcomes()).hasSize(300).allMatch(Stored.class::isInstance);
-      } finally {
-        limitPackets(sql, before);
-      }
-    }
+
+    assertThat(PacketLimit.during(consumer, 16_384, () -> store.store(orders).outcomes()))
+        .hasSize(300)
+        .allMatch(Stored.class::isInstance);
     assertThat(database.stock(sku)).isEqualTo(700);
   }
 
@@ -403,21 +394,6 @@ class OrderStoreIT {
         sql.execute("DROP TRIGGER poison");
       }
     }
-  }
-
-  private static long packetLimit(Statement sql) throws SQLException {
-    try (ResultSet row = sql.executeQuery("SELECT @@GLOBAL.max_allowed_packet")) {
-      row.next();
-      return row.getLong(1);
-    }
-  }
-
-  /** A connection has the limit of the time when it was opened. */
-  private static void limitPackets(Statement sql, long bytes) throws SQLException {
-    sql.execute("SET GLOBAL max_allowed_packet = " + bytes);
-    ((HikariDataSource) consumer.bean(ConnectionPools.class).orderStorage())
-        .getHikariPoolMXBean()
-        .softEvictConnections();
   }
 
   private static double splits() {

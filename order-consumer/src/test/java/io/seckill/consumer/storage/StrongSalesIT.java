@@ -11,6 +11,7 @@ import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import io.seckill.consumer.storage.StrongDecision.Outcome;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
@@ -150,6 +151,18 @@ class StrongSalesIT {
       seen.addAll(outcomes(decideUnlessBusy(purchases)));
     }
     return seen;
+  }
+
+  @Test
+  void decidesABatchThatIsLargerThanMySqlAccepts() throws Exception {
+    open("LIMITED", 3, 1_000);
+    List<StrongPurchase> purchases =
+        IntStream.rangeClosed(1, 300).mapToObj(user -> buy(user, "key-0000000" + user, 1)).toList();
+
+    assertThat(PacketLimit.during(consumer, 16_384, () -> strong.decide(purchases)))
+        .hasSize(300)
+        .allMatch(one -> one.outcome() == Outcome.CONFIRMED);
+    assertThat(database.stock(sku)).isEqualTo(700);
   }
 
   private static List<StrongDecision> decideUnlessBusy(List<StrongPurchase> purchases) {
