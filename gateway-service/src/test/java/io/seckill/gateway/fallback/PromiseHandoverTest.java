@@ -130,7 +130,7 @@ class PromiseHandoverTest {
     "REDIS, 3, 3, true", // settled: MySQL has or has refused the dropped ones
     "REDIS, 9, 9, true",
     "REDIS, 2, 3, false", // one of them is on its way
-    "REDIS, 2, 2, false", // MySQL has not heard of the third one
+    "REDIS, 2, 2, false", // MySQL lacks the third one
     "MYSQL, 3, 3, false", // a read from after the switch says nothing of Redis
   })
   void droppedOrdersCountAsKnownOnceTheirSaleIsSettled(
