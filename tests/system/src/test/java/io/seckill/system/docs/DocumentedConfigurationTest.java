@@ -52,7 +52,7 @@ class DocumentedConfigurationTest {
   void namesNoPropertyThatIsGone() throws IOException {
     Set<String> known = properties();
     Matcher documented =
-        Pattern.compile("(?m)^(?:\\||-) `(seckill\\.(?!redis\\.)[a-z0-9.-]+)`")
+        Pattern.compile("(?m)^- `(seckill\\.(?!redis\\.)[a-z0-9.-]+)`")
             .matcher(Files.readString(ROOT.resolve("docs/configuration.md")));
 
     assertThat(documented.results().map(row -> row.group(1))).isNotEmpty().isSubsetOf(known);
@@ -61,7 +61,7 @@ class DocumentedConfigurationTest {
   @Test
   void hasAtMostSixtyProperties() throws IOException {
     assertThat(Files.readAllLines(ROOT.resolve("docs/configuration.md")))
-        .filteredOn(line -> line.matches("(\\||-) `[a-z.].*"))
+        .filteredOn(line -> line.startsWith("- `"))
         .hasSizeLessThanOrEqualTo(60);
   }
 
@@ -77,7 +77,7 @@ class DocumentedConfigurationTest {
 
     values.forEach(
         (property, value) -> {
-          String cell = redisCell(page, property, column);
+          String cell = redisDefault(page, property, column);
           if (cell.startsWith("`")) { // otherwise it explains why there is no value
             String text = cell.replace("`", "");
             Object documented =
@@ -87,7 +87,7 @@ class DocumentedConfigurationTest {
             assertThat(documented).as(property).isEqualTo(value);
           }
         });
-    assertThat(redisCell(page, "socket-timeout", column)).startsWith("`");
+    assertThat(redisDefault(page, "socket-timeout", column)).startsWith("`");
   }
 
   private static RedisSettings redisDefaults(String service) throws IOException {
@@ -104,11 +104,11 @@ class DocumentedConfigurationTest {
         .get();
   }
 
-  private static String redisCell(String page, String property, int column) {
+  private static String redisDefault(String page, String property, int service) {
     Matcher row =
-        Pattern.compile("(?m)^\\| `seckill.redis." + property + "` \\|(.*)$").matcher(page);
+        Pattern.compile("(?m)^- `seckill.redis." + property + "` \\((.*?)\\):").matcher(page);
     assertThat(row.find()).as(property).isTrue();
-    return row.group(1).split("\\|", -1)[column].strip();
+    return row.group(1).split(", ", -1)[service];
   }
 
   private static Set<String> properties() throws IOException {

@@ -29,16 +29,24 @@ final class DocumentedSettings {
     for (String line : read("docs/configuration.md").lines().toList()) {
       if (line.startsWith("## ")) {
         chapter = line.substring(3);
-      } else if (line.startsWith("| `")) {
-        String[] cells = line.split("\\|", -1);
-        if (!cells[2 + SERVICES.indexOf(service)].strip().equals("–")) {
-          addNames(cells[1].replace("`", "").strip(), properties);
+      } else if (line.startsWith("- `")) {
+        boolean has =
+            chapter.equals("Several services")
+                ? !defaults(line).get(SERVICES.indexOf(service)).equals("–")
+                : chapter.equals(service);
+        if (has) {
+          addNames(line.split("`", -1)[1], properties);
         }
-      } else if (line.startsWith("- `") && chapter.equals(service)) {
-        addNames(line.split("`", -1)[1], properties);
       }
     }
     return properties;
+  }
+
+  /** Defaults of each service: three in parentheses, or one for all. */
+  private static List<String> defaults(String line) {
+    Matcher parentheses = Pattern.compile("` \\((.*?)\\):").matcher(line.split(": ", 2)[0] + ":");
+    String[] values = parentheses.find() ? parentheses.group(1).split(", ", -1) : new String[] {""};
+    return values.length == 3 ? List.of(values) : List.of(values[0], values[0], values[0]);
   }
 
   /** {@code a.b.url / user} stands for {@code a.b.url} and {@code a.b.user}. */
