@@ -109,14 +109,8 @@ final class OperatorCalls {
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
     String query = route.hasQuery() ? exchange.getRequest().getURI().getRawQuery() : null;
-    Mono<ConsumerAnswer> answer =
-        consumer.forward(
-            HttpMethod.GET,
-            target.path() + (query == null ? "" : "?" + query),
-            null,
-            Map.of(),
-            false);
-    return route == OperatorRoute.PRODUCT ? answer.doOnNext(ConsumerAnswer::product) : answer;
+    return consumer.forward(
+        HttpMethod.GET, target.path() + (query == null ? "" : "?" + query), null, Map.of(), false);
   }
 
   private Mono<ConsumerAnswer> write(

@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.support.contract.OrderRow;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
