@@ -36,8 +36,8 @@ public record Heartbeat(
     require("redis", redis);
     RequestChecks.integer("forMs", forMs, 0, Long.MAX_VALUE / 2);
     require("breaker", breaker);
-    RequestChecks.integer("failurePercent", (long) failurePercent, 0, 100);
-    RequestChecks.integer("failuresPerSecond", (long) failuresPerSecond, 0, Integer.MAX_VALUE);
+    RequestChecks.integer("failurePercent", failurePercent, 0, 100);
+    RequestChecks.integer("failuresPerSecond", failuresPerSecond, 0, Integer.MAX_VALUE);
   }
 
   private static void require(String field, @Nullable Object value) {

@@ -29,7 +29,7 @@ public record StrongPurchases(List<StrongPurchase> purchases) {
     public StrongPurchase {
       RequestChecks.integer("skuId", skuId, 1, OrderMessage.MAX_SKU_ID);
       RequestChecks.integer("userId", userId, 1, Long.MAX_VALUE);
-      RequestChecks.integer("quantity", (long) quantity, 1, OrderMessage.MAX_QUANTITY);
+      RequestChecks.integer("quantity", quantity, 1, OrderMessage.MAX_QUANTITY);
       if (requestId == null || !OrderMessage.REQUEST_ID.matcher(requestId).matches()) {
         throw ProblemException.invalid("requestId", "requestId must match [A-Za-z0-9_-]{8,64}.");
       }
