@@ -7,6 +7,7 @@ import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -20,6 +21,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -39,6 +41,9 @@ class Payments {
 
   /** Payments that may wait to begin; further ones are refused. */
   private static final int MAX_WAITING = 100;
+
+  /** It finds only work that a crash left unfinished, which is not urgent. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private final Orders orders;
   private final PaymentTable payments;
@@ -196,6 +201,11 @@ class Payments {
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: refund is due, the provider does not answer", orderId, e);
     }
+  }
+
+  @Bean
+  Sweeper paymentSweeper() {
+    return new Sweeper("payment-sweep", PAUSE, this::sweep);
   }
 
   /**
