@@ -24,17 +24,20 @@ final class Candidates {
   private final ProductSnapshot sale;
   private final RedisSale redis;
   private final int buckets;
+  private final Runnable stepEnds;
   private final Map<Integer, Set<OrderId>> orders = new HashMap<>();
   private final Map<Integer, Set<Long>> users = new HashMap<>();
   private int found;
 
   /**
    * @param buckets of the sale in Redis
+   * @param stepEnds called after each page
    */
-  Candidates(ProductSnapshot sale, RedisSale redis, int buckets) {
+  Candidates(ProductSnapshot sale, RedisSale redis, int buckets, Runnable stepEnds) {
     this.sale = sale;
     this.redis = redis;
     this.buckets = buckets;
+    this.stepEnds = stepEnds;
   }
 
   Candidates search(DatabaseSnapshot mysql) {
@@ -73,14 +76,14 @@ final class Candidates {
 
   /** Collects the fields that Redis lacks, until there are too many. */
   private <T> void collect(Map<Field, T> fields, Map<Integer, Set<T>> into) {
-    if (areTooMany()) {
-      return;
+    if (!areTooMany()) {
+      Set<Field> absent = redis.absent(sale.skuId(), fields.keySet());
+      for (Field field : absent) {
+        into.computeIfAbsent(field.bucket(), bucket -> new HashSet<>()).add(fields.get(field));
+      }
+      found += absent.size();
     }
-    Set<Field> absent = redis.absent(sale.skuId(), fields.keySet());
-    for (Field field : absent) {
-      into.computeIfAbsent(field.bucket(), bucket -> new HashSet<>()).add(fields.get(field));
-    }
-    found += absent.size();
+    stepEnds.run();
   }
 
   /** Whether there may be others. */

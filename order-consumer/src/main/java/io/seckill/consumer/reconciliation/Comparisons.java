@@ -46,6 +46,7 @@ class Comparisons {
   }
 
   /**
+   * @param stepEnds called after each page of MySQL and each part of the buckets; may wait
    * @param each called with the comparison after each part of the buckets
    * @return empty when there is no such product
    * @throws ProblemException 409 for a strong sale, which is not in Redis, and for one that MySQL
@@ -53,8 +54,9 @@ class Comparisons {
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
-  Optional<Read> read(long skuId, Consumer<Comparison> each) {
-    return snapshots.read(mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql, each)));
+  Optional<Read> read(long skuId, Runnable stepEnds, Consumer<Comparison> each) {
+    return snapshots.read(
+        mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql, stepEnds, each)));
   }
 
   /**
@@ -66,7 +68,8 @@ class Comparisons {
     return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));
   }
 
-  private Read read(ProductSnapshot sale, DatabaseSnapshot mysql, Consumer<Comparison> each) {
+  private Read read(
+      ProductSnapshot sale, DatabaseSnapshot mysql, Runnable stepEnds, Consumer<Comparison> each) {
     if (!sale.phase().redisDecides()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL alone decides this sale: Redis has nothing to compare.");
@@ -74,13 +77,14 @@ class Comparisons {
     RedisSaleState seen = redis.state(sale.skuId());
     return seen.isLostOf(sale)
         ? new Read(sale, seen, Optional.empty())
-        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql, each)));
+        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql, stepEnds, each)));
   }
 
   private Comparison compare(
       ProductSnapshot sale,
       RedisSaleState seen,
       DatabaseSnapshot mysql,
+      Runnable stepEnds,
       Consumer<Comparison> each) {
     Comparison comparison =
         new Comparison(
@@ -91,7 +95,7 @@ class Comparisons {
             mysql.changes(sale),
             redis.changes(sale.skuId(), sale.epoch()));
     int buckets = seen.bucketCount();
-    Candidates candidates = new Candidates(sale, redis, buckets).search(mysql);
+    Candidates candidates = new Candidates(sale, redis, buckets, stepEnds).search(mysql);
     if (candidates.areTooMany()) {
       comparison.leavesOut();
     }
@@ -104,6 +108,7 @@ class Comparisons {
       users.addAll(candidates.users(from, to));
       comparison.add(mysql.part(sale, orders, users), part);
       each.accept(comparison);
+      stepEnds.run();
     }
     return comparison;
   }

@@ -65,7 +65,16 @@ public class Reconciler implements SaleReturn {
    * @param mayRebuild rebuild a sale that Redis has lost
    * @param startedBy an operator, "schedule" or "fallback"
    */
-  record Order(boolean dryRun, boolean mayRebuild, String startedBy) {}
+  record Order(boolean dryRun, boolean mayRebuild, String startedBy) {
+
+    boolean isScheduled() {
+      return startedBy.equals(Schedule.NAME);
+    }
+
+    private boolean isByOperator() {
+      return !isScheduled() && !startedBy.equals(FALLBACK);
+    }
+  }
 
   /**
    * @return the findings and repairs; stored as a row if there was something, or an operator asked
@@ -171,8 +180,8 @@ public class Reconciler implements SaleReturn {
             start,
             clock.instant());
     meters.count(report.outcome(), found.repairs());
-    boolean byOperator =
-        !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);
-    return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
+    return order.isByOperator() || !found.repairs().isEmpty()
+        ? table.keep(report, found.repairs())
+        : report;
   }
 }

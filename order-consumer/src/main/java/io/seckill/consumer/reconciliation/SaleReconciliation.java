@@ -7,6 +7,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -40,6 +41,7 @@ class SaleReconciliation {
   private final Repairs repairs;
   private final Rebuild rebuild;
   private final RedisServers servers;
+  private final Pace pace;
   private final Duration barrierTimeout;
 
   SaleReconciliation(
@@ -48,12 +50,14 @@ class SaleReconciliation {
       Repairs repairs,
       Rebuild rebuild,
       RedisServers servers,
+      Pace pace,
       ReconciliationProperties settings) {
     this.comparisons = comparisons;
     this.lostOrders = lostOrders;
     this.repairs = repairs;
     this.rebuild = rebuild;
     this.servers = servers;
+    this.pace = pace;
     this.barrierTimeout = settings.barrierTimeout();
   }
 
@@ -70,7 +74,7 @@ class SaleReconciliation {
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found run(long skuId, Order order, RunLock lock) {
-    Read read = read(skuId);
+    Read read = read(skuId, order);
     int partition = Partition.ofSku(skuId);
     if (!read.isLost() && !servers.isProven(partition)) {
       if (!servers.prove(partition)) {
@@ -79,7 +83,7 @@ class SaleReconciliation {
             Outcome.UNPROVEN,
             "Redis has changed, and what was published before is not all stored yet.");
       }
-      read = read(skuId);
+      read = read(skuId, order);
     }
     if (read.isLost()) {
       return lost(read, order, lock);
@@ -127,10 +131,15 @@ class SaleReconciliation {
     }
   }
 
-  private Read read(long skuId) {
+  private Read read(long skuId, Order order) {
     return comparisons
-        .read(skuId, part -> {})
+        .read(skuId, steps(order), part -> {})
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+  }
+
+  /** A run that no operator waits for yields to the storing of orders. */
+  private Runnable steps(Order order) {
+    return order.isScheduled() ? pace.steps() : () -> {};
   }
 
   private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {
@@ -157,7 +166,7 @@ class SaleReconciliation {
   private Found compared(Read read, Comparison comparison, Order order) {
     RepairLog found = new RepairLog();
     try {
-      return compared(read, comparison, order.dryRun(), found);
+      return compared(read, comparison, order, found);
     } catch (JedisException | ProblemException e) {
       if (found.sizeMade() == 0) {
         throw e;
@@ -170,8 +179,9 @@ class SaleReconciliation {
   /**
    * @param found gets the findings and repairs, also when this ends with an exception
    */
-  private Found compared(Read read, Comparison comparison, boolean dryRun, RepairLog found) {
+  private Found compared(Read read, Comparison comparison, Order order, RepairLog found) {
     ProductSnapshot sale = read.sale();
+    boolean dryRun = order.dryRun();
     found.addAll(repairs.state(sale, read.seen(), dryRun));
     Optional<Map<OrderId, AdmissionRecord>> missing =
         lostOrders.among(sale.skuId(), comparison.unknown(), barrierTimeout);
@@ -182,7 +192,7 @@ class SaleReconciliation {
       repairs.all(comparison, true, found::add);
       isWhole &= !comparison.isPartial();
     } else {
-      Repaired repaired = repair(comparison, found);
+      Repaired repaired = repair(comparison, order, found);
       if (repaired == Repaired.SALE_GONE) {
         return new Found(Outcome.LOST, GONE, sale.epoch(), found);
       }
@@ -207,7 +217,7 @@ class SaleReconciliation {
    * first comparison keeps a limited number of findings. Later ones are repaired part by part while
    * they go on. The repairs of a run that is cut off stay: the next one finds the rest.
    */
-  private Repaired repair(Comparison first, RepairLog made) {
+  private Repaired repair(Comparison first, Order order, RepairLog made) {
     long skuId = first.sale().skuId();
     AtomicInteger found = new AtomicInteger();
     Consumer<Repair> to =
@@ -226,6 +236,7 @@ class SaleReconciliation {
           comparisons
               .read(
                   skuId,
+                  steps(order),
                   part -> {
                     if (!isLast) {
                       repairs.part(part, false, to);

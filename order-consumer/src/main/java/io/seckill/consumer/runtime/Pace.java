@@ -112,15 +112,28 @@ public final class Pace {
    * @throws DataAccessException also when MySQL does not say how far storing is; the step is done
    */
   public <T> T step(Supplier<T> work) {
-    long started = nanoTime.getAsLong();
+    Runnable stepEnds = steps();
     T result = work.get();
-    long worked = nanoTime.getAsLong() - started;
-    long rest = Math.min(worked * load().rests, LONGEST_REST_NANOS);
-    if (rest > 0) {
-      sleep.accept(rest);
-      rests.record(Duration.ofNanos(rest));
-    }
+    stepEnds.run();
     return result;
+  }
+
+  /**
+   * Begins steps that follow one another, as {@link #step}, for one thread.
+   *
+   * @return to be called at the end of each step; rests, and begins the next one
+   */
+  public Runnable steps() {
+    long[] started = {nanoTime.getAsLong()};
+    return () -> {
+      long worked = nanoTime.getAsLong() - started[0];
+      long rest = Math.min(worked * load().rests, LONGEST_REST_NANOS);
+      if (rest > 0) {
+        sleep.accept(rest);
+        rests.record(Duration.ofNanos(rest));
+      }
+      started[0] = nanoTime.getAsLong();
+    };
   }
 
   /** The load, at most a second old; one of several threads reads it. */

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -400,6 +401,25 @@ class ReconciliationIT {
     schedule.round();
     schedule.round();
     assertThat(reports(sale)).isEqualTo(2);
+  }
+
+  @Test
+  void restsWhileOrdersAreStoredUnlessAnOperatorWaits() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    Timer rests =
+        consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
+    long before = rests.count();
+
+    eventually() // what was read of storing is up to a second old
+        .untilAsserted(
+            () -> {
+              flood.publish(sale.admit(1, 1));
+              consumer.bean(Reconciler.class).differences(sale.sku);
+              assertThat(rests.count()).isGreaterThan(before);
+            });
+    long byTheSchedule = rests.count();
+    reconcile(sale, true);
+    assertThat(rests.count()).isEqualTo(byTheSchedule);
   }
 
   @Test

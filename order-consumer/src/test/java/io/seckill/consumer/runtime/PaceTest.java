@@ -69,6 +69,20 @@ class PaceTest {
   }
 
   @Test
+  void restsAfterEachOfSeveralStepsForItsOwnTime() {
+    lagMs = 0L;
+    Runnable stepEnds = pace.steps();
+
+    nanos += STEP.toNanos();
+    stepEnds.run();
+    assertThat(rested).isEqualTo(2 * STEP.toNanos());
+
+    nanos += 3 * STEP.toNanos();
+    stepEnds.run();
+    assertThat(rested).as("the rest before it is no work").isEqualTo(2 * 4 * STEP.toNanos());
+  }
+
+  @Test
   void aLongStepIsFollowedByFiveSecondsAtMost() {
     lagMs = 10_000L;
 

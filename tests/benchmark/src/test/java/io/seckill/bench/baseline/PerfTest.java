@@ -18,8 +18,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The ceiling of the relay: RabbitMQ's PerfTest, in its own JVM, with the relay's number of
- * publishers, window and message size, into quorum queues without consumers in a separate vhost.
+ * The ceiling of the broker: RabbitMQ's PerfTest, in its own JVM, with the relay's number of
+ * publishers, window and message size, into quorum queues of a separate vhost.
  */
 public final class PerfTest {
 
@@ -31,6 +31,11 @@ public final class PerfTest {
 
   private static final String NAME = "perf-";
   private static final int QUEUES = 4;
+
+  /** Of a consumer: the batches of order-consumer, acked with one frame each. */
+  private static final int BATCH = 500;
+
+  private static final int PREFETCH = 8 * BATCH;
 
   /** PerfTest is stopped long before. */
   private static final int MOST_SECONDS = 600;
@@ -45,24 +50,33 @@ public final class PerfTest {
   public record Goal(String rateKey, int messages) {}
 
   /**
+   * What PerfTest does.
+   *
+   * @param publishers number of publishers, one channel each, over 4 queues
+   * @param consumers of each queue
+   * @param window most unconfirmed messages per publisher
+   * @param bytes size of a message
+   */
+  public record Load(int publishers, int consumers, int window, int bytes) {
+
+    int queues() {
+      return Math.min(publishers, QUEUES);
+    }
+  }
+
+  /**
    * Publishes for the relay's warm-up time, with its queues purged every second, and then without
    * purges until the messages of the last goal are confirmed. Adds the confirmed messages per
    * second and the CPU time per message.
    *
-   * @param publishers number of publishers, one channel each, over 4 queues
-   * @param window most unconfirmed messages per publisher
-   * @param bytes size of a message
+   * @param load what PerfTest does
    * @param goals in ascending order of messages
    */
-  public static void measure(
-      Lab lab, Figures figures, int publishers, int window, int bytes, List<Goal> goals)
+  public static void measure(Lab lab, Figures figures, Load load, List<Goal> goals)
       throws IOException, InterruptedException, TimeoutException {
     RabbitVhost vhost = lab.rabbitServer().newVhost();
-    int queues = Math.min(publishers, QUEUES);
-    Process process =
-        new ProcessBuilder(command(vhost, publishers, queues, window, bytes))
-            .redirectErrorStream(true)
-            .start();
+    int queues = load.queues();
+    Process process = new ProcessBuilder(command(vhost, load)).redirectErrorStream(true).start();
     try (Connection connection = Lab.broker(vhost).newConnection("perf-test");
         BufferedReader said = process.inputReader()) {
       Channel channel = connection.createChannel();
@@ -122,8 +136,7 @@ public final class PerfTest {
     throw new IllegalStateException("PerfTest ended early: " + other);
   }
 
-  private static List<String> command(
-      RabbitVhost vhost, int publishers, int queues, int window, int bytes) throws IOException {
+  private static List<String> command(RabbitVhost vhost, Load load) throws IOException {
     return List.of(
         System.getProperty("java.home") + "/bin/java",
         "-cp",
@@ -136,20 +149,24 @@ public final class PerfTest {
         "--queue-pattern-from",
         "0",
         "--queue-pattern-to",
-        "" + (queues - 1),
+        "" + (load.queues() - 1),
         "--quorum-queue",
         "--producers",
-        "" + publishers,
+        "" + load.publishers(),
         "--consumers",
-        "0",
+        "" + load.consumers() * load.queues(),
+        "--qos",
+        "" + PREFETCH,
+        "--multi-ack-every",
+        "" + BATCH,
         "--confirm",
-        "" + window,
+        "" + load.window(),
         "--flag",
         "persistent",
         "--flag",
         "mandatory",
         "--size",
-        "" + bytes,
+        "" + load.bytes(),
         "--time",
         "" + MOST_SECONDS);
   }

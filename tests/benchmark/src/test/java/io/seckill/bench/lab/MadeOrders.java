@@ -1,6 +1,7 @@
 package io.seckill.bench.lab;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.SnowflakeIds;
 import io.seckill.system.load.Requests;
@@ -28,6 +29,11 @@ public record MadeOrders(List<BenchSale> sales, Users users) {
   public Stream<OrderMessage> stream() {
     return IntStream.range(0, (int) users.count())
         .mapToObj((IntFunction<OrderMessage>) this::order);
+  }
+
+  /** Returns the length of one of their messages. */
+  public int bytes() {
+    return OrderMessageCodec.encode(order(0)).length();
   }
 
   private OrderMessage order(int index) {

@@ -37,6 +37,10 @@ public final class JsonReport {
           "e2e.click_to_row_p99_ms",
           "e2e.click_to_row_p99_busy_ms",
           "e2e.lost",
+          "stored.pipeline_per_s",
+          "stored.ratio_strong",
+          "stored.64_cpu_ratio_ceilings",
+          "stored.256_cpu_ratio_ceilings",
           "burst.seconds",
           "burst.lost",
           "burst.oversold",
@@ -69,6 +73,16 @@ public final class JsonReport {
               "relay.one_lane_orders_per_s",
               "perftest.one_published_per_s"),
           ratio("relay.ratio_one_by_one", "relay.orders_per_s", "relay.one_by_one_per_s"),
+          ratio(
+              "stored.ratio_strong",
+              "stored.queued_256_stored_per_s",
+              "stored.strong_256_stored_per_s"),
+          ratio(
+              "stored.64_cpu_ratio_ceilings", "stored.queued_64_cpu_us", "stored.ceilings_cpu_us"),
+          ratio(
+              "stored.256_cpu_ratio_ceilings",
+              "stored.queued_256_cpu_us",
+              "stored.ceilings_cpu_us"),
           ratio("consumer.ratio_jdbc", "consumer.orders_per_s", "jdbc.batches_per_s"),
           ratio("consumer.ratio_one_by_one", "consumer.orders_per_s", "consumer.one_by_one_per_s"));
 
@@ -77,6 +91,8 @@ public final class JsonReport {
       Map.of(
           "e2e.cpu_us_per_order",
           CpuCost.total("e2e.sustained_per_s"),
+          "stored.pipeline_per_s",
+          "stored.queued_256_stored_per_s",
           "reconciliation.cpu_us_per_order",
           CpuCost.total("reconciliation.orders"),
           "expiry.cpu_us_per_order",

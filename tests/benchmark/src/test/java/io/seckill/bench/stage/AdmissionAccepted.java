@@ -67,7 +67,7 @@ final class AdmissionAccepted implements Stage {
       Duration warmUp = lab.settings().warmUp();
       Figures notKept = new Figures();
       ours.accepted(notKept, ACCEPTED, FEW, warmUp, ours.newSales(warmUp, 1));
-      PlainHttp.measure(notKept, baseline, warmUp);
+      PlainHttp.measure(notKept, PlainHttp.RATE, baseline, warmUp);
       obvious.accepted(notKept, OBVIOUS, FEW, warmUp, obvious.newSales(warmUp, 1));
       List<Work> measures =
           List.of(
@@ -116,7 +116,7 @@ final class AdmissionAccepted implements Stage {
 
     private void plain() throws Exception {
       lab.progress().now("admission: the HTTP stack without Redis");
-      PlainHttp.measure(figures, baseline, run);
+      PlainHttp.measure(figures, PlainHttp.RATE, baseline, run);
     }
 
     private void oneCallEach() throws Exception {

@@ -79,13 +79,13 @@ final class AdmissionRefused implements Stage {
       load.refused(notKept, REFUSED, CONNECTIONS, warmUp, sale);
       repeats(notKept, warmUp);
       polls(notKept, warmUp);
-      PlainHttp.measure(notKept, baseline, warmUp);
+      PlainHttp.measure(notKept, PlainHttp.RATE, baseline, warmUp);
       Duration run = lab.settings().seconds(6, 3);
       lab.settings()
           .repeatInTurns(
               List.of(
                   () -> refusals(run),
-                  () -> PlainHttp.measure(figures, baseline, run),
+                  () -> PlainHttp.measure(figures, PlainHttp.RATE, baseline, run),
                   () -> repeats(figures, run),
                   () -> polls(figures, run)));
     }

@@ -16,17 +16,23 @@ import io.seckill.system.load.Loader;
 record ClosedLoop(Lab lab, Figures figures, String lostKey) {
 
   /**
-   * Adds the accepted purchases per second, the number of others, and the CPU time per accepted one
-   * until the last is stored.
+   * Adds under keys that begin as the key of the rate: the accepted purchases per second, the
+   * number of others, the orders stored per second from the first request to the last row, the
+   * orders that were not stored yet when the last purchase was answered, and the CPU time per
+   * accepted purchase until the last row.
    */
   LoadResult buy(String rateKey, BenchSale sale, int connections) throws Exception {
     long count = sale.stock();
     ReadyPurchases purchases = new ReadyPurchases(lab, sale, (int) count);
     try (StoredRows database = new StoredRows(lab.mysql())) {
       CpuTimes before = CpuTimes.now();
+      long start = System.nanoTime();
       LoadResult result = Loader.run(purchases.asap(connections), answer -> {});
       long accepted = accepted(result);
+      figures.count(rateKey.replace("_per_s", "_behind"), accepted - database.stored(sale));
       figures.count(lostKey, database.missing(sale, accepted));
+      figures.add(
+          rateKey.replace("_per_s", "_stored_per_s"), accepted * 1e9 / (System.nanoTime() - start));
       figures.add(rateKey, accepted / result.seconds());
       figures.count(rateKey.replace("_per_s", "_refused"), count - accepted);
       if (accepted < count) {

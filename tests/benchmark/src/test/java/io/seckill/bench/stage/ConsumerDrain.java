@@ -113,7 +113,7 @@ final class ConsumerDrain implements Stage {
    * Writes each order's admission record to Redis, which its result updates, and returns the
    * orders.
    */
-  private static List<OrderMessage> recorded(Lab lab, MadeOrders orders) {
+  static List<OrderMessage> recorded(Lab lab, MadeOrders orders) {
     Map<Long, BenchSale> bySku =
         orders.sales().stream().collect(Collectors.toMap(BenchSale::skuId, Function.identity()));
     List<OrderMessage> all = orders.stream().toList();

@@ -25,8 +25,7 @@ enum PipelineWay implements Way {
 
   private final String title;
   private final String answer;
-  private final String prefix = Alternatives.PREFIX + name().toLowerCase(Locale.ROOT) + "_";
-  private final String paced = prefix + PER_SECOND + "_";
+  private final String paced = key(Alternatives.DEFECTS, PER_SECOND);
 
   PipelineWay(String title, String answer) {
     this.title = title;
@@ -37,12 +36,15 @@ enum PipelineWay implements Way {
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.progress().now("alternatives: " + title);
     lab.runOnly(services());
-    int count = lab.settings().choose(60_000, 20_000);
-    atOnce(lab, new Figures(), 256, count); // compiles what was just started
+    atOnce(lab, new Figures(), Alternatives.DEFECTS, 256); // compiles what was just started
     for (int connections : CONNECTIONS) {
-      atOnce(lab, figures, connections, count);
+      atOnce(lab, figures, Alternatives.DEFECTS, connections);
     }
     atARate(lab, figures);
+  }
+
+  String title() {
+    return title;
   }
 
   private Service[] services() {
@@ -53,22 +55,27 @@ enum PipelineWay implements Way {
     return this == STRONG ? lab.newStrongSale(count) : lab.newSale(count);
   }
 
-  private void atOnce(Lab lab, Figures figures, int connections, int count) throws Exception {
-    lab.progress().now("alternatives: " + title + ", " + connections + " connections");
-    BenchSale sale = newSale(lab, count);
-    String key = prefix + connections + "_";
+  /** Returns the start of the keys of a closed loop. */
+  String key(String stage, int connections) {
+    return stage + "." + name().toLowerCase(Locale.ROOT) + "_" + connections + "_";
+  }
+
+  /** Sells in a closed loop; the services run. */
+  void atOnce(Lab lab, Figures figures, String stage, int connections) throws Exception {
+    lab.progress().now(stage + ": " + title + ", " + connections + " connections");
+    BenchSale sale = newSale(lab, lab.settings().choose(60_000, 20_000));
+    String key = key(stage, connections);
     try (StoredRows database = new StoredRows(lab.mysql())) {
       double lockWaits = database.rowLockWaits();
       LoadResult result =
-          new ClosedLoop(lab, figures, Alternatives.DEFECTS + ".lost")
-              .buy(key + "per_s", sale, connections);
+          new ClosedLoop(lab, figures, stage + ".lost").buy(key + "per_s", sale, connections);
       long accepted = ClosedLoop.accepted(result);
       figures.add(
           key + "lock_waits_per_order",
           (database.rowLockWaits() - lockWaits) / Math.max(1, accepted));
       figures.add(key + "p50_ms", result.percentileMs(50));
       figures.add(key + "p99_ms", result.percentileMs(99));
-      database.sold(sale).count(figures, Alternatives.DEFECTS, sale, accepted);
+      database.sold(sale).count(figures, stage, sale, accepted);
     }
   }
 
@@ -98,7 +105,7 @@ enum PipelineWay implements Way {
   public List<Row> rows() {
     List<Row> rows = new ArrayList<>();
     for (int connections : CONNECTIONS) {
-      String key = prefix + connections + "_";
+      String key = key(Alternatives.DEFECTS, connections);
       String text = title + ", " + connections + " connections: ";
       rows.add(Row.of(text + "accepted", key + "per_s"));
       rows.add(Row.of(text + "p50", key + "p50_ms"));

@@ -27,14 +27,14 @@ final class PlainHttp {
   private PlainHttp() {}
 
   /** Adds answers per second and the CPU time per answer. */
-  static void measure(Figures figures, BaselineServer baseline, Duration run)
+  static void measure(Figures figures, String rateKey, BaselineServer baseline, Duration run)
       throws IOException, InterruptedException {
     byte[] request = request(baseline.tokens());
     try (RequestFile file = RequestFile.write(COPIES, i -> request)) {
       CpuTimes before = CpuTimes.now();
       Wrk.Result result = Wrk.run(baseline.port(), CONNECTIONS, run, file);
-      before.addSince(figures, RATE, result.answers());
-      figures.add(RATE, result.perSecond());
+      before.addSince(figures, rateKey, result.answers());
+      figures.add(rateKey, result.perSecond());
     }
   }
 

@@ -14,7 +14,6 @@ import io.seckill.bench.lab.Work;
 import io.seckill.bench.report.Figures;
 import io.seckill.bench.report.Row;
 import io.seckill.bench.report.Row.Against;
-import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.system.process.Service;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +37,7 @@ final class RelayDrain implements Stage {
   private static final String PERF_TEST_ONE = "perftest.one_published_per_s";
   private static final String LOST = "relay.lost";
   private static final int LANES = 4;
-  private static final int WINDOW = 512;
+  static final int WINDOW = 512;
   private static final int MANY = 200_000;
   private static final int HALF = 100_000;
   private static final int MOST = 1_000_000;
@@ -122,11 +121,9 @@ final class RelayDrain implements Stage {
 
     private void perfTest(int publishers, List<PerfTest.Goal> goals) throws Exception {
       lab.progress().now("relay: PerfTest with " + publishers + " publishers");
-      int bytes =
-          OrderMessageCodec.encode(
-                  new MadeOrders(sales, lab.newUsers(1)).stream().findFirst().orElseThrow())
-              .length();
-      PerfTest.measure(lab, figures, publishers, WINDOW, bytes, goals);
+      PerfTest.Load load =
+          new PerfTest.Load(publishers, 0, WINDOW, new MadeOrders(sales, lab.newUsers(1)).bytes());
+      PerfTest.measure(lab, figures, load, goals);
     }
 
     private void oneByOne(Figures into, Duration run) throws Exception {

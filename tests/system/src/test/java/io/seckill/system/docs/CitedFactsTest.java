@@ -18,7 +18,7 @@ class CitedFactsTest {
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern CITED =
       Pattern.compile("\\bfacts\\.md[\\s*]+((?:\\d+(?:, | and )?)+)");
-  private static final Pattern ENTRY = Pattern.compile("(?m)^\\| (\\d+) \\|");
+  private static final Pattern ENTRY = Pattern.compile("(?m)^- \\*\\*(\\d+)\\*\\*");
   private static final Pattern NUMBER = Pattern.compile("\\d+");
 
   @Test

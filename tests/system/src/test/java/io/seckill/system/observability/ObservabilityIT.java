@@ -30,7 +30,7 @@ class ObservabilityIT {
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path DEPLOYED = ROOT.resolve("deploy/observability");
   private static final Pattern OUR_METRIC = Pattern.compile("\\bseckill_[a-z0-9_]+");
-  private static final Pattern DOCUMENTED = Pattern.compile("(?m)^\\| `(seckill_[a-z0-9_]+)`");
+  private static final Pattern DOCUMENTED = Pattern.compile("(?m)^- `(seckill_[a-z0-9_]+)`");
   private static final Map<Service, String> CHAPTERS =
       Map.of(
           Service.GATEWAY, "gateway-service",
@@ -96,8 +96,7 @@ class ObservabilityIT {
               assertThat(rule.path("alert").asString()).isNotEmpty();
               assertThat(answers)
                   .as("what to do for each alert, in docs/operations.md")
-                  .containsPattern(
-                      "(?m)^\\|.*`" + rule.path("alert").asString() + "`.*\\|.*\\|.*\\|$");
+                  .containsPattern("(?m)^- .*`" + rule.path("alert").asString() + "`.*: .+$");
               assertThat(rule.at("/labels/severity").asString()).isIn("page", "ticket");
               assertThat(rule.at("/annotations/summary").asString()).isNotEmpty();
               assertExist(rule.path("alert").asString(), rule.path("expr").asString());
