@@ -2,6 +2,7 @@ package io.seckill.gateway.admin;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -66,11 +67,11 @@ final class OperatorCalls {
           RequestMappingInfo.paths("/admin/v1" + route.path())
               .methods(route.method())
               .produces(MediaType.APPLICATION_JSON_VALUE);
-      if (route.hasBody()) {
+      if (route.is(Trait.BODY)) {
         mapping.consumes(MediaType.APPLICATION_JSON_VALUE);
       }
       mappings.registerMapping(
-          mapping.build(), new Handler(route), route.hasBody() ? WITH_BODY : WITHOUT_BODY);
+          mapping.build(), new Handler(route), route.is(Trait.BODY) ? WITH_BODY : WITHOUT_BODY);
     }
   }
 
@@ -108,7 +109,7 @@ final class OperatorCalls {
 
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
-    String query = route.hasQuery() ? exchange.getRequest().getURI().getRawQuery() : null;
+    String query = route.is(Trait.QUERY) ? exchange.getRequest().getURI().getRawQuery() : null;
     return consumer.forward(
         HttpMethod.GET, target.path() + (query == null ? "" : "?" + query), null, Map.of(), false);
   }
@@ -126,7 +127,8 @@ final class OperatorCalls {
         route.action(),
         target.subject(),
         consumer
-            .forward(route.method().asHttpMethod(), target.path(), body, headers, route.isLong())
+            .forward(
+                route.method().asHttpMethod(), target.path(), body, headers, route.is(Trait.LONG))
             .flatMap(answer -> isStrong(answer.body()) ? afterReading(answer) : Mono.just(answer)),
         answer -> "done");
   }
