@@ -11,6 +11,7 @@ import io.seckill.consumer.loading.SaleOrders;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
@@ -51,6 +52,7 @@ class DailyAudit {
   private final AuditTable table;
   private final Reconciler reconciler;
   private final ConnectionPools pools;
+  private final Pace pace;
   private final Clock clock;
   private volatile Standing standing = new Standing(0, 0);
 
@@ -59,12 +61,14 @@ class DailyAudit {
       AuditTable table,
       Reconciler reconciler,
       ConnectionPools pools,
+      Pace pace,
       Clock clock,
       MeterRegistry meters) {
     this.snapshots = snapshots;
     this.table = table;
     this.reconciler = reconciler;
     this.pools = pools;
+    this.pace = pace;
     this.clock = clock;
     Gauge.builder("seckill.consumer.audit.due", () -> standing.due())
         .description("Sales whose daily audit is due and has not been made")
@@ -90,7 +94,7 @@ class DailyAudit {
           if (lock == null || !lock.isHeld() || Thread.currentThread().isInterrupted()) {
             break;
           }
-          auditOrWait(sku, day(due));
+          auditOrWait(sku, day(due), steps(lock));
         }
       }
     }
@@ -98,12 +102,21 @@ class DailyAudit {
   }
 
   /** A sale that cannot be audited now stays due, and keeps no other waiting. */
-  private void auditOrWait(long sku, LocalDate day) {
+  private void auditOrWait(long sku, LocalDate day, Runnable stepEnds) {
     try {
-      audit(sku, day);
+      audit(sku, day, stepEnds);
     } catch (RuntimeException e) {
       log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
+  }
+
+  /** Yields to the storing of orders after each step of an audit, and keeps the lock. */
+  private Runnable steps(RunLock lock) {
+    Runnable stepEnds = pace.steps();
+    return () -> {
+      stepEnds.run();
+      lock.isHeld();
+    };
   }
 
   /** The latest time at which the audits of a day became due. */
@@ -127,13 +140,15 @@ class DailyAudit {
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED when the history of the sale is deleted
    */
   SaleAudit audit(long sku) {
-    return audit(sku, today()).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    return audit(sku, today(), () -> {})
+        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
-  private Optional<SaleAudit> audit(long sku, LocalDate day) {
-    List<String> inRedis = reconciler.differences(sku);
+  private Optional<SaleAudit> audit(long sku, LocalDate day, Runnable stepEnds) {
+    List<String> inRedis = reconciler.differences(sku, stepEnds);
     Optional<SaleAudit> made =
-        snapshots.read(mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, day, inRedis)));
+        snapshots.read(
+            mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, day, inRedis, stepEnds)));
     made.ifPresent(
         audit -> {
           table.keep(audit);
@@ -150,15 +165,24 @@ class DailyAudit {
   }
 
   private SaleAudit count(
-      ProductSnapshot sale, DatabaseSnapshot mysql, LocalDate day, List<String> inRedis) {
+      ProductSnapshot sale,
+      DatabaseSnapshot mysql,
+      LocalDate day,
+      List<String> inRedis,
+      Runnable stepEnds) {
     SaleCount count = new SaleCount();
-    add(sale, mysql.stored(), count);
+    add(sale, mysql.stored(), count, stepEnds);
     if (sale.archived()) {
       refusePurged(sale.skuId(), mysql);
-      add(sale, mysql.history(), count);
+      add(sale, mysql.history(), count, stepEnds);
     }
     if (SaleCount.keepsQuotas(sale)) {
-      mysql.quotas(sale.skuId(), count::addQuotas);
+      mysql.quotas(
+          sale.skuId(),
+          page -> {
+            count.addQuotas(page);
+            stepEnds.run();
+          });
     }
     List<String> differences = new ArrayList<>(count.differences(sale, mysql.totals(sale.skuId())));
     differences.addAll(inRedis);
@@ -181,8 +205,13 @@ class DailyAudit {
         clock.instant().truncatedTo(ChronoUnit.MICROS)); // as MySQL stores it
   }
 
-  private static void add(ProductSnapshot sale, SaleOrders orders, SaleCount count) {
+  private static void add(
+      ProductSnapshot sale, SaleOrders orders, SaleCount count, Runnable stepEnds) {
     orders.pages(
-        sale.skuId(), page -> count.add(page, orders.payments(page.keySet(), Payment::new)));
+        sale.skuId(),
+        page -> {
+          count.add(page, orders.payments(page.keySet(), Payment::new));
+          stepEnds.run();
+        });
   }
 }

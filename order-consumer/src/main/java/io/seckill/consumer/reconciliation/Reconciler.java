@@ -64,15 +64,13 @@ public class Reconciler implements SaleReturn {
    * @param dryRun only report the differences
    * @param mayRebuild rebuild a sale that Redis has lost
    * @param startedBy an operator, "schedule" or "fallback"
+   * @param stepEnds called after each page of a comparison; may wait
    */
-  record Order(boolean dryRun, boolean mayRebuild, String startedBy) {
+  record Order(boolean dryRun, boolean mayRebuild, String startedBy, Runnable stepEnds) {
 
-    boolean isScheduled() {
-      return startedBy.equals(Schedule.NAME);
-    }
-
-    private boolean isByOperator() {
-      return !isScheduled() && !startedBy.equals(FALLBACK);
+    /** Someone waits for this run. */
+    Order(boolean dryRun, boolean mayRebuild, String startedBy) {
+      this(dryRun, mayRebuild, startedBy, () -> {});
     }
   }
 
@@ -112,13 +110,14 @@ public class Reconciler implements SaleReturn {
   /**
    * Compares Redis with MySQL and changes nothing.
    *
+   * @param stepEnds called after each page; may wait
    * @return the differences, for operators; empty also when Redis need not have the sale
    * @throws ProblemException as {@link #run}
    * @throws JedisException when Redis is unavailable
    */
-  public List<String> differences(long skuId) {
+  public List<String> differences(long skuId, Runnable stepEnds) {
     try {
-      Report report = run(skuId, new Order(true, false, Schedule.NAME));
+      Report report = run(skuId, new Order(true, false, Schedule.NAME, stepEnds));
       return report.outcome() == Outcome.CLEAN || report.outcome() == Outcome.NOT_ON_SALE
           ? List.of()
           : List.of("Redis: " + report.detail() + " " + report.counts());
@@ -180,8 +179,8 @@ public class Reconciler implements SaleReturn {
             start,
             clock.instant());
     meters.count(report.outcome(), found.repairs());
-    return order.isByOperator() || !found.repairs().isEmpty()
-        ? table.keep(report, found.repairs())
-        : report;
+    boolean byOperator =
+        !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);
+    return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
   }
 }

@@ -7,7 +7,6 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
-import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -41,7 +40,6 @@ class SaleReconciliation {
   private final Repairs repairs;
   private final Rebuild rebuild;
   private final RedisServers servers;
-  private final Pace pace;
   private final Duration barrierTimeout;
 
   SaleReconciliation(
@@ -50,14 +48,12 @@ class SaleReconciliation {
       Repairs repairs,
       Rebuild rebuild,
       RedisServers servers,
-      Pace pace,
       ReconciliationProperties settings) {
     this.comparisons = comparisons;
     this.lostOrders = lostOrders;
     this.repairs = repairs;
     this.rebuild = rebuild;
     this.servers = servers;
-    this.pace = pace;
     this.barrierTimeout = settings.barrierTimeout();
   }
 
@@ -74,7 +70,12 @@ class SaleReconciliation {
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found run(long skuId, Order order, RunLock lock) {
-    Read read = read(skuId, order);
+    Runnable stepEnds =
+        () -> {
+          lock.isHeld(); // keeps it
+          order.stepEnds().run();
+        };
+    Read read = read(skuId, stepEnds);
     int partition = Partition.ofSku(skuId);
     if (!read.isLost() && !servers.isProven(partition)) {
       if (!servers.prove(partition)) {
@@ -83,13 +84,13 @@ class SaleReconciliation {
             Outcome.UNPROVEN,
             "Redis has changed, and what was published before is not all stored yet.");
       }
-      read = read(skuId, order);
+      read = read(skuId, stepEnds);
     }
     if (read.isLost()) {
       return lost(read, order, lock);
     }
     return read.comparison().isPresent()
-        ? compared(read, read.comparison().get(), order)
+        ? compared(read, read.comparison().get(), order.dryRun(), stepEnds)
         : found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
   }
 
@@ -131,15 +132,10 @@ class SaleReconciliation {
     }
   }
 
-  private Read read(long skuId, Order order) {
+  private Read read(long skuId, Runnable stepEnds) {
     return comparisons
-        .read(skuId, steps(order), part -> {})
+        .read(skuId, stepEnds, part -> {})
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-  }
-
-  /** A run that no operator waits for yields to the storing of orders. */
-  private Runnable steps(Order order) {
-    return order.isScheduled() ? pace.steps() : () -> {};
   }
 
   private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {
@@ -163,10 +159,10 @@ class SaleReconciliation {
         rebuilt.repairs());
   }
 
-  private Found compared(Read read, Comparison comparison, Order order) {
+  private Found compared(Read read, Comparison comparison, boolean dryRun, Runnable stepEnds) {
     RepairLog found = new RepairLog();
     try {
-      return compared(read, comparison, order, found);
+      return compared(read, comparison, dryRun, stepEnds, found);
     } catch (JedisException | ProblemException e) {
       if (found.sizeMade() == 0) {
         throw e;
@@ -179,9 +175,9 @@ class SaleReconciliation {
   /**
    * @param found gets the findings and repairs, also when this ends with an exception
    */
-  private Found compared(Read read, Comparison comparison, Order order, RepairLog found) {
+  private Found compared(
+      Read read, Comparison comparison, boolean dryRun, Runnable stepEnds, RepairLog found) {
     ProductSnapshot sale = read.sale();
-    boolean dryRun = order.dryRun();
     found.addAll(repairs.state(sale, read.seen(), dryRun));
     Optional<Map<OrderId, AdmissionRecord>> missing =
         lostOrders.among(sale.skuId(), comparison.unknown(), barrierTimeout);
@@ -192,7 +188,7 @@ class SaleReconciliation {
       repairs.all(comparison, true, found::add);
       isWhole &= !comparison.isPartial();
     } else {
-      Repaired repaired = repair(comparison, order, found);
+      Repaired repaired = repair(comparison, stepEnds, found);
       if (repaired == Repaired.SALE_GONE) {
         return new Found(Outcome.LOST, GONE, sale.epoch(), found);
       }
@@ -217,7 +213,7 @@ class SaleReconciliation {
    * first comparison keeps a limited number of findings. Later ones are repaired part by part while
    * they go on. The repairs of a run that is cut off stay: the next one finds the rest.
    */
-  private Repaired repair(Comparison first, Order order, RepairLog made) {
+  private Repaired repair(Comparison first, Runnable stepEnds, RepairLog made) {
     long skuId = first.sale().skuId();
     AtomicInteger found = new AtomicInteger();
     Consumer<Repair> to =
@@ -236,7 +232,7 @@ class SaleReconciliation {
           comparisons
               .read(
                   skuId,
-                  steps(order),
+                  stepEnds,
                   part -> {
                     if (!isLast) {
                       repairs.part(part, false, to);

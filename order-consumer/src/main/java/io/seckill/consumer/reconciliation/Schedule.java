@@ -8,6 +8,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemException;
@@ -54,6 +55,7 @@ class Schedule {
   private final RedisSale redis;
   private final Reconciler reconciler;
   private final ReconciliationProperties settings;
+  private final Pace pace;
   private final Map<Long, LastCheck> checks = new HashMap<>();
   private final Map<Long, String> failures = new HashMap<>();
   private @Nullable RunLock leadership;
@@ -80,12 +82,14 @@ class Schedule {
       RedisSale redis,
       Reconciler reconciler,
       ReconciliationProperties settings,
+      Pace pace,
       MeterRegistry meters) {
     this.dataSource = pools.reconciliation();
     this.jdbc = jdbc;
     this.redis = redis;
     this.reconciler = reconciler;
     this.settings = settings;
+    this.pace = pace;
     Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
         .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
         .register(meters);
@@ -207,11 +211,20 @@ class Schedule {
     boolean due =
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
-      Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME));
+      Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME, steps()));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
     }
+  }
+
+  /** Yields to the storing of orders after each step of a comparison, and keeps the lock. */
+  private Runnable steps() {
+    Runnable stepEnds = pace.steps();
+    return () -> {
+      stepEnds.run();
+      boolean unused = isLeader();
+    };
   }
 
   /** Releases the lock, so that another process can lead. */

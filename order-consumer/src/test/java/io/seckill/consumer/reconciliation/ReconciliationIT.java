@@ -13,6 +13,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
@@ -405,7 +406,7 @@ class ReconciliationIT {
 
   @Test
   void restsWhileOrdersAreStoredUnlessAnOperatorWaits() {
-    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 50, 100);
     Timer rests =
         consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
     long before = rests.count();
@@ -414,7 +415,8 @@ class ReconciliationIT {
         .untilAsserted(
             () -> {
               flood.publish(sale.admit(1, 1));
-              consumer.bean(Reconciler.class).differences(sale.sku);
+              consumer.bean(Schedule.class).round();
+              consumer.bean(Schedule.class).round();
               assertThat(rests.count()).isGreaterThan(before);
             });
     long byTheSchedule = rests.count();
@@ -839,6 +841,7 @@ class ReconciliationIT {
             redis,
             consumer.bean(Reconciler.class),
             consumer.bean(ReconciliationProperties.class),
+            consumer.bean(Pace.class),
             meters);
     schedule.round();
     assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isEqualTo(1);

@@ -15,7 +15,7 @@ class DocumentedInvariantsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern NAME = Pattern.compile("\\bI\\d+\\b");
-  private static final Pattern FIRST_CELL = Pattern.compile("(?m)^\\| ([^|]*\\bI\\d+\\b[^|]*) \\|");
+  private static final Pattern FIRST_CELL = Pattern.compile("(?m)^- ([^:]*\\bI\\d+\\b[^:]*):");
 
   @Test
   void everyInvariantIsSaidAndHasAJudge() throws IOException {
@@ -30,7 +30,7 @@ class DocumentedInvariantsTest {
         .isEqualTo(all);
   }
 
-  /** Names in the first cells of a page's tables. */
+  /** Names before the colons of a page's lists. */
   private static Set<String> rows(String page) {
     Set<String> names = new TreeSet<>();
     FIRST_CELL

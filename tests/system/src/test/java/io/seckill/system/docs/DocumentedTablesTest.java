@@ -27,11 +27,11 @@ class DocumentedTablesTest {
     Set<String> documented = new TreeSet<>();
     chapter
         .lines()
-        .skip(2)
-        .takeWhile(line -> line.startsWith("|"))
-        .map(row -> row.split("[|]", -1)[1])
+        .skip(4)
+        .takeWhile(line -> line.startsWith("- "))
+        .map(row -> row.split(":", 2)[0])
         .forEach(
-            cell -> NAME.matcher(cell).results().forEach(name -> documented.add(name.group(1))));
+            names -> NAME.matcher(names).results().forEach(name -> documented.add(name.group(1))));
 
     assertThat(documented).isEqualTo(tables());
   }

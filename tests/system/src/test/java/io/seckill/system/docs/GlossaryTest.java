@@ -21,7 +21,7 @@ class GlossaryTest {
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern HOMES = Pattern.compile("\\(((?:`[^`]+`(?:, )?)+)\\)$");
   private static final Pattern NAME = Pattern.compile("`([^`]+)`");
-  private static final Pattern STEP = Pattern.compile("(?m)^\\| \\d+ \\| `([^`]+)` \\|");
+  private static final Pattern STEP = Pattern.compile("(?m)^\\d+\\. `([^`]+)`:");
 
   @Test
   void everyTermIsAtHomeInTheCode() throws IOException {

@@ -31,13 +31,11 @@ final class DocumentedSettings {
         chapter = line.substring(3);
       } else if (line.startsWith("| `")) {
         String[] cells = line.split("\\|", -1);
-        boolean has =
-            chapter.equals("Several services")
-                ? !cells[2 + SERVICES.indexOf(service)].strip().equals("–")
-                : chapter.equals(service);
-        if (has) {
+        if (!cells[2 + SERVICES.indexOf(service)].strip().equals("–")) {
           addNames(cells[1].replace("`", "").strip(), properties);
         }
+      } else if (line.startsWith("- `") && chapter.equals(service)) {
+        addNames(line.split("`", -1)[1], properties);
       }
     }
     return properties;
