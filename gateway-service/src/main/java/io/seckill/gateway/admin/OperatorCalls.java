@@ -7,7 +7,10 @@ import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.web.Caller;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.HashMap;
@@ -27,6 +30,7 @@ import org.springframework.web.reactive.result.method.RequestMappingInfo;
 import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -110,8 +114,22 @@ final class OperatorCalls {
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
     String query = route.is(Trait.QUERY) ? exchange.getRequest().getURI().getRawQuery() : null;
-    return consumer.forward(
-        HttpMethod.GET, target.path() + (query == null ? "" : "?" + query), null, Map.of(), false);
+    Mono<ConsumerAnswer> answer =
+        consumer.forward(
+            HttpMethod.GET,
+            target.path() + (query == null ? "" : "?" + query),
+            null,
+            Map.of(),
+            false);
+    return route == OperatorRoute.PRODUCT ? answer.doOnNext(OperatorCalls::requireProduct) : answer;
+  }
+
+  private static void requireProduct(ConsumerAnswer answer) {
+    try {
+      var unused = answer.as(ProductRow.class);
+    } catch (JacksonException e) {
+      throw ProblemException.of(ProblemCode.DATABASE_UNAVAILABLE);
+    }
   }
 
   private Mono<ConsumerAnswer> write(

@@ -6,6 +6,7 @@ import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.StrictJson;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -68,9 +69,9 @@ public record ConsumerAnswer(int status, JsonNode body) {
   /**
    * The body as a record; members that the record does not have are ignored.
    *
-   * @throws RuntimeException when it is none
+   * @throws JacksonException when it is none
    */
-  <T> T as(Class<T> type) {
+  public <T> T as(Class<T> type) {
     return JSON.treeToValue(body, type);
   }
 }
