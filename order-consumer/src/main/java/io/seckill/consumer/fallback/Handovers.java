@@ -7,6 +7,7 @@ import io.seckill.consumer.storage.OrderStore;
 import io.seckill.consumer.storage.StoreOutcome;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
+import io.seckill.support.contract.Handover;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -43,13 +44,10 @@ class Handovers {
    *     again
    */
   void take(String token, Handover handover) {
-    List<OrderMessage> orders = handover.orders().stream().map(Handover.Promised::message).toList();
-    if (!orders.isEmpty()) {
-      store(orders);
+    if (!handover.orders().isEmpty()) {
+      store(handover.orders());
     }
-    if (handover.admitted() != null) {
-      handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
-    }
+    handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
     if (handover.isLast()) {
       gateways.handedOver(token, handover.term(), handover.isComplete());
     }

@@ -3,13 +3,13 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.consumer.orders.Cancellations;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.contract.Shopper;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.RequestChecks;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -28,14 +28,6 @@ class LifecycleController {
     this.orders = orders;
     this.payments = payments;
     this.cancellations = cancellations;
-  }
-
-  /** The caller, as verified by the gateway. */
-  record Shopper(long userId) {
-
-    Shopper {
-      RequestChecks.integer("userId", userId, 1, Long.MAX_VALUE);
-    }
   }
 
   @PostMapping("/payment")
