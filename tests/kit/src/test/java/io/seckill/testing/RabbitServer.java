@@ -125,15 +125,6 @@ public final class RabbitServer extends TestServer {
   }
 
   /**
-   * Sets the free disk space below which publishers are blocked; applies to the whole node.
-   *
-   * @param limit such as "100000GB", which raises the alarm within seconds, or "1MB", which ends it
-   */
-  public void setDiskFreeLimit(String limit) {
-    ctl("set_disk_free_limit", limit);
-  }
-
-  /**
    * Closes every client connection of every vhost from the server's side; clients see the reason as
    * a CONNECTION_FORCED.
    */

@@ -37,15 +37,6 @@ class BrokerClusterFaultsIT {
   }
 
   @Test
-  @DisplayName("51: a RabbitMQ node killed")
-  void nodeKilled() {
-    try (FaultRun run = run("51 RabbitMQ node killed").begin(300)) {
-      killed(run, leaderOf(queueOf(run)));
-      run.judge();
-    }
-  }
-
-  @Test
   @DisplayName("51: each RabbitMQ node killed in turn")
   void eachNodeKilled() {
     try (FaultRun run = run("51 each RabbitMQ node killed").begin(300)) {
