@@ -223,22 +223,6 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
-  void waitsForTheOutcomeOfALongReconciliation() {
-    onSale(3006);
-    pipeline.stop(Service.RELAY);
-    assertThat(pipeline.shop().buy(9, 3006, 1, "never-leaves-redis").status()).isEqualTo(202);
-    pipeline.redis().hset(RedisKeys.sku(3006), "state", "PREHEATING"); // an interrupted rebuild
-    page.open(pipeline.tokens().operator()).choose(3006);
-    page.ask("Reconcile…").pick("how", "repair");
-    page.confirm("reconcile SKU 3006: repair: UNPROVEN");
-
-    pipeline.run(Service.RELAY);
-    page.ask("Reconcile…").pick("how", "repair");
-    page.confirm("reconcile SKU 3006: repair: REBUILT");
-  }
-
-  @Tag("proof")
-  @Test
   void showsTheNewestReportWhileSomebodyElseReconciles() throws SQLException {
     onSale(3007);
     page.open(pipeline.tokens().operator()).choose(3007);
