@@ -14,7 +14,6 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -279,14 +278,14 @@ class ConsumerFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("79: consumers killed in the middle of a daily audit, one after the other")
-  void killedInTheMiddleOfADailyAudit() throws SQLException {
+  void killedInTheMiddleOfADailyAudit() {
     try (FaultRun run = lab.run("79 consumers killed in the middle of a daily audit").begin(100)) {
       List<SaleOffer> due = List.of(dueForAudit(), dueForAudit(), dueForAudit(), dueForAudit());
       Signals.await("all to be audited", () -> audits(due).size() == due.size());
       for (ServiceInstance consumer : lab.consumers()) {
         consumer.agent().arm(Failpoints.AUDIT_NOT_STORED, PointAction.HALT, 2);
       }
-      execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
+      lab.database().execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
       Set<String> made = new HashSet<>();
       for (int kills = 1; kills <= lab.consumers().size(); kills++) {
         int dead = kills;
@@ -320,13 +319,6 @@ class ConsumerFaultsIT {
     return sales.stream()
         .map(sale -> Long.toString(sale.skuId()))
         .collect(Collectors.joining(", ", "(", ")"));
-  }
-
-  private void execute(String statement) throws SQLException {
-    try (Connection mysql = lab.database().connect();
-        Statement sql = mysql.createStatement()) {
-      sql.execute(statement);
-    }
   }
 
   private long inHistory(long sku) {

@@ -46,15 +46,10 @@ class MySqlPairFaultsIT {
     this.mysql = lab.servers().mysql();
   }
 
-  private FaultRun run(String row) {
-    return lab.run(
-        row + ", durable in " + lab.channel().durableIn(), 3_000, Duration.ofSeconds(15));
-  }
-
   @Test
   @DisplayName("56: MySQL standby promoted under load")
   void promoted() {
-    try (FaultRun run = run("56 MySQL standby promoted").begin(300)) {
+    try (FaultRun run = lab.run("56 MySQL standby promoted").begin(300)) {
       long since = System.nanoTime();
       mysql.promote();
       run.awaitFlow("storing is back", since, PROMISED);
@@ -71,7 +66,7 @@ class MySqlPairFaultsIT {
   @Test
   @DisplayName("57: MySQL primary killed after COMMIT, before the standby confirmed")
   void killedBeforeTheStandbyConfirmed() {
-    try (FaultRun run = run("57 MySQL primary killed unconfirmed").begin(300)) {
+    try (FaultRun run = lab.run("57 MySQL primary killed unconfirmed").begin(300)) {
       mysql.stopReceiving();
       Signals.await("a COMMIT to wait for the standby", this::isCommitWaiting);
       mysql.primary().kill();
@@ -92,7 +87,7 @@ class MySqlPairFaultsIT {
   @Timeout(value = 30, unit = TimeUnit.MINUTES)
   @DisplayName("59: MySQL standby gone until all connections wait for it, while orders are paid")
   void standbyGoneWhileOrdersArePaid() throws Exception {
-    try (FaultRun run = run("59 MySQL standby gone").begin(600)) {
+    try (FaultRun run = lab.run("59 MySQL standby gone").begin(600)) {
       Signals.await("orders to pay", () -> unpaid().size() >= 300);
       int uncounted = connections(); // MariaDB limits those that begin later
       mysql.limitConnections(lab.database(), LIMIT);

@@ -30,15 +30,10 @@ class SentinelFaultsIT {
     this.redis = lab.redisServers();
   }
 
-  private FaultRun run(String row) {
-    return lab.run(
-        row + ", durable in " + lab.channel().durableIn(), 3_000, Duration.ofSeconds(15));
-  }
-
   @Test
   @DisplayName("42: Redis primary killed")
   void primaryKilled() {
-    try (FaultRun run = run("42 Redis primary killed").begin(300)) {
+    try (FaultRun run = lab.run("42 Redis primary killed").begin(300)) {
       long since = System.nanoTime();
       RedisServer primary = redis.primary();
       primary.kill();
@@ -52,7 +47,7 @@ class SentinelFaultsIT {
   @Test
   @DisplayName("43: Redis primary frozen")
   void primaryFrozen() {
-    try (FaultRun run = run("43 Redis primary frozen").begin(300)) {
+    try (FaultRun run = lab.run("43 Redis primary frozen").begin(300)) {
       long since = System.nanoTime();
       RedisServer primary = redis.primary();
       primary.freeze();
@@ -67,7 +62,7 @@ class SentinelFaultsIT {
   @Test
   @DisplayName("45: each Sentinel killed, and the primary with one of them")
   void sentinelsKilled() {
-    try (FaultRun run = run("45 Sentinels killed").begin(300)) {
+    try (FaultRun run = lab.run("45 Sentinels killed").begin(300)) {
       for (int sentinel = 0; sentinel < 3; sentinel++) {
         redis.sentinelServers().get(sentinel).kill();
         int accepted = run.load().accepted();
@@ -90,7 +85,7 @@ class SentinelFaultsIT {
   @Test
   @DisplayName("46: both Redis replicas killed")
   void replicasKilled() {
-    try (FaultRun run = run("46 Redis replicas killed").begin(300)) {
+    try (FaultRun run = lab.run("46 Redis replicas killed").begin(300)) {
       redis.replicas().forEach(RedisServer::kill);
       run.load().awaitProblems(UNAVAILABLE, run.load().problems(UNAVAILABLE) + 100);
       run.fault("both replicas of Redis killed");
@@ -104,7 +99,7 @@ class SentinelFaultsIT {
   @Test
   @DisplayName("47: Redis primary killed twice within ten seconds")
   void failoverTwice() {
-    try (FaultRun run = run("47 Redis failover twice").begin(300)) {
+    try (FaultRun run = lab.run("47 Redis failover twice").begin(300)) {
       RedisServer first = redis.primary();
       first.kill();
       redis.awaitFailover(first);

@@ -8,7 +8,6 @@ import io.seckill.system.faults.Signals;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -31,11 +30,6 @@ class SentinelLossIT {
     this.redis = lab.redisServers();
   }
 
-  private FaultRun run(String row) {
-    return lab.run(
-        row + ", durable in " + lab.channel().durableIn(), 3_000, Duration.ofSeconds(15));
-  }
-
   /**
    * The losing side may admit until it notices that it has no replica. What it admits is lost, or
    * stored if a relay was in time; with Redis behind that, the sale closes until it is rebuilt.
@@ -43,7 +37,7 @@ class SentinelLossIT {
   @Test
   @DisplayName("44: Redis primary cut off from replicas and Sentinels, not from clients")
   void splitBrain() {
-    try (FaultRun run = run("44 Redis split brain").begin(300)) {
+    try (FaultRun run = lab.run("44 Redis split brain").begin(300)) {
       RedisServer primary = redis.primary();
       LostSales lost = new LostSales(lab, run);
       Set<String> before = run.acceptedOrders();
@@ -72,7 +66,7 @@ class SentinelLossIT {
   @Test
   @DisplayName("48: Redis primary lost with the replica that confirmed")
   void primaryLostWithItsReplica() {
-    try (FaultRun run = run("48 Redis primary and replica lost").begin(300)) {
+    try (FaultRun run = lab.run("48 Redis primary and replica lost").begin(300)) {
       RedisServer primary = redis.primary();
       List<RedisServer> replicas = redis.replicas();
       LostSales lost = new LostSales(lab, run);
