@@ -69,10 +69,6 @@ public final class RabbitServer extends TestServer {
     return machine.port(SERVICE_PORT);
   }
 
-  public int managementPort() {
-    return machine.port(MANAGEMENT_PORT);
-  }
-
   /** The port that Prometheus scrapes. */
   public int metricsPort() {
     return machine.port(METRICS_PORT);
