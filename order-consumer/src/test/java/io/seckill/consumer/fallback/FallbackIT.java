@@ -159,7 +159,6 @@ class FallbackIT {
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(4);
   }
 
-  @Test
   /** Redis admits six units more after the last look at it, and order-consumer loses it then. */
   @ParameterizedTest(name = "handed over {0}, with the orders {1}: {2} reserved")
   @CsvSource({

@@ -10,6 +10,7 @@ import io.seckill.support.web.StrictJson;
 import io.seckill.testing.ReportingProviderContract;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +18,9 @@ class ReportingProviderTest extends ReportingProviderContract {
 
   private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
 
-  private final CallbackSignature signatures = new CallbackSignature(SECRET, Clock.systemUTC());
+  private final CallbackSignature signatures =
+      new CallbackSignature(
+          new PaymentProperties(Duration.ofMinutes(30), SECRET, null), Clock.systemUTC());
   private final ReportingProvider provider = new ReportingProvider(SECRET);
 
   @Override
