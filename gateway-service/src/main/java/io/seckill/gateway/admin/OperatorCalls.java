@@ -2,7 +2,6 @@ package io.seckill.gateway.admin;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admin.OperatorRoute.Target;
-import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -71,11 +70,11 @@ final class OperatorCalls {
           RequestMappingInfo.paths("/admin/v1" + route.path())
               .methods(route.method())
               .produces(MediaType.APPLICATION_JSON_VALUE);
-      if (route.is(Trait.BODY)) {
+      if (route.hasBody()) {
         mapping.consumes(MediaType.APPLICATION_JSON_VALUE);
       }
       mappings.registerMapping(
-          mapping.build(), new Handler(route), route.is(Trait.BODY) ? WITH_BODY : WITHOUT_BODY);
+          mapping.build(), new Handler(route), route.hasBody() ? WITH_BODY : WITHOUT_BODY);
     }
   }
 
@@ -113,7 +112,7 @@ final class OperatorCalls {
 
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
-    String query = route.is(Trait.QUERY) ? exchange.getRequest().getURI().getRawQuery() : null;
+    String query = route.hasQuery() ? exchange.getRequest().getURI().getRawQuery() : null;
     Mono<ConsumerAnswer> answer =
         consumer.forward(
             HttpMethod.GET,
@@ -145,8 +144,7 @@ final class OperatorCalls {
         route.action(),
         target.subject(),
         consumer
-            .forward(
-                route.method().asHttpMethod(), target.path(), body, headers, route.is(Trait.LONG))
+            .forward(route.method().asHttpMethod(), target.path(), body, headers, route.isLong())
             .flatMap(answer -> isStrong(answer.body()) ? afterReading(answer) : Mono.just(answer)),
         answer -> "done");
   }

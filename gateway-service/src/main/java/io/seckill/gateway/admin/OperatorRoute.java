@@ -54,7 +54,9 @@ enum OperatorRoute {
   private final RequestMethod method;
   private final String path;
   private final String action;
-  private final Set<Trait> traits;
+  private final boolean hasQuery;
+  private final boolean hasBody;
+  private final boolean isLong;
 
   /** A read. */
   OperatorRoute(String path, Trait... traits) {
@@ -70,7 +72,10 @@ enum OperatorRoute {
     this.method = method;
     this.path = path;
     this.action = action;
-    this.traits = Set.of(traits);
+    Set<Trait> all = Set.of(traits);
+    this.hasQuery = all.contains(QUERY);
+    this.hasBody = all.contains(BODY);
+    this.isLong = all.contains(LONG);
   }
 
   /**
@@ -111,7 +116,15 @@ enum OperatorRoute {
     return action;
   }
 
-  boolean is(Trait trait) {
-    return traits.contains(trait);
+  boolean hasQuery() {
+    return hasQuery;
+  }
+
+  boolean hasBody() {
+    return hasBody;
+  }
+
+  boolean isLong() {
+    return isLong;
   }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.admin.OperatorRoute.Target;
-import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.support.web.ProblemException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -43,7 +42,7 @@ class OperatorRouteTest {
   @Test
   void waitsLongForCallsThatLoadASaleOrWaitForOrders() {
     assertThat(OperatorRoute.values())
-        .filteredOn(route -> route.is(Trait.LONG))
+        .filteredOn(OperatorRoute::isLong)
         .containsExactlyInAnyOrder(
             OperatorRoute.PUT_PRODUCT,
             OperatorRoute.PREHEAT,
