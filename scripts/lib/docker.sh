@@ -26,6 +26,7 @@ choose_images() {
     if ! has_image "$pinned"; then
       stand_in=$(sed -E 's/:([0-9]+)[0-9._]*/:\1/' <<<"$pinned")
       has_image "$stand_in" || fail "the image $pinned is not on this machine and cannot be pulled; docker pull $pinned says why"
+      [[ $variable != RABBITMQ_IMAGE ]] || refuse_bad_rabbitmq "$stand_in"
       say "$pinned cannot be pulled; using $stand_in of this machine"
       pinned=$stand_in
     fi
@@ -36,6 +37,15 @@ choose_images() {
 
 has_image() { # IMAGE: now, if need be from its registry
   docker image inspect "$1" >/dev/null 2>&1 || docker pull -q "$1" >/dev/null 2>&1 </dev/null
+}
+
+# The tag of a major version does not say which one it is. Quorum queues of 4.3.0 to 4.3.5 may stop for good after
+# consumer_timeout (rabbitmq-server #17317).
+refuse_bad_rabbitmq() { # IMAGE
+  local version
+  version=$(docker run --rm --network none "$1" rabbitmqctl version 2>/dev/null </dev/null | tail -n 1) || true
+  [[ $version =~ ^4\.[0-9]+\.[0-9]+ && ! $version =~ ^4\.3\.[0-5]($|[^0-9]) ]] ||
+    fail "$1 of this machine is RabbitMQ '$version', and needed is a version 4 that is not 4.3.0 to 4.3.5"
 }
 
 choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a program
@@ -76,7 +86,7 @@ start_containers() {
   begin_volumes
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
   "${COMPOSE[@]}" up -d --build "${servers[@]}" >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
-    fail "the containers did not start; see $LOG_DIR/docker.log, then: ${COMPOSE[*]} logs"
+    fail "the containers did not start; see $LOG_DIR/docker.log, then: $(compose_logs)"
   rm -f "$LOCAL/new-volumes"
   [[ $ONLY_SERVERS == no ]] || return 0
   await_container_service order-consumer "$CONSUMER_PORT"
@@ -97,10 +107,14 @@ begin_volumes() {
   fi
 }
 
+compose_logs() { # [SERVICE]: prints the command that shows its log
+  printf '%q ' "${COMPOSE[@]}" logs "$@"
+}
+
 await_container_service() { # SERVICE HEALTH-PORT
   local deadline=$((SECONDS + 180))
   until service_answers "$2"; do
-    ((SECONDS < deadline)) || fail "$1 did not become ready in time; see: ${COMPOSE[*]} logs $1"
+    ((SECONDS < deadline)) || fail "$1 did not become ready in time; see: $(compose_logs "$1")"
     sleep 0.5
   done
   say "$1 is ready"

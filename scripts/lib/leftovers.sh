@@ -1,30 +1,34 @@
 # shellcheck shell=bash
-# Processes that a run of tests leaves behind have its mark in their environment, like every program
-# started after the mark was set. This shell was started before.
+# Processes without a pid file are found by a mark in their environment, NAME=VALUE, which they give to every program they
+# start. A shell that sets the mark was started before.
 
-mark_descendants() {
+mark_descendants() { # of a run of tests
   SECKILL_TEST_RUN=$$-$(date +%s%N)
   export SECKILL_TEST_RUN
 }
 
-leftovers() { # prints their pids
+marked() { # NAME=VALUE: prints their pids
   local environ
   for environ in /proc/[0-9]*/environ; do
-    if grep -qsz "^SECKILL_TEST_RUN=$SECKILL_TEST_RUN\$" "$environ"; then printf '%s\n' "${environ//[!0-9]/}"; fi
+    if grep -qsxzF "$1" "$environ"; then printf '%s\n' "${environ//[!0-9]/}"; fi
   done
 }
 
-end_leftovers() { # terminates them, and kills them after ten seconds
+end_leftovers() { # of a run of tests
+  end_marked "SECKILL_TEST_RUN=$SECKILL_TEST_RUN"
+}
+
+end_marked() { # NAME=VALUE: terminates them, and kills them after ten seconds
   local pids deadline=$((SECONDS + 10)) signal=TERM
-  mapfile -t pids < <(leftovers)
+  mapfile -t pids < <(marked "$1")
   ((${#pids[@]} > 0)) || return 0
-  echo "$PROGRAM: ending processes that the tests left running:" >&2
+  echo "$PROGRAM: ending processes that were left running:" >&2
   describe "${pids[@]}" >&2
   while ((${#pids[@]} > 0)); do
     ((SECONDS < deadline)) || signal=KILL
     kill "-$signal" "${pids[@]}" 2>/dev/null || true
     sleep 0.5
-    mapfile -t pids < <(leftovers)
+    mapfile -t pids < <(marked "$1")
   done
 }
 

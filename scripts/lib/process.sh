@@ -11,12 +11,12 @@ birth_of() { # PID: prints the identity of a running process; fails when there i
   printf '%s %s\n' "${fields[19]}" "$(</proc/sys/kernel/random/boot_id)"
 }
 
-start_process() { # NAME COMMAND…: continues when this terminal closes; its output goes to its log
+start_process() { # NAME COMMAND…: continues when this terminal closes; its output goes to its log; marked for scripts/down
   local name=$1 log=$LOG_DIR/$1.log
   shift
   mkdir -p "$LOG_DIR" "$RUN_DIR"
   [[ ! -e $log ]] || mv "$log" "$log.1"
-  setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
+  PIPELINE_OF=$LOCAL setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
   { echo $! && birth_of $!; } | write_file "$RUN_DIR/$name.pid" || true
 }
 

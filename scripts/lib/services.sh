@@ -4,11 +4,14 @@
 
 APP_DIR=$LOCAL/app
 JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
+# As compose.yaml gives them, and seckill.shutdown.delay of the HA form.
+SERVICE_STOP_SECONDS=45
 
-# The consumers first, because they migrate the tables the gateways read.
+# The consumers first, whose migration makes the tables that the gateways read.
 start_services() {
   local service
   ! is_ha || start_haproxy
+  for service in $CONSUMERS; do is_current "$service" || { migrate && break; }; done
   for service in $CONSUMERS; do start_service "$service"; done
   for service in $CONSUMERS; do await_service "$service" CONSUMER; done
   for service in $RELAYS $GATEWAYS; do start_service "$service"; done
@@ -16,17 +19,30 @@ start_services() {
   for service in $GATEWAYS; do await_service "$service" ADMIN; done
 }
 
+# Changes the tables as their owner, and ends; no service has that password.
+migrate() {
+  say "migrating the tables"
+  mkdir -p "$LOG_DIR"
+  (
+    database_environment seckill_owner "$MYSQL_OWNER_PASSWORD"
+    # shellcheck disable=SC2086 # flags are words
+    exec "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
+  ) >"$LOG_DIR/migration.log" 2>&1 </dev/null 9>&- || fail "the tables could not be migrated; see $LOG_DIR/migration.log"
+}
+
+is_current() { # SERVICE: runs from this jar
+  is_running "$1" && cmp -s "$(jar_of "$(module_of "$1")")" "$APP_DIR/$1.jar"
+}
+
 start_service() { # SERVICE: unless it runs already from this jar
-  local jar
-  jar=$(jar_of "$(module_of "$1")")
+  ! is_current "$1" || return 0
   if is_running "$1"; then
-    ! cmp -s "$jar" "$APP_DIR/$1.jar" || return 0
     say "$1 has been rebuilt, restarting it"
-    stop_processes 40 "$1"
+    stop_processes "$SERVICE_STOP_SECONDS" "$1"
   fi
   say "starting $1"
   mkdir -p "$APP_DIR"
-  cp "$jar" "$APP_DIR/$1.jar"
+  cp "$(jar_of "$(module_of "$1")")" "$APP_DIR/$1.jar"
   (
     common_environment "$1"
     # shellcheck disable=SC2086 # flags are words
@@ -88,8 +104,8 @@ environment_of_order_consumer() { # SERVICE
   broker_environment consumer "$AMQP_CONSUMER_PASSWORD"
   export SECKILL_DEMO_ENABLED=true SECKILL_PAYMENT_CALLBACKSECRET=$PAYMENT_CALLBACK_SECRET
   ! is_ha || export SECKILL_SHUTDOWN_DELAY=5s
-  datasource_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
-  export SPRING_FLYWAY_URL=$SPRING_DATASOURCE_URL SPRING_FLYWAY_USER=seckill_owner SPRING_FLYWAY_PASSWORD=$MYSQL_OWNER_PASSWORD
+  export SECKILL_MIGRATION_ENABLED=false
+  database_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
 }
 
 # With Sentinel the URL's address is not used.
@@ -120,6 +136,11 @@ datasource_environment() { # USER PASSWORD
   # shellcheck disable=SC2086 # names are words
   SPRING_DATASOURCE_URL="jdbc:mysql://$(addresses_of MYSQL $MYSQL_NODES)/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
   export SPRING_DATASOURCE_URL SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2
+}
+
+database_environment() { # USER PASSWORD: also of the migration, or of the look at its result
+  datasource_environment "$@"
+  export SPRING_FLYWAY_USER=$1 SPRING_FLYWAY_PASSWORD=$2
 }
 
 # The same configuration as in containers; the addresses are in the environment.

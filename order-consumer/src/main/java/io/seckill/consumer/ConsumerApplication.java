@@ -1,6 +1,7 @@
 package io.seckill.consumer;
 
 import io.seckill.consumer.runtime.MigrationApplication;
+import io.seckill.support.broker.BrokerSettings;
 import io.seckill.support.redis.RedisConfiguration;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.DemoMode;
@@ -17,7 +18,12 @@ import org.springframework.context.annotation.Import;
 /** Stores orders in MySQL, the system of record, and manages their lifecycle afterwards. */
 @SpringBootApplication
 @ConfigurationPropertiesScan
-@EnableConfigurationProperties({DemoMode.class, InternalToken.class, ShutdownDelay.class})
+@EnableConfigurationProperties({
+  BrokerSettings.class,
+  DemoMode.class,
+  InternalToken.class,
+  ShutdownDelay.class
+})
 @Import({RedisConfiguration.class, AuditLog.class})
 public class ConsumerApplication {
 

@@ -70,7 +70,7 @@ public final class ConsumerMutations {
       Mutation.named("a payment charges twice the price")
           .calls(
               PAYMENTS + "#ask",
-              "io.seckill.consumer.orders.OrderRow#amountCents",
+              "io.seckill.support.contract.OrderRow#amountCents",
               MutantPayments.class);
 
   public static final Mutation LEDGER_WITH_A_UNIT_TOO_MANY =

@@ -107,7 +107,9 @@ class ConsumerMutationsIT {
                 "four of each that has ended"),
         Mutation.named("a payment pays for an order that has ended")
             .calls(
-                LIFECYCLE + "ChargeJudge#judge", ORDERS + "OrderRow#status", MutantPayments.class)
+                LIFECYCLE + "ChargeJudge#judge",
+                "io.seckill.support.contract.OrderRow#status",
+                MutantPayments.class)
             .constant(ORDERS + "Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
                 LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",

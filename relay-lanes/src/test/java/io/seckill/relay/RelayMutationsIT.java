@@ -55,8 +55,8 @@ class RelayMutationsIT {
                 "was not fulfilled"),
         Mutation.named("the client of RabbitMQ connects again by itself")
             .calls(
-                "io.seckill.relay.publish.BrokerConnector#factory",
-                "com.rabbitmq.client.ConnectionFactory#setAutomaticRecoveryEnabled",
+                "io.seckill.common.broker.BrokerAddresses#<init>",
+                "io.seckill.common.broker.BrokerAddresses#setAutomaticRecoveryEnabled",
                 MutantLink.class)
             .caughtBy(
                 "io.seckill.relay.publish.PublisherChannelIT#staysBrokenWhenTheBrokerIsThereAgain",

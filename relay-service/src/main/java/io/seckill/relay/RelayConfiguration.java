@@ -4,17 +4,19 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.RelayLanes;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
+import io.seckill.support.broker.BrokerSettings;
 import io.seckill.support.redis.RedisSettingsConfiguration;
 import java.util.List;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
 @Import(RedisSettingsConfiguration.class)
+@EnableConfigurationProperties(BrokerSettings.class)
 class RelayConfiguration {
 
   @Bean
@@ -24,7 +26,7 @@ class RelayConfiguration {
 
   @Bean
   BrokerConnector brokerConnector(BrokerSettings broker, RelaySettings relay, RelayMeters meters) {
-    return new BrokerConnector(broker, relay.links(), meters);
+    return new BrokerConnector(broker.factory(), relay.links(), meters);
   }
 
   @Bean

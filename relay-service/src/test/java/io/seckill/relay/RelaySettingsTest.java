@@ -3,7 +3,7 @@ package io.seckill.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.support.broker.BrokerSettings;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -28,6 +28,11 @@ import org.jspecify.annotations.Nullable;
  * Connects to any of the broker's nodes. An attempt tries one address after the other, in an order
  * of its own, so that connections spread over the nodes. It never begins with the address that a
  * connection of the same name tried last: that one may have been lost because its node is.
+ *
+ * <p>The client's automatic recovery is off: after a recovery, the delivery tags and publish
+ * sequence numbers of a channel start again, so that an old one would settle another message, and
+ * lost publishes would seem to be confirmed (facts.md 15). The owner of a connection opens a new
+ * one after any error.
  */
 public final class BrokerAddresses extends ConnectionFactory {
 
@@ -37,6 +42,15 @@ public final class BrokerAddresses extends ConnectionFactory {
    * those of a long list.
    */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(6);
+
+  /** A broker that is reachable accepts within milliseconds. */
+  private static final int CONNECT_TIMEOUT_MS = 2_000;
+
+  /** Login and tuning: the broker may be busy with the reconnects of all services. */
+  private static final int HANDSHAKE_TIMEOUT_MS = 5_000;
+
+  /** One answer on a channel; the client's own default is 10 minutes. */
+  private static final int RPC_TIMEOUT_MS = 5_000;
 
   private final List<Address> addresses;
 
@@ -62,6 +76,11 @@ public final class BrokerAddresses extends ConnectionFactory {
       useSslProtocol(TrustedAuthorities.context(caFile));
       enableHostnameVerification();
     }
+    setAutomaticRecoveryEnabled(false);
+    setTopologyRecoveryEnabled(false);
+    setConnectionTimeout(CONNECT_TIMEOUT_MS);
+    setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
+    setChannelRpcTimeout(RPC_TIMEOUT_MS);
     this.addresses =
         uris.stream()
             .map(uri -> new Address(uri.getHost(), portOrDefault(uri.getPort(), isSSL())))

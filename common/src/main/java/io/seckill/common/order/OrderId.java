@@ -1,5 +1,8 @@
 package io.seckill.common.order;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+
 /**
  * Snowflake id of one order: 41 bits of milliseconds since {@link #EPOCH_MS}, 4 bits of partition,
  * 8 bits of worker, 10 bits of sequence. The text form is decimal. JSON and Redis carry the text
@@ -54,6 +57,7 @@ public record OrderId(long value) implements Comparable<OrderId> {
    *
    * @throws IllegalArgumentException when the text is anything else
    */
+  @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public static OrderId parse(String text) {
     if (text.isEmpty() || text.length() > MAX_DIGITS || text.charAt(0) == '0') {
       throw new IllegalArgumentException("not an order id");
@@ -95,6 +99,7 @@ public record OrderId(long value) implements Comparable<OrderId> {
   }
 
   @Override
+  @JsonValue
   public String toString() {
     return Long.toString(value);
   }

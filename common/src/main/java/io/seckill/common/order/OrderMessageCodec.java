@@ -70,6 +70,21 @@ public final class OrderMessageCodec {
     return decode(json.getBytes(StandardCharsets.UTF_8));
   }
 
+  /**
+   * Time since the admission of an order that waits in Redis; 0 for none, or an unreadable one,
+   * which becomes a dead letter when a lane takes it.
+   *
+   * @param json empty for none
+   * @param nowMs Redis's clock, Unix ms
+   */
+  public static long ageMs(String json, long nowMs) {
+    try {
+      return json.isEmpty() ? 0 : Math.max(0, nowMs - decode(json).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0;
+    }
+  }
+
   private static OrderMessage read(JsonParser parser) throws UnreadableMessageException {
     Fields fields = new Fields();
     expect(parser.nextToken() == JsonToken.START_OBJECT, "not a JSON object");

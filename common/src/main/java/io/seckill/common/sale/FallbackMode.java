@@ -1,5 +1,10 @@
 package io.seckill.common.sale;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Arrays;
+import java.util.Locale;
+
 /**
  * Whether MySQL decides while Redis cannot ({@code seckill.fallback}); the same in all gateways and
  * order-consumers.
@@ -14,5 +19,22 @@ public enum FallbackMode {
 
   public boolean isOn() {
     return this != OFF;
+  }
+
+  /** As the property, the internal port and the database write it. */
+  @JsonValue
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * @throws IllegalArgumentException when no mode is written like that
+   */
+  @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+  public static FallbackMode parse(String text) {
+    return Arrays.stream(values())
+        .filter(mode -> mode.text().equals(text))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("must be one of off, manual, automatic"));
   }
 }

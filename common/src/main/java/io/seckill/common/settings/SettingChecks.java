@@ -1,5 +1,7 @@
 package io.seckill.common.settings;
 
+import java.net.URI;
+
 /** Refuses bad settings in the constructors of the records they are bound to. */
 public final class SettingChecks {
 
@@ -13,6 +15,17 @@ public final class SettingChecks {
   public static void check(boolean ok, String otherwise) {
     if (!ok) {
       throw new IllegalArgumentException(otherwise);
+    }
+  }
+
+  /** Whether it is an http or https URL with a host. */
+  public static boolean isHttpUrl(String text) {
+    try {
+      URI uri = URI.create(text);
+      return uri.getHost() != null
+          && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
+    } catch (IllegalArgumentException e) {
+      return false;
     }
   }
 }

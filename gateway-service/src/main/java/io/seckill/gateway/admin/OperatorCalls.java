@@ -2,11 +2,15 @@ package io.seckill.gateway.admin;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.web.Caller;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.HashMap;
@@ -26,6 +30,7 @@ import org.springframework.web.reactive.result.method.RequestMappingInfo;
 import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -66,11 +71,11 @@ final class OperatorCalls {
           RequestMappingInfo.paths("/admin/v1" + route.path())
               .methods(route.method())
               .produces(MediaType.APPLICATION_JSON_VALUE);
-      if (route.hasBody()) {
+      if (route.is(Trait.BODY)) {
         mapping.consumes(MediaType.APPLICATION_JSON_VALUE);
       }
       mappings.registerMapping(
-          mapping.build(), new Handler(route), route.hasBody() ? WITH_BODY : WITHOUT_BODY);
+          mapping.build(), new Handler(route), route.is(Trait.BODY) ? WITH_BODY : WITHOUT_BODY);
     }
   }
 
@@ -108,7 +113,7 @@ final class OperatorCalls {
 
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
-    String query = route.hasQuery() ? exchange.getRequest().getURI().getRawQuery() : null;
+    String query = route.is(Trait.QUERY) ? exchange.getRequest().getURI().getRawQuery() : null;
     Mono<ConsumerAnswer> answer =
         consumer.forward(
             HttpMethod.GET,
@@ -116,7 +121,15 @@ final class OperatorCalls {
             null,
             Map.of(),
             false);
-    return route == OperatorRoute.PRODUCT ? answer.doOnNext(ConsumerAnswer::product) : answer;
+    return route == OperatorRoute.PRODUCT ? answer.doOnNext(OperatorCalls::requireProduct) : answer;
+  }
+
+  private static void requireProduct(ConsumerAnswer answer) {
+    try {
+      var unused = answer.as(ProductRow.class);
+    } catch (JacksonException e) {
+      throw ProblemException.of(ProblemCode.DATABASE_UNAVAILABLE);
+    }
   }
 
   private Mono<ConsumerAnswer> write(
@@ -132,7 +145,8 @@ final class OperatorCalls {
         route.action(),
         target.subject(),
         consumer
-            .forward(route.method().asHttpMethod(), target.path(), body, headers, route.isLong())
+            .forward(
+                route.method().asHttpMethod(), target.path(), body, headers, route.is(Trait.LONG))
             .flatMap(answer -> isStrong(answer.body()) ? afterReading(answer) : Mono.just(answer)),
         answer -> "done");
   }

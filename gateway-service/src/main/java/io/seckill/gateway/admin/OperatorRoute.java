@@ -54,9 +54,7 @@ enum OperatorRoute {
   private final RequestMethod method;
   private final String path;
   private final String action;
-  private final boolean hasQuery;
-  private final boolean hasBody;
-  private final boolean isLong;
+  private final Set<Trait> traits;
 
   /** A read. */
   OperatorRoute(String path, Trait... traits) {
@@ -72,10 +70,7 @@ enum OperatorRoute {
     this.method = method;
     this.path = path;
     this.action = action;
-    Set<Trait> all = Set.of(traits);
-    this.hasQuery = all.contains(QUERY);
-    this.hasBody = all.contains(BODY);
-    this.isLong = all.contains(LONG);
+    this.traits = Set.of(traits);
   }
 
   /**
@@ -116,15 +111,7 @@ enum OperatorRoute {
     return action;
   }
 
-  boolean hasQuery() {
-    return hasQuery;
-  }
-
-  boolean hasBody() {
-    return hasBody;
-  }
-
-  boolean isLong() {
-    return isLong;
+  boolean is(Trait trait) {
+    return traits.contains(trait);
   }
 }

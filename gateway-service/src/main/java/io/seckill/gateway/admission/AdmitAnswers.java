@@ -12,7 +12,7 @@ import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.relay.lane.HandOver.Reservation;
 import io.seckill.relay.publish.OutboundOrder;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;

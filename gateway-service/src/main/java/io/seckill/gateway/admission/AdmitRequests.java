@@ -6,7 +6,7 @@ import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.relay.lane.HandOver;
 import io.seckill.relay.lane.HandOver.Reservation;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;

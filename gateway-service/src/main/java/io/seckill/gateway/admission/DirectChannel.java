@@ -9,10 +9,10 @@ import io.seckill.relay.lane.HandOver;
 import io.seckill.relay.lane.LaneSettings;
 import io.seckill.relay.lane.RelayLanes;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.publish.LinkSettings;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
+import io.seckill.support.broker.BrokerSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -41,7 +41,7 @@ final class DirectChannel implements AutoCloseable {
             handOvers,
             LeaseSettings.DEFAULT,
             redis,
-            new BrokerConnector(broker, links, meters),
+            new BrokerConnector(broker.factory(), links, meters),
             meters);
     lanes.start();
   }

@@ -2,7 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.relay.publish.BrokerSettings;
+import io.seckill.support.broker.BrokerSettings;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;

@@ -3,11 +3,9 @@ package io.seckill.gateway.backends;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.web.StrictJson;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -20,13 +18,15 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public record ConsumerAnswer(int status, JsonNode body) {
 
-  private static final Logger log = LoggerFactory.getLogger(ConsumerAnswer.class);
   private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
   private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
   private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
   private static final JsonMapper JSON =
-      JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+      StrictJson.MAPPER
+          .rebuild()
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .build();
 
   /**
    * Reads a response.
@@ -67,16 +67,11 @@ public record ConsumerAnswer(int status, JsonNode body) {
   }
 
   /**
-   * The product row in this response.
+   * The body as a record; members that the record does not have are ignored.
    *
-   * @throws ProblemException 503 when it is none
+   * @throws JacksonException when it is none
    */
-  public ProductRow product() {
-    try {
-      return JSON.treeToValue(body, ProductRow.class);
-    } catch (JacksonException e) {
-      log.warn("order-consumer's response is not a product row: {}", e.getOriginalMessage());
-      throw Requester.OPERATOR.unavailable();
-    }
+  public <T> T as(Class<T> type) {
+    return JSON.treeToValue(body, type);
   }
 }

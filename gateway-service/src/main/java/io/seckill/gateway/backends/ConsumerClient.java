@@ -1,10 +1,21 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.ConsumerLink.Request;
+import io.seckill.support.contract.Handover;
+import io.seckill.support.contract.Heartbeat;
+import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
+import io.seckill.support.contract.LostAdmissions;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.contract.ProductRow;
+import io.seckill.support.contract.Shopper;
+import io.seckill.support.contract.StateRequest;
+import io.seckill.support.contract.StrongPurchases;
+import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Operator;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.web.StrictJson;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -16,7 +27,7 @@ import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
@@ -27,7 +38,6 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 public final class ConsumerClient implements DisposableBean {
 
-  private static final JsonMapper JSON = JsonMapper.shared();
   private static final String PREFIX = "/internal/v1";
 
   /** More than order-consumer has connections to MySQL, which are the narrower bound. */
@@ -54,8 +64,7 @@ public final class ConsumerClient implements DisposableBean {
   private static final Duration HEARTBEAT_TIMEOUT = Duration.ofSeconds(1);
 
   /** This process among all gateways. */
-  private final String gateway =
-      PREFIX + "/gateways/" + UUID.randomUUID().toString().replace("-", "");
+  private final String gateway = "/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
   private final ConsumerLink shoppers;
   private final ConsumerLink operators;
@@ -93,34 +102,47 @@ public final class ConsumerClient implements DisposableBean {
       boolean isLong) {
     Duration within = isLong ? LONG_TIMEOUT : timeout;
     return operators.exchange(
-        new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR));
+        new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
+        answer -> answer);
   }
 
   /** The conservation equation of a SKU, read at most half a second ago. */
-  public Mono<ConsumerAnswer> ledger(long skuId) {
+  public Mono<JsonNode> ledger(long skuId) {
     return read("/skus/" + skuId + "/ledger");
   }
 
   /** The store that decides the sales of Redis, and each gateway's view of Redis. */
-  public Mono<ConsumerAnswer> fallback() {
+  public Mono<JsonNode> fallback() {
     return read("/fallback");
   }
 
   /** The counters of the order-consumer that answers, since its start. */
-  public Mono<ConsumerAnswer> metrics() {
+  public Mono<JsonNode> metrics() {
     return read("/metrics/summary");
   }
 
-  private Mono<ConsumerAnswer> read(String path) {
+  /** The work that order-consumer has postponed. */
+  public Mono<JsonNode> pendingWork() {
+    return read("/pending-work");
+  }
+
+  private Mono<JsonNode> read(String path) {
     return operators.exchange(
-        new Request(HttpMethod.GET, PREFIX + path, null, Map.of(), timeout, Requester.GATEWAY));
+        new Request(HttpMethod.GET, PREFIX + path, null, Map.of(), timeout, Requester.GATEWAY),
+        ConsumerAnswer::body);
   }
 
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
-    Map<String, String> headers = Map.of(Operator.HEADER, operator);
-    return post(operators, "/skus/" + skuId + "/state", Map.of("state", state.name()), headers)
-        .map(ConsumerAnswer::product);
+    return operators.exchange(
+        new Request(
+            HttpMethod.POST,
+            PREFIX + "/skus/" + skuId + "/state",
+            json(new StateRequest(state.name())),
+            Map.of(Operator.HEADER, operator),
+            timeout,
+            Requester.OPERATOR),
+        answer -> answer.as(ProductRow.class));
   }
 
   /**
@@ -128,9 +150,10 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @param action {@code payment} or {@code cancel}
    */
-  public Mono<ConsumerAnswer> onOrder(String orderId, String action, long userId) {
-    String path = "/orders/" + orderId + '/' + action;
-    return post(shoppers, path, Map.of("userId", userId), Map.of());
+  public Mono<OrderRow> onOrder(OrderId order, String action, long userId) {
+    return shoppers.exchange(
+        request(HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
+        answer -> answer.as(OrderRow.class));
   }
 
   /**
@@ -138,16 +161,11 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @param seq the highest admission sequence before the takeover
    */
-  public Mono<ConsumerAnswer> reportLostAdmissions(long skuId, long epoch, long seq) {
-    String path = "/skus/" + skuId + "/lost-admissions";
-    return post(losses, path, Map.of("epoch", epoch, "seq", seq), Map.of());
-  }
-
-  private Mono<ConsumerAnswer> post(
-      ConsumerLink link, String path, Map<String, ?> body, Map<String, String> headers) {
-    return link.exchange(
-        new Request(
-            HttpMethod.POST, PREFIX + path, json(body), headers, timeout, Requester.GATEWAY));
+  public Mono<?> reportLostAdmissions(long skuId, long epoch, long seq) {
+    LostAdmissions lost = new LostAdmissions(epoch, seq);
+    return losses.exchange(
+        request(HttpMethod.POST, "/skus/" + skuId + "/lost-admissions", lost, timeout),
+        ConsumerAnswer::body);
   }
 
   /**
@@ -155,22 +173,23 @@ public final class ConsumerClient implements DisposableBean {
    * other call waits behind purchases. Blocks.
    *
    * @param within longest wait for the answer; {@code seckill.consumer.timeout} if that is shorter
-   * @throws RuntimeException when there is no answer, or none with outcomes; the purchases may have
-   *     been decided
+   * @throws RuntimeException when there is no answer, or none with decisions; the purchases may
+   *     have been decided
    */
-  public ConsumerAnswer decide(Map<String, ?> batch, Duration within) {
+  public Decisions decide(StrongPurchases batch, Duration within) {
     Duration shorter = within.compareTo(timeout) < 0 ? within : timeout;
-    return ask(purchases, HttpMethod.POST, PREFIX + "/purchases", batch, shorter);
+    return ask(purchases, request(HttpMethod.POST, "/purchases", batch, shorter))
+        .as(Decisions.class);
   }
 
   /**
    * Reports this gateway's view of Redis. Blocks.
    *
-   * @return the term of the last fallback, and when breakers open
    * @throws RuntimeException when there is no answer within a second
    */
-  public ConsumerAnswer heartbeat(Map<String, ?> body) {
-    return ask(heartbeats, HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT);
+  public HeartbeatAnswer heartbeat(Heartbeat body) {
+    return ask(heartbeats, request(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT))
+        .as(HeartbeatAnswer.class);
   }
 
   /**
@@ -178,8 +197,8 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @throws RuntimeException when it is not known whether they are stored; repeat it
    */
-  public void handOver(Map<String, ?> body) {
-    var unused = ask(heartbeats, HttpMethod.POST, gateway + "/handover", body, timeout);
+  public void handOver(Handover part) {
+    var unused = ask(heartbeats, request(HttpMethod.POST, gateway + "/handover", part, timeout));
   }
 
   /**
@@ -188,17 +207,20 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when it is not known whether it has ended
    */
   public void deregister() {
-    var unused = ask(heartbeats, HttpMethod.DELETE, gateway, Map.of(), HEARTBEAT_TIMEOUT);
+    var unused = ask(heartbeats, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
   }
 
-  private static ConsumerAnswer ask(
-      ConsumerLink link, HttpMethod method, String path, Map<String, ?> body, Duration within) {
-    Request request = new Request(method, path, json(body), Map.of(), within, Requester.GATEWAY);
+  private static ConsumerAnswer ask(ConsumerLink link, Request request) {
     return Objects.requireNonNull(link.send(request).block());
   }
 
-  private static byte[] json(Map<String, ?> body) {
-    return JSON.writeValueAsBytes(body);
+  private static Request request(
+      HttpMethod method, String path, @Nullable Record body, Duration within) {
+    return new Request(method, PREFIX + path, json(body), Map.of(), within, Requester.GATEWAY);
+  }
+
+  private static byte @Nullable [] json(@Nullable Record body) {
+    return body == null ? null : StrictJson.MAPPER.writeValueAsBytes(body);
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */

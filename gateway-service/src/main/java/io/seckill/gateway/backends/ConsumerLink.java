@@ -6,6 +6,7 @@ import io.seckill.support.web.ProblemException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,9 +85,14 @@ final class ConsumerLink {
       Duration within,
       Requester requester) {}
 
-  /** Every failure is a problem: a refusal, or that the requester gets no answer. */
-  Mono<ConsumerAnswer> exchange(Request request) {
+  /**
+   * Every failure is a problem: a refusal, or that the requester gets no answer.
+   *
+   * @param reading of the answer; throws when it cannot be read
+   */
+  <T> Mono<T> exchange(Request request, Function<ConsumerAnswer, T> reading) {
     return send(request)
+        .map(reading)
         .onErrorMap(
             failure -> !(failure instanceof ProblemException),
             failure -> {

@@ -3,7 +3,7 @@ package io.seckill.gateway.catalogue;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.sale.Decider;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;

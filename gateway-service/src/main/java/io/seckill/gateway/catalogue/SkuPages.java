@@ -1,9 +1,9 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.sale.SaleState;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import java.util.List;
 import java.util.Objects;
 import org.springframework.stereotype.Component;

@@ -1,8 +1,8 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.sale.SaleState;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.regex.Matcher;

@@ -5,12 +5,13 @@ import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreaker.Health;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.support.contract.Heartbeat;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Reports this gateway's view of Redis to order-consumer twice a second, and learns when a fallback
@@ -61,31 +62,29 @@ final class Heartbeats implements AutoCloseable {
     promises.begins(products.term());
     long sentNanos = System.nanoTime();
     long sentTerm = promises.term();
-    learn(consumer.heartbeat(body()).body());
+    learn(consumer.heartbeat(body()));
     promises.heard(sentNanos, sentTerm);
   }
 
-  private Map<String, Object> body() {
+  private Heartbeat body() {
     Health health = breaker.health();
-    return Map.of(
-        "name", name,
-        "fallback", mode.name().toLowerCase(Locale.ROOT),
-        "term", promises.term(),
-        "redis", health.usable() ? "USABLE" : "UNUSABLE",
-        "forMs", health.since().toMillis(),
-        "breaker", health.state(),
-        "failurePercent", health.failurePercent(),
-        "failuresPerSecond", health.failuresPerSecond());
+    return new Heartbeat(
+        name,
+        mode,
+        promises.term(),
+        health.usable() ? RedisView.USABLE : RedisView.UNUSABLE,
+        health.since().toMillis(),
+        BreakerState.valueOf(health.state()),
+        health.failurePercent(),
+        health.failuresPerSecond());
   }
 
-  private void learn(JsonNode answer) {
-    long term = answer.path("term").longValue();
-    if (term > promises.term()) {
-      promises.begins(term);
+  private void learn(HeartbeatAnswer answer) {
+    if (answer.term() > promises.term()) {
+      promises.begins(answer.term());
       products.readSoon();
     }
-    breaker.thresholds(
-        answer.path("failurePercent").intValue(), answer.path("failuresPerSecond").intValue());
+    breaker.thresholds(answer.failurePercent(), answer.failuresPerSecond());
   }
 
   /** Waits for the one under way, which could otherwise register this gateway after its end. */

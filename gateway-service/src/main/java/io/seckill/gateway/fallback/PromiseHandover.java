@@ -2,10 +2,10 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.gateway.fallback.PromisedOrders.Admitted;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
+import io.seckill.support.contract.Handover;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.thread.RepeatingTask;
-import io.seckill.support.web.ProductRow;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -29,9 +29,6 @@ final class PromiseHandover implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(PromiseHandover.class);
 
-  /** As many as order-consumer accepts in one call. */
-  private static final int MOST_IN_CALL = 200;
-
   /** Ids that MySQL is asked for at once. */
   private static final int MOST_IDS = 500;
 
@@ -41,7 +38,7 @@ final class PromiseHandover implements AutoCloseable {
   /** A round of look-ups must not take MySQL from the orders. */
   private static final int MOST_LOOKED_UP = 5_000;
 
-  private final Consumer<Map<String, ?>> handOver;
+  private final Consumer<Handover> handOver;
   private final Runnable deregister;
   private final Supplier<Optional<Collection<ProductRow>>> products;
   private final Promises promises;
@@ -55,7 +52,7 @@ final class PromiseHandover implements AutoCloseable {
    * @param products the last read; empty before the first
    */
   PromiseHandover(
-      Consumer<Map<String, ?>> handOver,
+      Consumer<Handover> handOver,
       Runnable deregister,
       Supplier<Optional<Collection<ProductRow>>> products,
       Promises promises,
@@ -75,7 +72,7 @@ final class PromiseHandover implements AutoCloseable {
     if (promises.mustRemember() && term > promises.handedOver()) {
       Content content = orders.content();
       send(term, content, () -> {});
-      call(term, List.of(), List.of(), true, content.complete());
+      handOver.accept(new Handover(term, List.of(), List.of(), true, content.complete()));
       orders.handedOver(content);
       promises.handedOver(term);
     }
@@ -89,17 +86,17 @@ final class PromiseHandover implements AutoCloseable {
     List<OrderMessage> missing = missingInMySql(content.orders());
     inParts(
         missing,
-        MOST_IN_CALL,
+        Handover.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          call(term, part, List.of(), false, false);
+          handOver.accept(new Handover(term, part, List.of(), false, false));
         });
     inParts(
         content.admitted(),
-        MOST_IN_CALL,
+        Handover.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          call(term, List.of(), part, false, false);
+          handOver.accept(new Handover(term, List.of(), part, false, false));
         });
     log.info(
         "term {}: {} of {} promised orders handed over, MySQL had the others",
@@ -126,34 +123,6 @@ final class PromiseHandover implements AutoCloseable {
     for (int from = 0; from < all.size(); from += most) {
       call.accept(all.subList(from, Math.min(all.size(), from + most)));
     }
-  }
-
-  private void call(
-      long term,
-      List<OrderMessage> some,
-      List<Admitted> admitted,
-      boolean isLast,
-      boolean isComplete) {
-    handOver.accept(
-        Map.of(
-            "term", term,
-            "orders", some.stream().map(PromiseHandover::json).toList(),
-            "admitted", admitted,
-            "isLast", isLast,
-            "isComplete", isComplete));
-  }
-
-  private static Map<String, Object> json(OrderMessage order) {
-    return Map.of(
-        "orderId", order.orderId().toString(),
-        "userId", order.userId(),
-        "skuId", order.skuId(),
-        "quantity", order.quantity(),
-        "requestId", order.requestId(),
-        "policy", order.policy().name(),
-        "epoch", order.epoch(),
-        "seq", order.seq(),
-        "admittedAt", order.admittedAt());
   }
 
   /**

@@ -2,8 +2,10 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.support.contract.Handover.Admitted;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
+import java.util.function.BinaryOperator;
 import java.util.function.Predicate;
 
 /**
@@ -22,24 +25,16 @@ final class PromisedOrders {
   /** Some 25 MB. A sale has as many orders as units at most. */
   static final int MOST = 100_000;
 
+  private static final BinaryOperator<Admitted> LATER =
+      BinaryOperator.maxBy(
+          Comparator.comparingLong(Admitted::epoch).thenComparingLong(Admitted::units));
+
   private final ReentrantLock lock = new ReentrantLock();
   private final LinkedHashMap<OrderId, OrderMessage> orders = new LinkedHashMap<>();
   private final Map<Long, Admitted> admitted = new HashMap<>();
 
   /** The highest sequence number of the orders that were dropped, by SKU, until MySQL has it. */
   private final Map<Long, Long> dropped = new HashMap<>();
-
-  /**
-   * Units that Redis has admitted of a SKU, for whichever gateway, including those of orders that
-   * it was loaded with.
-   */
-  record Admitted(long skuId, long epoch, long units) {
-
-    private Admitted max(Admitted other) {
-      boolean later = epoch == other.epoch ? units > other.units : epoch > other.epoch;
-      return later ? this : other;
-    }
-  }
 
   /**
    * The contents of one transfer.
@@ -74,7 +69,7 @@ final class PromisedOrders {
   void add(Admitted units) {
     lock.lock();
     try {
-      admitted.merge(units.skuId(), units, Admitted::max);
+      admitted.merge(units.skuId(), units, LATER);
     } finally {
       lock.unlock();
     }

@@ -2,7 +2,6 @@ package io.seckill.gateway.ops;
 
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.ops.Lanes.Lane;
@@ -50,7 +49,10 @@ class LaneRegistry {
           (List<?>) LANES.answer(replies.get(partition), redis, keys(partition), args(partition));
       long now = number(reply.get(0));
       outboxes.add(
-          new Outbox(partition, number(reply.get(1)), age(String.valueOf(reply.get(2)), now)));
+          new Outbox(
+              partition,
+              number(reply.get(1)),
+              OrderMessageCodec.ageMs(String.valueOf(reply.get(2)), now)));
       lanes.addAll(lanes(partition, now, reply.subList(FIRST_LANE, reply.size())));
     }
     return new Lanes(lanes, outboxes);
@@ -99,16 +101,5 @@ class LaneRegistry {
 
   private static long number(Object value) {
     return Long.parseLong(String.valueOf(value));
-  }
-
-  private static long age(String order, long now) {
-    if (order.isEmpty()) {
-      return 0;
-    }
-    try {
-      return Math.max(0, now - OrderMessageCodec.decode(order).admittedAt());
-    } catch (UnreadableMessageException e) {
-      return 0; // becomes a dead letter when a lane takes it
-    }
   }
 }

@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.seckill.gateway.backends.BlockingCalls;
-import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import java.lang.management.ManagementFactory;
 import java.time.Instant;
@@ -50,9 +49,7 @@ final class MetricsController {
 
   @GetMapping("/api/v1/metrics/summary")
   Mono<JsonNode> summary() {
-    return Mono.zip(
-            orEmpty(calls.call(registry::read)),
-            orEmpty(consumer.metrics().map(ConsumerAnswer::body)))
+    return Mono.zip(orEmpty(calls.call(registry::read)), orEmpty(consumer.metrics()))
         .map(read -> summary(read.getT1(), read.getT2().orElse(null)));
   }
 

@@ -3,8 +3,8 @@ package io.seckill.gateway.ops;
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.ProductRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;

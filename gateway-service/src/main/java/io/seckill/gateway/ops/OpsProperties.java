@@ -1,8 +1,8 @@
 package io.seckill.gateway.ops;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isHttpUrl;
 
-import java.net.URI;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -16,20 +16,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record OpsProperties(@DefaultValue("") String brokerUiUrl, @DefaultValue("") String grafanaUrl) {
 
   OpsProperties {
-    check(isLink(brokerUiUrl), "seckill.ops.broker-ui-url must be an http(s) URL");
-    check(isLink(grafanaUrl), "seckill.ops.grafana-url must be an http(s) URL");
-  }
-
-  private static boolean isLink(String text) {
-    if (text.isEmpty()) {
-      return true;
-    }
-    try {
-      URI uri = URI.create(text);
-      return uri.getHost() != null
-          && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
+    check(
+        brokerUiUrl.isEmpty() || isHttpUrl(brokerUiUrl),
+        "seckill.ops.broker-ui-url must be an http(s) URL");
+    check(
+        grafanaUrl.isEmpty() || isHttpUrl(grafanaUrl),
+        "seckill.ops.grafana-url must be an http(s) URL");
   }
 }

@@ -1,8 +1,8 @@
 package io.seckill.gateway.ops;
 
 import io.seckill.common.sale.SaleState;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;

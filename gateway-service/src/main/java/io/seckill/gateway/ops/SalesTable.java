@@ -4,7 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductReader;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.seckill.gateway.ops;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.PendingStop;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -7,23 +7,20 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.gateway.backends.BlockingCalls;
-import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.SalesTable.Sales;
 import io.seckill.gateway.ops.Snapshot.Links;
 import io.seckill.gateway.ops.Snapshot.Services;
 import io.seckill.gateway.ops.Snapshot.State;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.http.HttpMethod;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -79,8 +76,8 @@ class SnapshotReader {
             orEmpty(mysql.sales()),
             orEmpty(redisCalls.call(this::inRedis)),
             consumerIsUp(),
-            orEmpty(consumer.fallback().map(ConsumerAnswer::body)),
-            orEmpty(pendingWork()))
+            orEmpty(consumer.fallback()),
+            orEmpty(consumer.pendingWork()))
         .flatMap(
             read ->
                 ledgers(read.getT1(), read.getT3())
@@ -97,12 +94,6 @@ class SnapshotReader {
 
   private InRedis inRedis() {
     return new InRedis(lanes.read(), states.pendingStops());
-  }
-
-  private Mono<JsonNode> pendingWork() {
-    return consumer
-        .forward(HttpMethod.GET, "/pending-work", null, Map.of(), false)
-        .map(ConsumerAnswer::body);
   }
 
   private Mono<Boolean> consumerIsUp() {
@@ -124,7 +115,6 @@ class SnapshotReader {
             .toList();
     return Flux.fromIterable(skus)
         .flatMap(sku -> consumer.ledger(sku).onErrorResume(e -> Mono.empty()), AT_ONCE)
-        .map(ConsumerAnswer::body)
         .take(PATIENCE)
         .collectList();
   }

@@ -2,18 +2,14 @@ package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.order.RejectReason;
-import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
 
 /** The actions of an owner on an order; order-consumer decides and writes. */
 @Component
@@ -74,8 +70,8 @@ final class OrderActions {
 
   private Mono<OrderView> call(Action action, OrderId id, long userId) {
     return consumer
-        .onOrder(id.toString(), action.path, userId)
-        .map(this::order)
+        .onOrder(id, action.path, userId)
+        .map(row -> statuses.view(stored(row)))
         .doOnTerminate(() -> statuses.changed(id));
   }
 
@@ -83,31 +79,21 @@ final class OrderActions {
     return ProblemException.ofOrder(action.refusal, "The order is " + status + ".", status.name());
   }
 
-  private OrderView order(ConsumerAnswer answer) {
-    try {
-      return statuses.view(row(answer.body()));
-    } catch (JacksonException | IllegalArgumentException | DateTimeException e) {
-      throw ProblemException.of(
-          ProblemCode.DATABASE_UNAVAILABLE, "The order service's answer cannot be read.");
-    }
-  }
-
-  private static StoredOrder row(JsonNode row) {
-    JsonNode reason = row.path("reason");
+  private static StoredOrder stored(OrderRow row) {
     return new StoredOrder(
-        OrderId.parse(row.required("orderId").stringValue()),
-        row.required("userId").longValue(),
-        row.required("skuId").longValue(),
-        row.required("quantity").intValue(),
-        OrderStatus.valueOf(row.required("status").stringValue()),
-        reason.isString() ? RejectReason.valueOf(reason.stringValue()) : null,
-        time(row, "admittedAt"),
-        time(row, "createdAt"),
-        time(row, "updatedAt"));
+        row.orderId(),
+        row.userId(),
+        row.skuId(),
+        row.quantity(),
+        row.status(),
+        row.reason(),
+        toMillis(row.admittedAt()),
+        toMillis(row.createdAt()),
+        toMillis(row.updatedAt()));
   }
 
-  /** Truncated to milliseconds, as everywhere. */
-  private static Instant time(JsonNode row, String member) {
-    return Instant.parse(row.required(member).stringValue()).truncatedTo(ChronoUnit.MILLIS);
+  /** As everywhere. */
+  private static Instant toMillis(Instant time) {
+    return time.truncatedTo(ChronoUnit.MILLIS);
   }
 }

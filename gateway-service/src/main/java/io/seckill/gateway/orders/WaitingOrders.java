@@ -80,9 +80,10 @@ final class WaitingOrders implements DisposableBean {
    */
   record Found(List<RedisOrder> orders, boolean complete) {}
 
-  private static final class Request extends PendingRequest {
+  /** A request of one user. */
+  static final class Request extends PendingRequest {
     private final String user;
-    private final CompletableFuture<Found> answer = new CompletableFuture<>();
+    final CompletableFuture<Found> answer = new CompletableFuture<>();
 
     Request(long userId) {
       this.user = Long.toString(userId);
@@ -108,8 +109,8 @@ final class WaitingOrders implements DisposableBean {
   }
 
   /** A user of a batch, with all its requests; used by the batcher's thread. */
-  private static final class User {
-    private final String id;
+  static final class User {
+    final String id;
     private final List<Request> requests;
     private final List<RedisOrder> orders = new ArrayList<>();
     private boolean complete = true;
@@ -132,18 +133,26 @@ final class WaitingOrders implements DisposableBean {
     }
   }
 
+  /** The users of a batch, each once. */
+  static List<User> users(List<Request> requests) {
+    return requests.stream()
+        .collect(Collectors.groupingBy(request -> request.user))
+        .entrySet()
+        .stream()
+        .map(ofUser -> new User(ofUser.getKey(), ofUser.getValue()))
+        .toList();
+  }
+
   /** The read of one batch, in as many rounds as its busiest partition needs. */
   private final class Reading {
-    private final List<User> users = new ArrayList<>();
+    private final List<User> users;
     private final int[] done = new int[Partition.COUNT];
 
     /** SKU after which a partition's next user is continued, or "". */
     private final String[] after = new String[Partition.COUNT];
 
     Reading(List<Request> requests) {
-      requests.stream()
-          .collect(Collectors.groupingBy(request -> request.user))
-          .forEach((id, ofUser) -> users.add(new User(id, ofUser)));
+      users = users(requests);
       Arrays.fill(after, "");
     }
 

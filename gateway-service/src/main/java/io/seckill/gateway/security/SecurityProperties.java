@@ -1,8 +1,8 @@
 package io.seckill.gateway.security;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isHttpUrl;
 
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -36,7 +36,7 @@ record SecurityProperties(
         hs256Secret.isEmpty() || secretBytes(hs256Secret).length >= MIN_SECRET_BYTES,
         "seckill.security.hs256-secret must have at least " + MIN_SECRET_BYTES + " bytes");
     check(
-        jwkSetUri.isEmpty() || isHttp(jwkSetUri),
+        jwkSetUri.isEmpty() || isHttpUrl(jwkSetUri),
         "seckill.security.jwk-set-uri must be an http(s) URL");
     check(
         jwkSetUri.isEmpty() || !(issuer.isEmpty() || audience.isEmpty()),
@@ -68,15 +68,5 @@ record SecurityProperties(
 
   private static byte[] secretBytes(String secret) {
     return secret.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static boolean isHttp(String text) {
-    try {
-      URI uri = URI.create(text);
-      return uri.getHost() != null
-          && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.support.web.ProblemException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ class OperatorRouteTest {
   @Test
   void waitsLongForCallsThatLoadASaleOrWaitForOrders() {
     assertThat(OperatorRoute.values())
-        .filteredOn(OperatorRoute::isLong)
+        .filteredOn(route -> route.is(Trait.LONG))
         .containsExactlyInAnyOrder(
             OperatorRoute.PUT_PRODUCT,
             OperatorRoute.PREHEAT,

@@ -9,7 +9,7 @@ import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.relay.lane.HandOver;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -12,7 +12,7 @@ import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.testing.TestSale;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.time.Instant;

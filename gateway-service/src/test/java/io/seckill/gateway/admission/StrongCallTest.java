@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,13 +9,15 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Stored;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.support.contract.StrongDecision;
+import io.seckill.support.contract.StrongPurchases.Decisions;
+import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.StrictJson;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 class StrongCallTest {
 
@@ -22,8 +25,8 @@ class StrongCallTest {
 
   @Test
   void readsOutcomesInTheOrderOfThePurchases() {
-    JsonNode answered =
-        json(
+    List<StrongDecision> answered =
+        read(
             """
             [{"outcome":"CONFIRMED","orderId":"%1$s","status":"CONFIRMED"},
              {"outcome":"REPEATED","orderId":"%1$s","status":"PAID"},
@@ -43,8 +46,8 @@ class StrongCallTest {
   @ParameterizedTest
   @EnumSource(Refusal.class)
   void knowsEveryRefusalByItsName(Refusal refusal) {
-    JsonNode answered =
-        json("[{\"outcome\":\"" + refusal + "\",\"orderId\":null,\"status\":null}]");
+    List<StrongDecision> answered =
+        read("[{\"outcome\":\"" + refusal + "\",\"orderId\":null,\"status\":null}]");
 
     assertThat(StrongCall.outcomes(answered, 1)).containsExactly(refusal);
   }
@@ -69,13 +72,15 @@ class StrongCallTest {
         "[{\"outcome\":\"REPEATED\",\"orderId\":\"251117339148419079\",\"status\":\"PAID\"}]",
       })
   void takesNothingElseForOutcomes(String answered) {
-    JsonNode json = json(answered.replace("ID", ID.toString()));
+    String text = answered.replace("ID", ID.toString());
 
-    assertThatThrownBy(() -> StrongCall.outcomes(json, 1))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> StrongCall.outcomes(read(text), 1))
+        .isInstanceOfAny(
+            ProblemException.class, IllegalArgumentException.class, NullPointerException.class);
   }
 
-  private static JsonNode json(String text) {
-    return JsonMapper.shared().readTree(text);
+  private static List<StrongDecision> read(String outcomes) {
+    String json = "{\"outcomes\":" + outcomes + '}';
+    return StrictJson.read(json.getBytes(UTF_8), Decisions.class).outcomes();
   }
 }

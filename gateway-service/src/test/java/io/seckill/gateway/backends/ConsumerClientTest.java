@@ -4,6 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.seckill.common.order.OrderId;
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.support.contract.Heartbeat;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.RedisView;
+import io.seckill.support.contract.StrongPurchases;
+import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.web.InternalToken;
 import io.seckill.testing.Bounded;
 import java.io.IOException;
@@ -36,6 +43,20 @@ class ConsumerClientTest {
   private static final int SHOPPER_CONNECTIONS = 32;
   private static final int LOSS_CONNECTIONS = 4;
   private static final Duration SOON = Duration.ofSeconds(50);
+  private static final OrderId ORDER = new OrderId(1);
+  private static final StrongPurchases PURCHASES =
+      new StrongPurchases(List.of(new StrongPurchase(1, 1, "key-00000001", 1, null)));
+  private static final Heartbeat HEARTBEAT =
+      new Heartbeat("gateway", FallbackMode.OFF, 0, RedisView.USABLE, 0, BreakerState.CLOSED, 0, 0);
+
+  /** To every call. */
+  private static final String ANSWER =
+      """
+      {"orderId":"1","userId":1,"skuId":1,"quantity":1,"unitPriceCents":1,"requestId":"key",
+       "status":"PAID","reason":null,"admittedAt":"2026-01-01T00:00:00Z",
+       "createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z",
+       "term":1,"failurePercent":50,"failuresPerSecond":100,"outcomes":[]}
+      """;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch end = new CountDownLatch(1);
@@ -83,7 +104,7 @@ class ConsumerClientTest {
   @EnumSource
   void answersWhileShoppersHoldAllTheirConnections(Call call) throws InterruptedException {
     List<Disposable> payments =
-        hold("/payment", SHOPPER_CONNECTIONS, () -> client.onOrder("1", "payment", 1));
+        hold("/payment", SHOPPER_CONNECTIONS, () -> client.onOrder(ORDER, "payment", 1));
     try {
       assertThat(succeeds(call)).isTrue();
     } finally {
@@ -97,13 +118,13 @@ class ConsumerClientTest {
         hold("/lost-admissions", LOSS_CONNECTIONS, () -> client.reportLostAdmissions(1, 1, 1));
     try {
       assertThat(succeeds(Call.PROBE)).isTrue();
-      assertThat(client.onOrder("1", "cancel", 1).block(SOON)).isNotNull();
+      assertThat(client.onOrder(ORDER, "cancel", 1).block(SOON)).isNotNull();
     } finally {
       reports.forEach(Disposable::dispose);
     }
   }
 
-  private List<Disposable> hold(String path, int connections, Supplier<Mono<ConsumerAnswer>> call)
+  private List<Disposable> hold(String path, int connections, Supplier<Mono<?>> call)
       throws InterruptedException {
     held = new CountDownLatch(connections);
     heldPath = path;
@@ -124,8 +145,8 @@ class ConsumerClientTest {
       case LEDGER -> client.ledger(1).block(SOON) != null;
       case FALLBACK -> client.fallback().block(SOON) != null;
       case LOSS -> client.reportLostAdmissions(1, 1, 1).block(SOON) != null;
-      case DECIDE -> client.decide(Map.of(), SOON).status() == 200;
-      case HEARTBEAT -> client.heartbeat(Map.of()).status() == 200;
+      case DECIDE -> client.decide(PURCHASES, SOON).outcomes().isEmpty();
+      case HEARTBEAT -> client.heartbeat(HEARTBEAT).term() == 1;
     };
   }
 
@@ -135,7 +156,7 @@ class ConsumerClientTest {
       Bounded.await(end);
     }
     try (exchange) {
-      byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+      byte[] body = ANSWER.getBytes(StandardCharsets.UTF_8);
       exchange.getRequestBody().readAllBytes();
       exchange.getResponseHeaders().set("Content-Type", "application/json");
       exchange.sendResponseHeaders(200, body.length);

@@ -3,8 +3,8 @@ package io.seckill.gateway.catalogue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import io.seckill.testing.Bounded;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;

@@ -9,13 +9,13 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SaleState;
-import io.seckill.gateway.fallback.PromisedOrders.Admitted;
-import io.seckill.support.web.ProductRow;
+import io.seckill.support.contract.Handover;
+import io.seckill.support.contract.Handover.Admitted;
+import io.seckill.support.contract.ProductRow;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -38,7 +38,7 @@ class PromiseHandoverTest {
   private final Promises promises =
       new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, System::nanoTime);
   private final Set<OrderId> inMySql = new HashSet<>();
-  private final List<Map<String, ?>> calls = new CopyOnWriteArrayList<>();
+  private final List<Handover> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
   private final AtomicInteger lookUps = new AtomicInteger();
   private volatile Optional<Collection<ProductRow>> products = Optional.empty();
@@ -70,9 +70,9 @@ class PromiseHandoverTest {
 
     assertThat(handedOver()).containsExactlyElementsOf(ids(promised.subList(1_750, 2_000)));
     assertThat(calls).as("two of orders, one of units, the last one").hasSize(4);
-    assertThat(calls.get(2).get("admitted")).isEqualTo(List.of(ADMITTED));
-    assertThat(calls.get(3).get("isLast")).isEqualTo(true);
-    assertThat(calls.get(3).get("isComplete")).isEqualTo(true);
+    assertThat(calls.get(2).admitted()).isEqualTo(List.of(ADMITTED));
+    assertThat(calls.get(3).isLast()).isTrue();
+    assertThat(calls.get(3).isComplete()).isTrue();
   }
 
   @Test
@@ -97,7 +97,7 @@ class PromiseHandoverTest {
     assertThat(handedOver())
         .containsExactly(
             PromisedOrdersTest.order(1).orderId(), PromisedOrdersTest.order(3).orderId());
-    assertThat(calls).noneMatch(call -> call.get("isLast").equals(true));
+    assertThat(calls).noneMatch(Handover::isLast);
     assertThat(callsBeforeTheEnd).containsExactly(2);
     assertThat(promises.may(SKU)).isFalse();
   }
@@ -171,7 +171,7 @@ class PromiseHandoverTest {
     eventually().until(() -> promises.handedOver() == term);
   }
 
-  private void handOver(Map<String, ?> part) {
+  private void handOver(Handover part) {
     if (isConsumerAway) {
       throw new IllegalStateException("order-consumer is away");
     }
@@ -188,8 +188,8 @@ class PromiseHandoverTest {
 
   private List<OrderId> handedOver() {
     return calls.stream()
-        .flatMap(call -> ((List<?>) call.get("orders")).stream())
-        .map(order -> OrderId.parse(String.valueOf(((Map<?, ?>) order).get("orderId"))))
+        .flatMap(call -> call.orders().stream())
+        .map(OrderMessage::orderId)
         .toList();
   }
 

@@ -19,11 +19,14 @@ import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -41,6 +44,9 @@ class OpenApiIT {
 
   /** Largest integer that is exact as a double. */
   private static final double MAX_EXACT = (1L << 53) - 1;
+
+  /** A minute of snapshots. */
+  private static final int MOST_EVENTS = 30;
 
   private static final String AUTHORIZATION = "Authorization";
   private static final String OPERATOR = TestGateway.operator();
@@ -141,6 +147,60 @@ class OpenApiIT {
       all(api).forEach(node -> numbers.addAll(unboundedIds(node)));
     }
     assertThat(numbers).isEmpty();
+  }
+
+  @Test
+  void streamsEveryIdAsTextOrAsANumberThatABrowserReadsExactly() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    String path = "/api/v1/orders/" + order.id() + "/events";
+    HttpRequest.Builder shop =
+        gateway.shop(path).header(AUTHORIZATION, TestGateway.shopper(order.user()));
+    HttpRequest.Builder ops =
+        gateway.admin("/admin/v1/events").header(AUTHORIZATION, TestGateway.operator());
+
+    JsonNode status = event(shop, event -> true);
+    JsonNode snapshot = event(ops, event -> hasAllParts(event, sku));
+
+    JsonNode schema = JSON.readTree("{\"$ref\":\"#/components/schemas/Order\"}");
+    assertThat(errors(shopper, schema, status.toString())).isEmpty();
+    for (JsonNode event : List.of(status, snapshot)) {
+      assertThat(withoutExactNumber(event)).as("%s", event).isEmpty();
+      assertThat(numbersOfOrdersAndUsers(event)).as("%s", event).isEmpty();
+    }
+  }
+
+  /** The first event of a stream, of the next {@value #MOST_EVENTS}, that a test waits for. */
+  private static JsonNode event(HttpRequest.Builder request, Predicate<JsonNode> expected)
+      throws Exception {
+    HttpResponse<Stream<String>> response =
+        gateway.http().send(request.build(), BodyHandlers.ofLines());
+    try (Stream<String> lines = response.body()) {
+      return lines
+          .filter(line -> line.startsWith("data:"))
+          .limit(MOST_EVENTS)
+          .map(line -> JSON.readTree(line.substring("data:".length())))
+          .filter(expected)
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  private static boolean hasAllParts(JsonNode snapshot, long sku) {
+    return Stream.of("skus", "ledgers", "lanes", "stops", "fallback", "pendingWork")
+            .noneMatch(part -> snapshot.path(part).isMissingNode() || snapshot.path(part).isNull())
+        && snapshot.path("ledgers").valueStream().anyMatch(one -> one.path("skuId").asLong() == sku)
+        && !snapshot.at("/fallback/gateways").isEmpty();
+  }
+
+  /** Ids that are not bounded as those of products are. */
+  private static List<String> numbersOfOrdersAndUsers(JsonNode event) {
+    return all(event)
+        .flatMap(JsonNode::propertyStream)
+        .filter(one -> one.getKey().matches("id|next|cursor|.*Id|user"))
+        .filter(one -> !one.getKey().equals("skuId") && one.getValue().isNumber())
+        .map(Object::toString)
+        .toList();
   }
 
   private static List<String> unboundedIds(JsonNode node) {

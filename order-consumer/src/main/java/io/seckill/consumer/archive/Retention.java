@@ -1,7 +1,10 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
 import java.util.List;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -70,6 +73,8 @@ class Retention {
           + " ORDER BY day, sku_id"
           + LIMIT;
 
+  private static final Duration PAUSE = Duration.ofMinutes(10);
+
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;
   private final Pace pace;
@@ -78,6 +83,17 @@ class Retention {
     this.jdbc = jdbc;
     this.transactions = transactions;
     this.pace = pace;
+  }
+
+  @Bean
+  Sweeper retentionSweeper(SaleArchiver archiver, ArchiveProperties settings) {
+    return new Sweeper(
+        "retention",
+        PAUSE,
+        () -> {
+          sweep();
+          archiver.purge(settings.keep());
+        });
   }
 
   void sweep() {

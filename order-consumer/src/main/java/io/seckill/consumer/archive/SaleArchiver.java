@@ -7,6 +7,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -17,6 +18,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -40,6 +42,9 @@ class SaleArchiver {
 
   /** Longer than a page and its rest take, and than the wait for a barrier. */
   private static final Duration LOCK_SILENCE = Duration.ofMinutes(2);
+
+  private static final Duration ROUND_PAUSE = Duration.ofSeconds(5);
+  private static final Duration DUE_PAUSE = Duration.ofMinutes(10);
 
   private final ArchiveTable table;
   private final SaleRest rest;
@@ -110,6 +115,16 @@ class SaleArchiver {
     }
     ArchivePhase phase = sale.phase().redisDecides() ? ArchivePhase.REDIS : ArchivePhase.ORDERS;
     table.begin(sku, phase, OrderTotalTable.decided(jdbc, sku).orders(), startedBy);
+  }
+
+  @Bean
+  Sweeper archiveSweeper() {
+    return new Sweeper("archive", ROUND_PAUSE, this::round);
+  }
+
+  @Bean
+  Sweeper dueArchivesSweeper(ArchiveProperties settings) {
+    return new Sweeper("due-archives", DUE_PAUSE, () -> beginDue(settings.after()));
   }
 
   /**

@@ -13,6 +13,7 @@ import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -43,6 +45,8 @@ class DailyAudit {
 
   /** Longer than the audit of one large sale takes between two looks at the lock. */
   private static final Duration LOCK_SILENCE = Duration.ofMinutes(10);
+
+  private static final Duration PAUSE = Duration.ofMinutes(1);
 
   private final DatabaseSnapshots snapshots;
   private final AuditTable table;
@@ -72,6 +76,11 @@ class DailyAudit {
     Gauge.builder("seckill.consumer.audit.differences", () -> standing.differences())
         .description("Differences that the audits of the last day have found")
         .register(meters);
+  }
+
+  @Bean
+  Sweeper auditSweeper() {
+    return new Sweeper("daily-audit", PAUSE, this::round);
   }
 
   /** Makes the audits that are due, unless another process does. */

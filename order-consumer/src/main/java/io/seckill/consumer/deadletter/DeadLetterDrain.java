@@ -4,6 +4,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.DatabaseWriteProbe;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
 import org.springframework.amqp.rabbit.connection.RabbitUtils;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -44,6 +46,9 @@ class DeadLetterDrain {
   /** A batch ends with the message that exceeds this; the broker bounds a single message. */
   private static final long MAX_BATCH_BYTES = 8L << 20;
 
+  /** The queue is normally empty; an operator sees a dead letter soon enough. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
   private final ConnectionFactory broker;
   private final DeadLetterTable table;
   private final Barriers barriers;
@@ -66,6 +71,11 @@ class DeadLetterDrain {
     this.probe = probe;
     this.mysql = mysql;
     this.meters = meters;
+  }
+
+  @Bean
+  Sweeper deadLetterDrainer() {
+    return new Sweeper("dead-letter-drain", PAUSE, this::drain);
   }
 
   /** Moves all messages of the queue; none while MySQL accepts no writes. */

@@ -2,7 +2,7 @@ package io.seckill.consumer.deadletter;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.SalePhase;
-import io.seckill.consumer.storage.UtcText;
+import io.seckill.consumer.runtime.UtcColumn;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -100,8 +100,8 @@ class DeadLetterTable {
         .param(letter.reason().name())
         .param(letter.detail())
         .param(letter.attempts())
-        .param(UtcText.of(letter.firstFailedAt()))
-        .param(UtcText.of(letter.lastFailedAt()))
+        .param(UtcColumn.text(letter.firstFailedAt()))
+        .param(UtcColumn.text(letter.lastFailedAt()))
         .update();
   }
 

@@ -5,15 +5,18 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -31,6 +34,9 @@ class FallbackControl {
   static final String AUTOMATIC = "automatic";
 
   private static final Logger log = LoggerFactory.getLogger(FallbackControl.class);
+
+  /** Purchases are refused until the next step. */
+  private static final Duration STEPS = Duration.ofMillis(250);
 
   private final FallbackMode mode;
   private final FallbackTable table;
@@ -60,6 +66,11 @@ class FallbackControl {
     this.transactions = mysql.transactions();
     this.meters = meters;
     this.audit = audit;
+  }
+
+  @Bean
+  Sweeper fallbackControlSweeper() {
+    return new Sweeper("fallback", STEPS, this::tick);
   }
 
   /** Takes the next step, if it is time for one. */

@@ -59,7 +59,7 @@ class FallbackController {
    * @param sales those that are in the fallback
    */
   record View(
-      String mode,
+      FallbackMode mode,
       SalePhase state,
       long term,
       @Nullable String startedBy,
@@ -74,7 +74,7 @@ class FallbackController {
     Overview now = gateways.overview();
     FallbackTable.Row row = now.fallback();
     return new View(
-        Modes.text(mode),
+        mode,
         row.state(),
         row.term(),
         row.startedBy(),
@@ -87,8 +87,7 @@ class FallbackController {
 
   @PostMapping(PATH + "/enter")
   View enter(Operator operator) {
-    return audited(
-        operator, "fallback-enter", "mode=" + Modes.text(mode), () -> enterNow(operator));
+    return audited(operator, "fallback-enter", "mode=" + mode.text(), () -> enterNow(operator));
   }
 
   private String enterNow(Operator operator) {
@@ -101,7 +100,7 @@ class FallbackController {
     return audited(
         operator,
         "fallback-leave",
-        "mode=" + Modes.text(mode),
+        "mode=" + mode.text(),
         () -> {
           control.leave();
           return "term=" + table.read().term();

@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -30,6 +32,9 @@ class FallbackReturn {
   private static final Duration FIRST_WAIT = Duration.ofSeconds(5);
 
   private static final int MOST_DOUBLINGS = 5;
+
+  /** Purchases are refused until the next step. */
+  private static final Duration STEPS = Duration.ofMillis(250);
 
   private final FallbackTable table;
   private final FallbackSales sales;
@@ -60,6 +65,11 @@ class FallbackReturn {
 
   private static Duration doubled(Duration first, int times) {
     return first.multipliedBy(1L << Math.min(times, MOST_DOUBLINGS));
+  }
+
+  @Bean
+  Sweeper fallbackReturnSweeper() {
+    return new Sweeper("fallback-return", STEPS, this::round);
   }
 
   void round() {

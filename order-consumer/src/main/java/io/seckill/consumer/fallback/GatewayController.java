@@ -1,6 +1,9 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.Handover;
+import io.seckill.support.contract.Heartbeat;
+import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.web.ProblemException;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
@@ -29,15 +32,12 @@ class GatewayController {
     this.handovers = handovers;
   }
 
-  /** The answer to a heartbeat. */
-  record Beat(long term, int failurePercent, int failuresPerSecond) {}
-
   /** The term is read after the gateway is registered: the next one then waits for it. */
   @PutMapping
-  Beat heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
+  HeartbeatAnswer heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
     gateways.heard(checked(token), heartbeat);
     FallbackTable.Row now = fallback.read();
-    return new Beat(now.term(), now.failurePercent(), now.failuresPerSecond());
+    return new HeartbeatAnswer(now.term(), now.failurePercent(), now.failuresPerSecond());
   }
 
   @PostMapping("/handover")

@@ -1,6 +1,10 @@
 package io.seckill.consumer.fallback;
 
+import io.seckill.common.sale.FallbackMode;
 import io.seckill.consumer.fallback.FallbackTable.Row;
+import io.seckill.support.contract.Heartbeat;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -62,16 +66,13 @@ class GatewayTable {
   private static GatewayNode node(ResultSet row) throws SQLException {
     return new GatewayNode(
         row.getString("name"),
-        Modes.parse(row.getString("mode")),
+        FallbackMode.parse(row.getString("mode")),
         row.getLong("node_term"),
         row.getLong("handed_over"),
         row.getBoolean("complete"),
-        (row.getBoolean("redis_usable")
-                ? GatewayNode.RedisLook.USABLE
-                : GatewayNode.RedisLook.UNUSABLE)
-            .name(),
+        row.getBoolean("redis_usable") ? RedisView.USABLE : RedisView.UNUSABLE,
         row.getLong("for_ms"),
-        row.getString("breaker"),
+        BreakerState.valueOf(row.getString("breaker")),
         row.getInt("node_percent"),
         row.getInt("node_failures"),
         row.getLong("heard_ms_ago"));
@@ -83,11 +84,11 @@ class GatewayTable {
         .params(
             token,
             heartbeat.name(),
-            Modes.text(heartbeat.mode()),
+            heartbeat.fallback().text(),
             heartbeat.term(),
-            heartbeat.isRedisUsable(),
+            heartbeat.redis() == RedisView.USABLE,
             heartbeat.forMs(),
-            heartbeat.breaker(),
+            heartbeat.breaker().name(),
             heartbeat.failurePercent(),
             heartbeat.failuresPerSecond())
         .update();

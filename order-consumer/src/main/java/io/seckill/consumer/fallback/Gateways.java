@@ -1,7 +1,7 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.FallbackMode;
-import io.seckill.consumer.fallback.GatewayNode.RedisLook;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,21 +23,21 @@ record Gateways(List<GatewayNode> all) {
    * Whether more than half of those with a recent heartbeat have not reached Redis for a second.
    */
   boolean haveLostRedis() {
-    return isMajority(count(RedisLook.UNUSABLE, UNUSABLE));
+    return isMajority(count(RedisView.UNUSABLE, UNUSABLE));
   }
 
   /** Whether each with a recent heartbeat, at least one, has used Redis for ten seconds. */
   boolean allUseRedisAgain() {
-    return !fresh().isEmpty() && count(RedisLook.USABLE, USABLE) == fresh().size();
+    return !fresh().isEmpty() && count(RedisView.USABLE, USABLE) == fresh().size();
   }
 
   /** Whether more than half of those with a recent heartbeat use Redis; also when there is none. */
   boolean useRedis() {
-    return fresh().isEmpty() || isMajority(count(RedisLook.USABLE, Duration.ZERO));
+    return fresh().isEmpty() || isMajority(count(RedisView.USABLE, Duration.ZERO));
   }
 
-  private long count(RedisLook look, Duration atLeast) {
-    return fresh().stream().filter(node -> node.hasFound(look, atLeast)).count();
+  private long count(RedisView view, Duration atLeast) {
+    return fresh().stream().filter(node -> node.hasFound(view, atLeast)).count();
   }
 
   private boolean isMajority(long nodes) {

@@ -2,16 +2,16 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
 import io.seckill.consumer.storage.OrderStore;
 import io.seckill.consumer.storage.StoreOutcome;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
+import io.seckill.support.contract.Handover;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -25,12 +25,11 @@ import org.springframework.stereotype.Component;
 class Handovers {
 
   private static final Logger log = LoggerFactory.getLogger(Handovers.class);
-  private static final long PATIENCE_MS = 1_000;
 
   private final OrderStore store;
   private final FallbackSales sales;
   private final GatewayTable gateways;
-  private final Semaphore connections = new Semaphore(ConnectionPools.HANDOVERS, true);
+  private final ConnectionShare connections = new ConnectionShare(ConnectionPools.HANDOVERS);
 
   Handovers(OrderStore store, FallbackSales sales, GatewayTable gateways) {
     this.store = store;
@@ -43,38 +42,25 @@ class Handovers {
    *     again
    */
   void take(String token, Handover handover) {
-    List<OrderMessage> orders = handover.orders().stream().map(Handover.Promised::message).toList();
-    if (!orders.isEmpty()) {
-      store(orders);
+    if (!handover.orders().isEmpty()) {
+      store(handover.orders());
     }
-    if (handover.admitted() != null) {
-      handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
-    }
+    handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
     if (handover.isLast()) {
       gateways.handedOver(token, handover.term(), handover.isComplete());
     }
   }
 
   private void store(List<OrderMessage> orders) {
-    if (!isConnectionFree()) {
-      throw ProblemException.of(ProblemCode.BUSY, "Other gateways are handing over.");
-    }
+    connections.within(() -> stored(orders)).forEach(Handovers::check);
+  }
+
+  private List<StoreOutcome> stored(List<OrderMessage> orders) {
     try {
-      store.store(orders).outcomes().forEach(Handovers::check);
+      return store.store(orders).outcomes();
     } catch (DatabaseUnavailableException e) {
       log.warn("Promised orders are not stored yet: {}", e.toString());
       throw again();
-    } finally {
-      connections.release();
-    }
-  }
-
-  private boolean isConnectionFree() {
-    try {
-      return connections.tryAcquire(PATIENCE_MS, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
     }
   }
 

@@ -4,6 +4,7 @@ import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.fallback.FallbackSales.Expected;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -35,6 +37,8 @@ class RedisLooks {
 
   private static final Duration RECENT = Duration.ofSeconds(3);
 
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
   private final FallbackProperties settings;
   private final FallbackSales sales;
   private final GatewayTable gateways;
@@ -58,6 +62,11 @@ class RedisLooks {
   boolean isRedisReached() {
     Long last = lookedNanos;
     return last != null && System.nanoTime() - last <= RECENT.toNanos();
+  }
+
+  @Bean
+  Sweeper fallbackLookSweeper() {
+    return new Sweeper("fallback-look", PAUSE, this::round);
   }
 
   /**

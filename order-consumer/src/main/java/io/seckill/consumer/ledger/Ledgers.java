@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
@@ -24,6 +25,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -58,6 +60,9 @@ public class Ledgers {
 
   /** In place of a queue's number, above all of them: the orders of strong sales have no queue. */
   private static final int NO_QUEUE = BrokerTopology.ORDER_QUEUES;
+
+  /** As often as Prometheus reads the metrics, see deploy/observability/prometheus.yml. */
+  private static final Duration PAUSE = Duration.ofSeconds(5);
 
   private final LedgerReader reader;
   private final DatabaseBalanceItems mysql;
@@ -124,6 +129,11 @@ public class Ledgers {
    */
   private boolean isFresh(SkuLedger known) {
     return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
+  }
+
+  @Bean
+  Sweeper ledgerRefresh() {
+    return new Sweeper("ledger-refresh", PAUSE, this::refresh);
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.seckill.consumer.ledger;
 
 import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.SkuLedger.Lists;
@@ -68,7 +67,7 @@ class RedisBalanceItems {
         new Lists(
             partition,
             outbox,
-            age(String.valueOf(reply.get(2)), number(reply.get(0))),
+            OrderMessageCodec.ageMs(String.valueOf(reply.get(2)), number(reply.get(0))),
             privateQueues,
             number(reply.get(4)),
             expected,
@@ -90,16 +89,5 @@ class RedisBalanceItems {
   private static long number(Object value) {
     String text = String.valueOf(value);
     return text.isEmpty() ? 0 : Long.parseLong(text);
-  }
-
-  private static long age(String order, long now) {
-    if (order.isEmpty()) {
-      return 0;
-    }
-    try {
-      return Math.max(0, now - OrderMessageCodec.decode(order).admittedAt());
-    } catch (UnreadableMessageException e) {
-      return 0; // becomes a dead letter when a lane takes it
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.consumer.ledger;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.intake.DeliveriesInHand;
 import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -11,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
@@ -42,6 +44,11 @@ class UnackedBoard {
   UnackedBoard(DeliveriesInHand inHand, UnifiedJedis redis) {
     this.inHand = inHand;
     this.redis = redis;
+  }
+
+  @Bean
+  Sweeper unackedPost() {
+    return new Sweeper("unacked-post", POST_INTERVAL, this::post);
   }
 
   /** Publishes the numbers of this process. While Redis is down, no process can ask for them. */

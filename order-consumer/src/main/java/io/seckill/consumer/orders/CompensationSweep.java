@@ -2,11 +2,14 @@ package io.seckill.consumer.orders;
 
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -23,6 +26,9 @@ class CompensationSweep {
 
   /** Rows read at once; bounds the memory that a backlog needs. */
   private static final int PAGE = 500;
+
+  /** Units that a crash or an outage left behind can be bought again this soon. */
+  private static final Duration PAUSE = Duration.ofSeconds(2);
 
   private final CompensationTable table;
   private final Compensations compensations;
@@ -41,6 +47,11 @@ class CompensationSweep {
     this.results = results;
     this.redis = redis;
     this.pace = pace;
+  }
+
+  @Bean
+  Sweeper compensationSweeper() {
+    return new Sweeper("compensation-sweep", PAUSE, this::sweep);
   }
 
   /**

@@ -3,9 +3,15 @@ package io.seckill.consumer.orders;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.RejectReason;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.runtime.UtcColumn;
+import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -63,13 +69,24 @@ public class Orders {
   private Map<OrderId, OrderRow> read(String sql, Collection<OrderId> orders) {
     return orders.isEmpty()
         ? Map.of()
-        : jdbc
-            .sql(sql)
-            .param("ids", ids(orders))
-            .query((row, number) -> OrderRow.read(row))
-            .list()
-            .stream()
-            .collect(Collectors.toMap(OrderRow::id, Function.identity()));
+        : jdbc.sql(sql).param("ids", ids(orders)).query((row, number) -> order(row)).list().stream()
+            .collect(Collectors.toMap(OrderRow::orderId, Function.identity()));
+  }
+
+  private static OrderRow order(ResultSet row) throws SQLException {
+    String reason = row.getString("reason");
+    return new OrderRow(
+        new OrderId(row.getLong("order_id")),
+        row.getLong("user_id"),
+        row.getLong("sku_id"),
+        row.getInt("quantity"),
+        row.getLong("unit_price_cents"),
+        row.getString("request_id"),
+        OrderStatus.valueOf(row.getString("status")),
+        reason == null ? null : RejectReason.valueOf(reason),
+        UtcColumn.instant(row, "admitted_at"),
+        UtcColumn.instant(row, "created_at"),
+        UtcColumn.instant(row, "updated_at"));
   }
 
   /**

@@ -10,12 +10,16 @@ import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.stereotype.Component;
 
 /**
  * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
  * The timestamp limits how long a recorded callback can be replayed; within that time a report that
  * is repeated has no second effect.
  */
+@Component
+@ConditionalOnProperty("seckill.payment.callback-secret")
 final class CallbackSignature {
 
   private static final String ALGORITHM = "HmacSHA256";
@@ -28,7 +32,11 @@ final class CallbackSignature {
   private final SecretKeySpec key;
   private final Clock clock;
 
-  CallbackSignature(String secret, Clock clock) {
+  CallbackSignature(PaymentProperties settings, Clock clock) {
+    String secret = settings.callbackSecret();
+    if (secret == null) {
+      throw new IllegalArgumentException("seckill.payment.callback-secret must not be empty");
+    }
     this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
     this.clock = clock;
   }

@@ -2,7 +2,7 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.consumer.orders.OrderRow;
+import io.seckill.support.contract.OrderRow;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -58,11 +58,11 @@ final class ChargeJudge {
     if (!waits && order.status() != OrderStatus.PAID) {
       return Verdict.REFUND;
     }
-    String keptCharge = kept.get(order.id());
+    String keptCharge = kept.get(order.orderId());
     if (chargeId.equals(keptCharge)) {
       return Verdict.HAS_PAID;
     }
-    if (!order.id().equals(owners.get(chargeId))) {
+    if (!order.orderId().equals(owners.get(chargeId))) {
       return Verdict.OF_OTHER_ORDER;
     }
     if (!waits || keptCharge != null) {
@@ -71,7 +71,7 @@ final class ChargeJudge {
     if (contradicted.contains(chargeId)) {
       return Verdict.CONTRADICTED;
     }
-    kept.put(order.id(), chargeId);
+    kept.put(order.orderId(), chargeId);
     return Verdict.PAYS;
   }
 }

@@ -7,10 +7,10 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
+import io.seckill.support.contract.OrderRow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -125,15 +125,15 @@ class ChargeOutcomes {
           reasons.put(outcome, reason);
           unexplained.record(ChargeReport.ofPrice(order, charged.chargeId()), reason);
         } else if (verdict == ChargeJudge.Verdict.PAYS) {
-          paid.add(order.id());
+          paid.add(order.orderId());
           booked.add(new BookedCharge(order, charged.chargeId(), true));
         } else if (verdict == ChargeJudge.Verdict.REFUND) {
           booked.add(new BookedCharge(order, charged.chargeId(), false));
         }
       } else if (order.status() == OrderStatus.CONFIRMED) {
-        declined.add(order.id());
+        declined.add(order.orderId());
       } else if (order.status() != OrderStatus.PAID) {
-        ended.add(order.id());
+        ended.add(order.orderId());
       }
     }
     orders.markPaid(paid);
@@ -157,9 +157,9 @@ class ChargeOutcomes {
     for (Outcome outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order != null && outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
-        reported.putIfAbsent(charged.chargeId(), order.id());
+        reported.putIfAbsent(charged.chargeId(), order.orderId());
         if (order.status() == OrderStatus.PAID) {
-          paid.add(order.id());
+          paid.add(order.orderId());
         }
       }
     }

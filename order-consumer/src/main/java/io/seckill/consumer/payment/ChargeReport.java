@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.orders.OrderRow;
+import io.seckill.support.contract.OrderRow;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -25,7 +25,7 @@ record ChargeReport(
 
   /** The report that the provider has taken the price of an order. */
   static ChargeReport ofPrice(OrderRow order, String chargeId) {
-    return new ChargeReport(Kind.CHARGED, chargeId, order.id(), order.amountCents(), null);
+    return new ChargeReport(Kind.CHARGED, chargeId, order.orderId(), order.amountCents(), null);
   }
 
   /** SHA-256 of the content. */

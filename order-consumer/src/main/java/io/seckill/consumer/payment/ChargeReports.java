@@ -1,11 +1,14 @@
 package io.seckill.consumer.payment;
 
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.OrderRow;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -20,6 +23,9 @@ class ChargeReports {
 
   /** Reports read at once by the sweep. */
   private static final int SWEEP_BATCH = 200;
+
+  /** It finds only work that a crash left unfinished, which is not urgent. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private final Orders orders;
   private final Payments payments;
@@ -88,6 +94,11 @@ class ChargeReports {
   private UnexplainedReason recorded(ChargeReport report, UnexplainedReason reason) {
     transactions.executeWithoutResult(tx -> unexplained.record(report, reason));
     return reason;
+  }
+
+  @Bean
+  Sweeper chargeReportSweeper() {
+    return new Sweeper("charge-reports", PAUSE, this::sweep);
   }
 
   /** Judges again the reports of orders that have been stored since. */

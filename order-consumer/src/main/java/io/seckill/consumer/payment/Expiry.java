@@ -4,9 +4,12 @@ import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -29,6 +32,9 @@ class Expiry {
   private static final int BATCH = 200;
 
   private static final int FROM_THE_OLDEST = 10; // every this many rounds
+
+  /** Units of orders that were not paid can be bought again this soon. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private final JdbcClient jdbc;
   private final Cancellations cancellations;
@@ -83,6 +89,11 @@ class Expiry {
    */
   void sweep() {
     var unused = sweepAfter(Waiting.FIRST);
+  }
+
+  @Bean
+  Sweeper expirySweeper() {
+    return new Sweeper("expiry-sweep", PAUSE, this::round);
   }
 
   /**

@@ -1,15 +1,17 @@
 package io.seckill.consumer.payment;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.consumer.orders.Cancellations;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.contract.Shopper;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.RequestChecks;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -24,18 +26,15 @@ class LifecycleController {
   private final Payments payments;
   private final Cancellations cancellations;
 
-  LifecycleController(Orders orders, Payments payments, Cancellations cancellations) {
+  /** Half of the pool: operators' calls have the rest while cancels wait for a lock of MySQL. */
+  private final ConnectionShare cancelling;
+
+  LifecycleController(
+      Orders orders, Payments payments, Cancellations cancellations, HikariDataSource pool) {
     this.orders = orders;
     this.payments = payments;
     this.cancellations = cancellations;
-  }
-
-  /** The caller, as verified by the gateway. */
-  record Shopper(long userId) {
-
-    Shopper {
-      RequestChecks.integer("userId", userId, 1, Long.MAX_VALUE);
-    }
+    this.cancelling = new ConnectionShare(Math.max(1, pool.getMaximumPoolSize() / 2));
   }
 
   @PostMapping("/payment")
@@ -46,7 +45,7 @@ class LifecycleController {
   @PostMapping("/cancel")
   OrderRow cancel(@PathVariable String id, @JsonBody Shopper shopper) {
     OrderId orderId = PathIds.order(id);
-    cancellations.cancel(orderId, shopper.userId());
+    var unused = cancelling.within(() -> cancellations.cancel(orderId, shopper.userId()));
     OrderRow now = orders.ofUser(orderId, shopper.userId());
     if (now.status() != OrderStatus.CANCELLED) {
       throw ProblemException.ofOrder(

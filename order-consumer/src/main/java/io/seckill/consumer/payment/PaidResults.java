@@ -5,8 +5,11 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -36,6 +39,8 @@ class PaidResults {
       ORDER BY p.updated_at, p.order_id LIMIT :page
       """;
 
+  private static final Duration PAUSE = Duration.ofSeconds(1);
+
   private final JdbcClient jdbc;
   private final OrderResults results;
   private @Nullable Paid last;
@@ -56,6 +61,11 @@ class PaidResults {
     OrderResult result() {
       return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
     }
+  }
+
+  @Bean
+  Sweeper paidResultsSweeper() {
+    return new Sweeper("paid-results", PAUSE, this::sweep);
   }
 
   /** Writes the results of all orders paid since the last round. */

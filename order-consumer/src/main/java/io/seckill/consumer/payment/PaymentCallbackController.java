@@ -105,6 +105,10 @@ class PaymentCallbackController {
     CallbackSignature signatureCheck =
         signatures.orElseThrow(
             () -> ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here."));
+    if (signed.length > JsonBody.MAX_BYTES) {
+      meters.callbackRefused(); // what it reports is not known, so an operator looks for it
+      throw ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE);
+    }
     if (!signatureCheck.isValid(timestamp, signature, signed)) {
       meters.callbackRefused();
       throw ProblemException.of(ProblemCode.BAD_SIGNATURE);

@@ -2,8 +2,8 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.BegunPayments;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.support.contract.OrderRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -81,12 +81,13 @@ class PaymentTable implements BegunPayments {
     List<String> rows = new ArrayList<>();
     List<Object> values = new ArrayList<>();
     charges.stream()
-        .sorted(Comparator.comparing(charge -> charge.order().id()))
+        .sorted(Comparator.comparing(charge -> charge.order().orderId()))
         .forEach(
             charge -> {
               rows.add(charge.pays() ? CHARGED : REFUND_DUE);
               OrderRow order = charge.order();
-              values.addAll(List.of(order.id().value(), order.amountCents(), charge.chargeId()));
+              values.addAll(
+                  List.of(order.orderId().value(), order.amountCents(), charge.chargeId()));
             });
     jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, charge_id, state, check_at) VALUES "

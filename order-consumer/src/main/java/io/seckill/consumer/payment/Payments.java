@@ -4,10 +4,11 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentUnavailableException;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -39,6 +41,9 @@ class Payments {
 
   /** Payments that may wait to begin; further ones are refused. */
   private static final int MAX_WAITING = 100;
+
+  /** It finds only work that a crash left unfinished, which is not urgent. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private final Orders orders;
   private final PaymentTable payments;
@@ -100,7 +105,7 @@ class Payments {
           Optional.ofNullable(stored.get(attempt.orderId()))
               .filter(order -> order.userId() == attempt.userId());
       own.filter(order -> order.status() == OrderStatus.CONFIRMED)
-          .ifPresent(order -> waiting.put(order.id(), order.amountCents()));
+          .ifPresent(order -> waiting.put(order.orderId(), order.amountCents()));
       found.put(attempt, own);
     }
     payments.start(waiting);
@@ -113,9 +118,9 @@ class Payments {
    */
   private OrderRow charge(OrderRow order) {
     PaymentProvider.Charge charge = ask(order);
-    OrderRow now = answers.submit(new Outcome(order.id(), charge));
+    OrderRow now = answers.submit(new Outcome(order.orderId(), charge));
     if (charge instanceof PaymentProvider.Charge.Charged && hasEnded(now)) {
-      refund(order.id(), true);
+      refund(order.orderId(), true);
     }
     return now;
   }
@@ -135,7 +140,7 @@ class Payments {
 
   private PaymentProvider.Charge ask(OrderRow order) {
     try {
-      return answer(() -> provider.charge(order.id(), order.amountCents()));
+      return answer(() -> provider.charge(order.orderId(), order.amountCents()));
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
       throw ProblemException.of(
@@ -198,6 +203,11 @@ class Payments {
     }
   }
 
+  @Bean
+  Sweeper paymentSweeper() {
+    return new Sweeper("payment-sweep", PAUSE, this::sweep);
+  }
+
   /**
    * Checks all payments that are due. A payment is checked, at growing intervals, until its order
    * is PAID, or has ended and the provider can book no charge any more. Two processes may do this
@@ -234,10 +244,10 @@ class Payments {
 
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
     if (charge.isPresent()) {
-      settle(order.id(), charge.get().chargeId());
+      settle(order.orderId(), charge.get().chargeId());
     } else if (hasEnded(order)) {
-      payments.refundDue(order.id());
-      refund(order.id(), false);
+      payments.refundDue(order.orderId());
+      refund(order.orderId(), false);
     }
   }
 

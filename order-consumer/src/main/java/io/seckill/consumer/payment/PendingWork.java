@@ -2,10 +2,12 @@ package io.seckill.consumer.payment;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -65,6 +67,8 @@ class PendingWork {
     static final Pending NONE = new Pending(0, 0);
   }
 
+  private static final Duration PAUSE = Duration.ofSeconds(10);
+
   private final JdbcClient jdbc;
   private final long timeoutMicros;
   private volatile Map<Kind, Pending> last = new EnumMap<>(Kind.class);
@@ -97,6 +101,11 @@ class PendingWork {
     Pending read = last.getOrDefault(kind, Pending.NONE);
     long since = Duration.ofNanos(System.nanoTime() - readNanos).toSeconds();
     return read.number() == 0 ? read : new Pending(read.number(), read.oldestSeconds() + since);
+  }
+
+  @Bean
+  Sweeper pendingWorkSweeper() {
+    return new Sweeper("pending-work", PAUSE, this::read);
   }
 
   void read() {

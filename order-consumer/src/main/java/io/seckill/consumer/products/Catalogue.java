@@ -1,7 +1,7 @@
 package io.seckill.consumer.products;
 
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import java.util.Optional;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;

@@ -2,9 +2,9 @@ package io.seckill.consumer.products;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import io.seckill.support.web.ProductRow;
 import jakarta.persistence.Column;
 import jakarta.persistence.Embedded;
 import jakarta.persistence.Entity;

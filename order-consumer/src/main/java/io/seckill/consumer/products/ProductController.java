@@ -1,10 +1,10 @@
 package io.seckill.consumer.products;
 
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.ProductRow;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;

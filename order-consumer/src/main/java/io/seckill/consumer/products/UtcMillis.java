@@ -1,5 +1,6 @@
 package io.seckill.consumer.products;
 
+import io.seckill.consumer.runtime.UtcColumn;
 import jakarta.persistence.AttributeConverter;
 import jakarta.persistence.Converter;
 import java.time.Instant;
@@ -19,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 @Converter(autoApply = true)
 class UtcMillis implements AttributeConverter<Instant, String> {
 
-  private static final DateTimeFormatter WRITTEN =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS");
-
   /** Servers omit a fraction of zero, or pad it to the digits of the column. */
   private static final DateTimeFormatter READ =
       new DateTimeFormatterBuilder()
@@ -31,7 +29,7 @@ class UtcMillis implements AttributeConverter<Instant, String> {
 
   @Override
   public @Nullable String convertToDatabaseColumn(@Nullable Instant moment) {
-    return moment == null ? null : WRITTEN.format(LocalDateTime.ofInstant(moment, ZoneOffset.UTC));
+    return moment == null ? null : UtcColumn.text(moment.toEpochMilli());
   }
 
   @Override

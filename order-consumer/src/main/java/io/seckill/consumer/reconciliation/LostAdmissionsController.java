@@ -2,8 +2,8 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.LostAdmissions;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.RequestChecks;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
@@ -34,19 +34,6 @@ class LostAdmissionsController {
 
   LostAdmissionsController(JdbcClient jdbc) {
     this.jdbc = jdbc;
-  }
-
-  /**
-   * The admissions that Redis had before.
-   *
-   * @param seq of the latest admission
-   */
-  record LostAdmissions(long epoch, long seq) {
-
-    LostAdmissions {
-      RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE);
-      RequestChecks.integer("seq", seq, 1, Long.MAX_VALUE / 2);
-    }
   }
 
   /**

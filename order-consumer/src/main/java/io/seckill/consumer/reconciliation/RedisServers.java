@@ -4,6 +4,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
@@ -36,6 +38,9 @@ class RedisServers {
   private static final LuaScript ID = LuaScript.from(RedisServers.class, "replication_id.lua");
   private static final String NOT_STORED =
       "redis has changed, and what was published before is not all stored: {}";
+
+  /** Short, because a gateway that starts after a change of the Redis server waits for it. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private final JdbcClient jdbc;
   private final UnifiedJedis redis;
@@ -64,6 +69,11 @@ class RedisServers {
     boolean includes(Map<Integer, String> others) {
       return servers.entrySet().containsAll(others.entrySet());
     }
+  }
+
+  @Bean
+  Sweeper redisServerSweeper() {
+    return new Sweeper("redis-servers", PAUSE, this::round);
   }
 
   /**

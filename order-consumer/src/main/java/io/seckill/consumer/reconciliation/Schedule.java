@@ -10,6 +10,7 @@ import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemException;
 import jakarta.annotation.PreDestroy;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -94,6 +96,11 @@ class Schedule {
     Gauge.builder("seckill.consumer.reconciliation.leader", this, s -> s.leading ? 1 : 0)
         .description("1 in the process that looks at all sales")
         .register(meters);
+  }
+
+  @Bean
+  Sweeper reconciliationSweeper(ReconciliationProperties properties) {
+    return new Sweeper("reconciliation", properties.interval(), this::round);
   }
 
   /** Checks all sales once; does nothing when another process leads. */

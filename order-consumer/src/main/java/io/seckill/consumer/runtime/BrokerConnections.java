@@ -2,50 +2,29 @@ package io.seckill.consumer.runtime;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.ProcessName;
+import io.seckill.support.broker.BrokerSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.stereotype.Component;
 
-/**
- * Opens connections without automatic recovery: after recovery a channel's delivery tags and
- * publish sequence numbers start again, and an old one would settle another message (facts.md 15).
- * The owner of a connection opens a new one after any error.
- */
+/** Opens connections; the owner of one opens a new one after any error. */
 @Component
 public class BrokerConnections {
 
   /** Longest wait for a publisher confirm; beyond it the outcome is unknown. */
   public static final Duration CONFIRM_TIMEOUT = Duration.ofSeconds(5);
 
-  /** For the TCP connection and for the handshake; a reachable broker needs milliseconds. */
-  private static final int CONNECT_TIMEOUT_MS = 2_000;
-
-  /** One answer on a channel; the client's own default is 10 minutes. */
-  private static final int RPC_TIMEOUT_MS = 5_000;
+  private static final int HANDSHAKE_TIMEOUT_MS = 2_000;
 
   private final ConnectionFactory factory;
 
-  /**
-   * @throws IllegalArgumentException when a URL is invalid or the CA file holds no certificate
-   */
-  BrokerConnections(BrokerProperties settings) {
-    this.factory = factory(settings);
-  }
-
-  private static ConnectionFactory factory(BrokerProperties settings) {
-    ConnectionFactory factory = new BrokerAddresses(settings.urls(), settings.caFile());
-    factory.setAutomaticRecoveryEnabled(false);
-    factory.setTopologyRecoveryEnabled(false);
-    factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
-    factory.setConnectionTimeout(CONNECT_TIMEOUT_MS);
-    factory.setHandshakeTimeout(CONNECT_TIMEOUT_MS);
-    factory.setChannelRpcTimeout(RPC_TIMEOUT_MS);
+  BrokerConnections(BrokerSettings settings) {
+    this.factory = settings.factory();
+    factory.setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
     factory.setShutdownTimeout(1_000);
-    return factory;
   }
 
   /**

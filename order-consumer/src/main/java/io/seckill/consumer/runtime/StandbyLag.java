@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -31,6 +32,9 @@ class StandbyLag {
 
   private static final String IS_PRIMARY =
       "SELECT NOT (@@global.read_only OR @@global.innodb_read_only)";
+
+  /** A COMMIT waits for the standby, so seconds do not matter here. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private final List<String> urls;
   private final String user;
@@ -71,6 +75,11 @@ class StandbyLag {
 
   double seconds() {
     return awaited.values().stream().mapToDouble(Awaited::seconds).max().orElse(0);
+  }
+
+  @Bean
+  Sweeper standbyLagSweeper() {
+    return new Sweeper("standby-lag", PAUSE, this::round);
   }
 
   /** Checks every standby once; each host that is down costs a time-out. */

@@ -5,6 +5,8 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,13 @@ import org.jspecify.annotations.Nullable;
  * the time zone of the JVM.
  */
 public final class UtcColumn {
+
+  /**
+   * As text: Connector/J cuts the milliseconds off its own time types when the server reports a
+   * version older than 5.6.4, and MariaDB reports 5.5.5.
+   */
+  private static final DateTimeFormatter MILLIS =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS", Locale.ROOT);
 
   private UtcColumn() {}
 
@@ -22,6 +31,17 @@ public final class UtcColumn {
   public static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
     LocalDateTime time = row.getObject(column, LocalDateTime.class);
     return time == null ? null : time.toInstant(ZoneOffset.UTC);
+  }
+
+  /**
+   * As the value of a column.
+   *
+   * @param epochMs Unix ms, not negative
+   */
+  public static String text(long epochMs) {
+    return LocalDateTime.ofEpochSecond(
+            epochMs / 1_000, (int) (epochMs % 1_000) * 1_000_000, ZoneOffset.UTC)
+        .format(MILLIS);
   }
 
   /** As the value of a column. */

@@ -5,15 +5,18 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
-import io.seckill.support.web.ProductRow;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
@@ -23,6 +26,9 @@ import redis.clients.jedis.exceptions.JedisException;
 class PendingStops {
 
   private static final Logger log = LoggerFactory.getLogger(PendingStops.class);
+
+  /** How long a store that is available again may lack a stop that the other store has. */
+  private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private final Products products;
   private final SaleStates states;
@@ -112,6 +118,11 @@ class PendingStops {
     } catch (JedisException e) {
       log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
     }
+  }
+
+  @Bean
+  Sweeper pendingStopSweeper() {
+    return new Sweeper("pending-stops", PAUSE, this::sweep);
   }
 
   /** Copies every stop that one of the stores has missed; one that fails keeps no other waiting. */

@@ -3,12 +3,11 @@ package io.seckill.consumer.sales;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.loading.Preheat;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.ProductRow;
+import io.seckill.support.contract.StateRequest;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.ProductRow;
-import io.seckill.support.web.RequestChecks;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -60,9 +59,6 @@ class SaleStateController {
         row -> "state=" + row.state());
   }
 
-  /** The state that a sale shall have. */
-  record StateRequest(@Nullable String state) {}
-
   /**
    * MySQL's half of a change of state: of a stop, which the gateway has written to Redis before,
    * and of an opening by a gateway of the previous release, which writes it to Redis itself.
@@ -70,7 +66,7 @@ class SaleStateController {
   @PostMapping("/state")
   ProductRow state(@PathVariable String sku, Operator operator, @JsonBody StateRequest body) {
     long skuId = PathIds.sku(sku);
-    SaleState target = RequestChecks.oneOf("state", body.state(), SaleState.REQUESTABLE);
+    SaleState target = SaleState.valueOf(body.state());
     return audit.audited(
         operator,
         "state",

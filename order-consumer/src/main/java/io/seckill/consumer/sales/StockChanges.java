@@ -3,12 +3,15 @@ package io.seckill.consumer.sales;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -47,6 +50,9 @@ class StockChanges {
 
   private static final int IDLE_SECONDS = 2;
   private static final int SWEEP_LIMIT = 100;
+
+  /** Only a change that Redis did not confirm waits for the sweep, with its operator. */
+  private static final Duration PAUSE = Duration.ofSeconds(5);
 
   private final StockChangeTable table;
   private final RedisStock redis;
@@ -106,6 +112,11 @@ class StockChanges {
 
   long stock(long skuId) {
     return sale(skuId).stock();
+  }
+
+  @Bean
+  Sweeper stockChangeSweeper() {
+    return new Sweeper("stock-change-sweep", PAUSE, this::sweep);
   }
 
   /** Continues changes that a crash or Redis has interrupted. Two processes may do so at once. */

@@ -7,7 +7,9 @@ import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
+import io.seckill.consumer.storage.StoreOutcome.Known;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
@@ -55,8 +57,11 @@ public class OrderStore {
           .thenComparing(OrderMessage::orderId);
 
   /**
-   * When MySQL has refused the statements of so many orders of a batch, each alone, and stored no
-   * order of it, the cause is a limit or a missing right that concerns all orders.
+   * When MySQL has refused the statements of so many orders of a batch, each alone, and has written
+   * no order of it, the cause is a limit that concerns all orders, such as the longest time of a
+   * statement. Then no order is blamed, or all that wait would become dead letters. Fewer are
+   * blamed. A batch takes all that waits in the queue, up to its size, so more bad orders than this
+   * keep none waiting: they are blamed with the first batch in which another order is stored.
    */
   private static final int ALL_REFUSED = 8;
 
@@ -140,13 +145,22 @@ public class OrderStore {
     AtomicInteger refusedStatements = new AtomicInteger();
     StoredBatch stored =
         bringsKnown ? knownApart(orders, refusedStatements) : asNew(orders, refusedStatements);
-    if (refusedStatements.get() >= ALL_REFUSED && refusedStatements.get() == orders.size()) {
+    if (refusedStatements.get() >= ALL_REFUSED
+        && stored.outcomes().stream().filter(OrderStore::needsAWrite).count()
+            == refusedStatements.get()) {
       throw new DatabaseUnavailableException(
           "MySQL refuses the statements of every order: " + stored.outcomes().get(0), null);
     }
     metrics.count(stored, System.nanoTime() - start);
     logRejected(stored);
     return stored;
+  }
+
+  /** Not of an order that MySQL had before, or that is unfit. */
+  private static boolean needsAWrite(StoreOutcome outcome) {
+    return !(outcome instanceof Known
+        || outcome instanceof Unstorable
+        || (outcome instanceof Alias alias && !alias.now()));
   }
 
   /** Redis has admitted these orders and should not have: a line for each reason in the batch. */

@@ -6,12 +6,12 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.runtime.Sql;
+import io.seckill.consumer.runtime.UtcColumn;
+import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -127,7 +127,7 @@ final class OrderTable {
     }
     insert.setLong(at++, order.epoch());
     insert.setLong(at++, order.seq());
-    insert.setString(at++, UtcText.of(order.admittedAt()));
+    insert.setString(at++, UtcColumn.text(order.admittedAt()));
     return at;
   }
 
@@ -291,7 +291,7 @@ final class OrderTable {
         reason == null ? null : RejectReason.valueOf(reason),
         row.getLong(8),
         row.getLong(9),
-        row.getObject(10, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli());
+        UtcColumn.instant(row, "admitted_at").toEpochMilli());
   }
 
   private static List<Long> ids(Collection<OrderMessage> orders) {

@@ -3,7 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
-import io.seckill.consumer.storage.StrongDecision.Outcome;
+import io.seckill.support.contract.StrongDecision.Outcome;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;

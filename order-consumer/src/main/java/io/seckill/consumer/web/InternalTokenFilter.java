@@ -52,7 +52,9 @@ class InternalTokenFilter extends OncePerRequestFilter {
     if (isToken(request.getHeader(HttpHeaders.AUTHORIZATION))) {
       chain.doFilter(request, response);
     } else {
-      refuse(response);
+      refuse(
+          response,
+          Problem.of(ProblemCode.UNAUTHORIZED, "The internal token is missing or wrong."));
     }
   }
 
@@ -64,9 +66,7 @@ class InternalTokenFilter extends OncePerRequestFilter {
             authorization.substring(SCHEME.length()).getBytes(StandardCharsets.UTF_8), token);
   }
 
-  private static void refuse(HttpServletResponse response) throws IOException {
-    Problem problem =
-        Problem.of(ProblemCode.UNAUTHORIZED, "The internal token is missing or wrong.");
+  static void refuse(HttpServletResponse response, Problem problem) throws IOException {
     response.setStatus(problem.status());
     problem.headers().forEach(response::setHeader);
     response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);

@@ -22,19 +22,13 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
 
-  /** Longest request body, in bytes: room for a batch of purchases. */
-  private static final int MAX_BODY = 65_536;
-
   @Override
   public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
     resolvers.add(
         resolver(
             parameter -> parameter.hasParameterAnnotation(JsonBody.class),
-            (request, type) -> {
-              requireJson(request);
-              byte[] body = read(request);
-              return type == byte[].class ? body : StrictJson.read(body, type);
-            }));
+            (request, type) ->
+                type == byte[].class ? read(request) : StrictJson.read(json(request), type)));
     resolvers.add(
         resolver(
             parameter -> parameter.getParameterType() == Operator.class,
@@ -49,17 +43,24 @@ class InternalWebConfiguration implements WebMvcConfigurer {
     }
   }
 
+  private static byte[] json(HttpServletRequest request)
+      throws IOException, HttpMediaTypeNotSupportedException {
+    requireJson(request);
+    byte[] body = read(request);
+    if (body.length > JsonBody.MAX_BYTES) {
+      throw ProblemException.of(
+          ProblemCode.PAYLOAD_TOO_LARGE,
+          "The body is longer than " + JsonBody.MAX_BYTES + " bytes.");
+    }
+    return body;
+  }
+
   /**
    * Reads at most one byte more than is allowed: no default of the framework limits the size of a
    * JSON body.
    */
-  private byte[] read(HttpServletRequest request) throws IOException {
-    byte[] body = request.getInputStream().readNBytes(MAX_BODY + 1);
-    if (body.length > MAX_BODY) {
-      throw ProblemException.of(
-          ProblemCode.PAYLOAD_TOO_LARGE, "The body is longer than " + MAX_BODY + " bytes.");
-    }
-    return body;
+  private static byte[] read(HttpServletRequest request) throws IOException {
+    return request.getInputStream().readNBytes(JsonBody.MAX_BYTES + 1);
   }
 
   private static HandlerMethodArgumentResolver resolver(

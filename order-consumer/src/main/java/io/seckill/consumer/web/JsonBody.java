@@ -7,8 +7,13 @@ import java.lang.annotation.Target;
 
 /**
  * The body of a request as a record, read by {@link io.seckill.support.web.StrictJson}; or its
- * bytes, when a signature must be checked before anything is read from it.
+ * bytes, of any media type and with one byte more when it is longer than {@link #MAX_BYTES}, when a
+ * signature must be checked before anything else.
  */
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)
-public @interface JsonBody {}
+public @interface JsonBody {
+
+  /** Longest body: room for a batch of purchases. */
+  int MAX_BYTES = 65_536;
+}

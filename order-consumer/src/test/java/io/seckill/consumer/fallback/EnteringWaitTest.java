@@ -6,6 +6,8 @@ import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -74,9 +76,9 @@ class EnteringWaitTest {
         term,
         handedOver,
         true,
-        "UNUSABLE",
+        RedisView.UNUSABLE,
         0,
-        "CLOSED",
+        BreakerState.CLOSED,
         0,
         0,
         heardMsAgo);

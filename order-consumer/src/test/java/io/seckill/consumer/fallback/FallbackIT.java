@@ -173,6 +173,36 @@ class FallbackIT {
         .isEqualTo(20);
   }
 
+  /** Redis admits six units more after the last look at it, and order-consumer loses it then. */
+  @ParameterizedTest(name = "handed over {0}, with the orders {1}: {2} reserved")
+  @CsvSource({
+    "true, false, 10", // as gateways report, and not the 4 of the look
+    "true, true, 0", // all are stored
+    "false, false, 20" // nobody knows how much was promised
+  })
+  void anOldLookAtRedisDecidesNothing(boolean isHandedOver, boolean areStored, long reserved) {
+    OrderMessage seen = sale.admit(7, 4);
+    awaitLook(4);
+    consumer.redis().sadd(RedisKeys.stock(1), "foreign"); // each look fails from now on
+    try {
+      OrderMessage[] all = {seen, sale.admit(8, 4), sale.admit(9, 2)};
+      if (isHandedOver) {
+        fallback.enterWith(GATEWAY, admitted(sku, 1, 10), areStored ? all : new OrderMessage[0]);
+      } else {
+        fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+        fallback.enter();
+        fallback.awaitState("MYSQL");
+      }
+
+      assertThat(consumer.bean(RedisLooks.class).of(sku).orElseThrow().admittedUnits())
+          .as("units in the last look")
+          .isEqualTo(4);
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
+    } finally {
+      consumer.redis().del(RedisKeys.stock(1));
+    }
+  }
+
   @Test
   void aGatewayThatHasForgottenOrdersLeavesAReserve() {
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
@@ -632,6 +662,57 @@ class FallbackIT {
     fallback.awaitState("REDIS");
     execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
     other.forget();
+  }
+
+  /** A return takes its units from the stock that Redis gets, because it may yet be stored. */
+  @ParameterizedTest
+  @ValueSource(strings = {"discarded", "refused"})
+  void aDeadLetterThatIsSettledAfterTheReturnGivesItsUnitsBack(String how) {
+    OrderMessage dead = sale.admit(7, 3);
+    broker.publish(ofOtherPolicy(dead));
+    String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
+    ledger.await("SELECT COUNT(*) " + letter, 1);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 3));
+    boolean isRefused = how.equals("refused"); // 6 units, and the limit is 5
+    long bought = isRefused ? 3 : 0;
+    if (isRefused) {
+      fallback.buy(sku, 7, "key-00000001", 3);
+    }
+    fallback.comeBack();
+    assertThat(sale.stock()).isEqualTo(17 - bought);
+    assertThat(sale.quota(7)).isEqualTo(3 + bought);
+
+    if (isRefused) {
+      broker.publish(dead);
+    } else {
+      String path = "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter);
+      Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
+      assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+    }
+
+    eventually().until(() -> sale.stock() == 20 - bought);
+    assertThat(sale.quota(7)).isEqualTo(bought);
+    ledger.await(
+        "SELECT COUNT(*) FROM compensation c JOIN products p ON p.sku_id = c.sku_id"
+            + " WHERE c.epoch = p.epoch AND done_at IS NOT NULL AND order_id = "
+            + dead.orderId(),
+        1);
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  private static OrderMessage ofOtherPolicy(OrderMessage order) {
+    return new OrderMessage(
+        order.orderId(),
+        order.userId(),
+        order.skuId(),
+        order.quantity(),
+        order.requestId(),
+        PurchasePolicy.UNLIMITED,
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
   }
 
   @Test

@@ -3,6 +3,8 @@ package io.seckill.consumer.fallback;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -11,16 +13,22 @@ class GatewaysTest {
   @Test
   void moreThanHalfOfThoseHeardLatelyLoseRedis() {
     assertThat(gateways().haveLostRedis()).isFalse();
-    assertThat(gateways(node("UNUSABLE", 999, 0)).haveLostRedis()).isFalse();
-    assertThat(gateways(node("UNUSABLE", 1_000, 2_000)).haveLostRedis()).isTrue();
-    assertThat(gateways(node("UNUSABLE", 1_000, 2_001)).haveLostRedis()).isFalse();
+    assertThat(gateways(node(RedisView.UNUSABLE, 999, 0)).haveLostRedis()).isFalse();
+    assertThat(gateways(node(RedisView.UNUSABLE, 1_000, 2_000)).haveLostRedis()).isTrue();
+    assertThat(gateways(node(RedisView.UNUSABLE, 1_000, 2_001)).haveLostRedis()).isFalse();
     assertThat(
-            gateways(node("UNUSABLE", 5_000, 0), node("USABLE", 1, 0), node("USABLE", 1, 5_000))
+            gateways(
+                    node(RedisView.UNUSABLE, 5_000, 0),
+                    node(RedisView.USABLE, 1, 0),
+                    node(RedisView.USABLE, 1, 5_000))
                 .haveLostRedis())
         .as("one of two")
         .isFalse();
     assertThat(
-            gateways(node("UNUSABLE", 5_000, 0), node("UNUSABLE", 5_000, 0), node("USABLE", 1, 0))
+            gateways(
+                    node(RedisView.UNUSABLE, 5_000, 0),
+                    node(RedisView.UNUSABLE, 5_000, 0),
+                    node(RedisView.USABLE, 1, 0))
                 .haveLostRedis())
         .as("two of three")
         .isTrue();
@@ -29,10 +37,14 @@ class GatewaysTest {
   @Test
   void allOfThoseHeardLatelyUseRedisAgain() {
     assertThat(gateways().allUseRedisAgain()).isFalse();
-    assertThat(gateways(node("USABLE", 10_000, 0)).allUseRedisAgain()).isTrue();
-    assertThat(gateways(node("USABLE", 10_000, 0), node("USABLE", 9_999, 0)).allUseRedisAgain())
+    assertThat(gateways(node(RedisView.USABLE, 10_000, 0)).allUseRedisAgain()).isTrue();
+    assertThat(
+            gateways(node(RedisView.USABLE, 10_000, 0), node(RedisView.USABLE, 9_999, 0))
+                .allUseRedisAgain())
         .isFalse();
-    assertThat(gateways(node("USABLE", 10_000, 0), node("UNUSABLE", 1, 3_000)).allUseRedisAgain())
+    assertThat(
+            gateways(node(RedisView.USABLE, 10_000, 0), node(RedisView.UNUSABLE, 1, 3_000))
+                .allUseRedisAgain())
         .isTrue();
   }
 
@@ -52,9 +64,19 @@ class GatewaysTest {
     return new Gateways(List.of(nodes));
   }
 
-  private static GatewayNode node(String redis, long forMs, long heardMsAgo) {
+  private static GatewayNode node(RedisView redis, long forMs, long heardMsAgo) {
     return new GatewayNode(
-        "gateway", FallbackMode.MANUAL, 0, 0, false, redis, forMs, "CLOSED", 0, 0, heardMsAgo);
+        "gateway",
+        FallbackMode.MANUAL,
+        0,
+        0,
+        false,
+        redis,
+        forMs,
+        BreakerState.CLOSED,
+        0,
+        0,
+        heardMsAgo);
   }
 
   private static GatewayNode handed(long term, long over, boolean complete, long heardMsAgo) {
@@ -64,9 +86,9 @@ class GatewaysTest {
         term,
         over,
         complete,
-        "UNUSABLE",
+        RedisView.UNUSABLE,
         0,
-        "CLOSED",
+        BreakerState.CLOSED,
         0,
         0,
         heardMsAgo);

@@ -53,24 +53,20 @@ class DeadLetterIT {
     List<OrderMessage> orders =
         rangeClosed(1, 30).mapToObj(user -> OrderFlood.order(SKU, LIMITED, user, 1)).toList();
     OrderMessage poison = orders.get(12);
+    OrderMessage slow = orders.get(13);
     redis.admit(orders);
     consumer.asRoot(
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF NEW.user_id = 13 THEN"
-            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned';"
+            + " ELSEIF NEW.user_id = 14 THEN SIGNAL SQLSTATE '70100'"
+            + " SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'took too long'; END IF");
 
     flood.publish(orders);
 
-    database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 1);
-    database.awaitOrders(SKU, 29);
-    assertThat(database.number("SELECT attempts FROM dead_letter WHERE sku_id = " + SKU))
-        .isEqualTo(3);
-    assertThat(database.number("SELECT order_id FROM dead_letter WHERE sku_id = " + SKU))
-        .isEqualTo(poison.orderId().value());
-    eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("D"));
-    assertThat(
-            database.number(
-                "SELECT LOCATE('poisoned', detail) > 0 FROM dead_letter WHERE sku_id = " + SKU))
-        .isEqualTo(1);
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 2);
+    database.awaitOrders(SKU, 28);
+    assertIsDead(poison, "poisoned");
+    assertIsDead(slow, "took too long");
 
     consumer.update("UPDATE dead_letter SET state = 'REPLAYED' WHERE sku_id = ?", SKU);
     replay(poison, 3);
@@ -79,10 +75,18 @@ class DeadLetterIT {
     consumer.asRoot("DROP TRIGGER poison");
     consumer.update("UPDATE dead_letter SET state = 'REPLAYED' WHERE sku_id = ?", SKU);
     replay(poison, 6);
+    replay(slow, 3);
     database.awaitOrders(SKU, 30);
     eventually().untilAsserted(() -> assertThat(redis.result(poison)).isEqualTo("C"));
     assertThat(database.stock(SKU)).isEqualTo(970);
     database.check();
+  }
+
+  private static void assertIsDead(OrderMessage order, String why) {
+    String letter = " FROM dead_letter WHERE order_id = " + order.orderId();
+    assertThat(database.number("SELECT attempts" + letter)).isEqualTo(3);
+    assertThat(database.number("SELECT LOCATE('" + why + "', detail) > 0" + letter)).isEqualTo(1);
+    eventually().untilAsserted(() -> assertThat(redis.result(order)).isEqualTo("D"));
   }
 
   @Test

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.consumer.orders.OrderRow;
 import io.seckill.consumer.payment.ChargeJudge.Verdict;
+import io.seckill.support.contract.OrderRow;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -76,6 +76,6 @@ class ChargeJudgeTest {
 
   private static OrderRow order(OrderId id, OrderStatus status) {
     Instant now = Instant.EPOCH;
-    return new OrderRow(id.toString(), 7, 1, 1, 9_900, "key", status, null, now, now, now);
+    return new OrderRow(id, 7, 1, 1, 9_900, "key", status, null, now, now, now);
   }
 }

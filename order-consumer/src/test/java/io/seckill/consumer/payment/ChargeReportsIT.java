@@ -170,6 +170,17 @@ class ChargeReportsIT {
     assertThat(list("OPEN").get(0).path("detail").stringValue()).hasSizeBetween(900, 1_000);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"text/plain", "application/vnd.acme+json", ""})
+  void aSignedReportOfAnyMediaTypeCounts(String type) {
+    OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+    String body = body("evt-" + id, id, "CHARGED", "c-" + id, PRICE);
+
+    assertThat(callback(api.with("Content-Type", type), body).status()).isEqualTo(200);
+
+    assertThat(status(id)).isEqualTo("PAID");
+  }
+
   @Test
   void anEventIdThatIsUsedTwiceHidesNoCharge() {
     OrderId one = order(SoldBy.REDIS, "CONFIRMED");
@@ -534,8 +545,13 @@ class ChargeReportsIT {
   }
 
   private static Answer callback(String body) {
+    return callback(api, body);
+  }
+
+  private static Answer callback(InternalApi sender, String body) {
     String now = Long.toString(Instant.now().getEpochSecond());
-    return api.with("Authorization", "")
+    return sender
+        .with("Authorization", "")
         .with("X-Payment-Timestamp", now)
         .with(
             "X-Payment-Signature",

@@ -1,5 +1,6 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
@@ -9,11 +10,14 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +32,7 @@ class LatePaymentsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(7001);
   private static final long TIMEOUT_SECONDS = 1_800;
+  private static final int THREADS = 32;
   private static final String SECRET = "secret-of-the-provider-0123456789abcdef";
 
   @AutoClose
@@ -36,6 +41,7 @@ class LatePaymentsIT {
           Map.of(
               "seckill.demo.enabled", "false",
               "seckill.payment.callback-secret", SECRET,
+              "server.tomcat.threads.max", "" + THREADS,
               // The tests call the sweep themselves.
               "pause.expirySweeper", "10m",
               "pause.paymentSweeper", "10m"),
@@ -169,6 +175,44 @@ class LatePaymentsIT {
     assertThat(orders.status(broken)).isEqualTo("CONFIRMED");
   }
 
+  @Test
+  void paymentsThatWaitForTheProviderKeepNobodyElseWaiting() {
+    provider.stalls();
+    ExecutorService shoppers = Executors.newFixedThreadPool(THREADS + 8);
+    try {
+      List<Future<Answer>> payments =
+          Stream.generate(() -> shoppers.submit(this::pay)).limit(THREADS + 8).toList();
+      eventually().until(() -> payments.stream().filter(Future::isDone).count() >= THREADS / 2);
+      Answer refused = pay();
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.code()).isEqualTo("BUSY");
+      for (String path :
+          List.of(
+              "/actuator/health/liveness",
+              "/actuator/prometheus",
+              "/internal/v1/fallback",
+              "/internal/v1/skus/" + sku + "/ledger")) {
+        assertThat(consumer.api().get(path).status()).as(path).isEqualTo(200);
+      }
+      assertThat(
+              consumer
+                  .api()
+                  .put(
+                      "/internal/v1/gateways/" + "a".repeat(32),
+                      "{\"name\":\"g\",\"fallback\":\"off\",\"term\":0,\"redis\":\"USABLE\","
+                          + "\"forMs\":0,\"breaker\":\"CLOSED\",\"failurePercent\":0,"
+                          + "\"failuresPerSecond\":0}")
+                  .status())
+          .as("a heartbeat")
+          .isEqualTo(200);
+      assertThat(callback("evt-" + id).text("status")).isEqualTo("PAID");
+    } finally {
+      provider.continues();
+      shoppers.shutdownNow();
+    }
+  }
+
   private Answer pay() {
     return consumer.api().pay(id, 7);
   }
@@ -179,14 +223,12 @@ class LatePaymentsIT {
         {"eventId":"%s","type":"CHARGED","orderId":"%s","chargeId":"late-%s","amountCents":9900}\
         """
             .formatted(eventId, id, id);
-    String now = Long.toString(Instant.now().getEpochSecond());
+    SignedCallback signed = SignedCallback.now(SECRET, body);
     return consumer
         .api()
         .with("Authorization", "")
-        .with("X-Payment-Timestamp", now)
-        .with(
-            "X-Payment-Signature",
-            consumer.bean(CallbackSignature.class).sign(now, body.getBytes(StandardCharsets.UTF_8)))
+        .with("X-Payment-Timestamp", signed.timestamp())
+        .with("X-Payment-Signature", signed.signature())
         .post("/internal/v1/payments/callback", body);
   }
 

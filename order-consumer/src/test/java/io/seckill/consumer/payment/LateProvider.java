@@ -3,6 +3,7 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentUnavailableException;
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -32,10 +34,20 @@ final class LateProvider implements PaymentProvider {
   private final Set<OrderId> taken = ConcurrentHashMap.newKeySet();
   private final Set<OrderId> broken = ConcurrentHashMap.newKeySet();
   private final Map<OrderId, AtomicInteger> calls = new ConcurrentHashMap<>();
+  private volatile CountDownLatch stalled = new CountDownLatch(0);
   private volatile boolean unavailable;
 
   void answer(Next... answers) {
     next.addAll(List.of(answers));
+  }
+
+  /** Answers no charge until it {@link #continues}. */
+  void stalls() {
+    stalled = new CountDownLatch(1);
+  }
+
+  void continues() {
+    stalled.countDown();
   }
 
   /** Books a charge that was requested before. */
@@ -63,6 +75,7 @@ final class LateProvider implements PaymentProvider {
 
   @Override
   public Charge charge(OrderId orderId, long amountCents) {
+    Bounded.await(stalled);
     Next answer = next.poll();
     if (answer == Next.DECLINED) {
       return new Charge.Declined();

@@ -3,6 +3,7 @@ package io.seckill.consumer.payment;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.seckill.common.order.OrderId;
@@ -29,7 +30,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -426,6 +430,38 @@ class LifecycleIT {
     assertThat(orders.stockInMySql(sku)).isEqualTo(10);
   }
 
+  /** As many as the pool has connections, and more, wait for the lock. */
+  @Test
+  void cancelsThatWaitForALockLeaveConnectionsToOperators() {
+    open("LIMITED", 1, 100);
+    List<OrderId> waiting =
+        LongStream.rangeClosed(1, 20).mapToObj(user -> orders.confirmed(sku, user, 1)).toList();
+    HikariDataSource pool = consumer.bean(HikariDataSource.class);
+    ExecutorService shoppers = Executors.newFixedThreadPool(waiting.size());
+    try (RowLock held = consumer.lockProduct(sku)) {
+      for (int i = 0; i < waiting.size(); i++) {
+        OrderId id = waiting.get(i);
+        long user = 1L + i;
+        var unused = shoppers.submit(() -> cancel(id, user));
+      }
+      eventually()
+          .pollInterval(Duration.ofMillis(10))
+          .until(
+              () ->
+                  pool.getHikariPoolMXBean().getActiveConnections()
+                      >= pool.getMaximumPoolSize() / 2);
+
+      for (int call = 0; call < 20; call++) {
+        assertThat(api.get("/internal/v1/dead-letters").status())
+            .as("call %s", call)
+            .isEqualTo(200);
+      }
+      held.release();
+    } finally {
+      shoppers.shutdownNow();
+    }
+  }
+
   @Test
   void redisHearsOfAPaymentAlthoughTheFirstWordWasLost() {
     open("LIMITED", 5, 100);
@@ -523,6 +559,12 @@ class LifecycleIT {
       assertThat(refused.status()).isEqualTo(401);
       assertThat(refused.code()).isEqualTo("BAD_SIGNATURE");
     }
+    double counted = consumer.counter("seckill.consumer.payment.callbacks.refused");
+    String tooLong = "{\"note\":\"" + "x".repeat(65_536) + "\"}";
+    assertThat(callback(now(), tooLong).code()).isEqualTo("PAYLOAD_TOO_LARGE");
+    assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))
+        .as("counted, for the alert")
+        .isEqualTo(counted + 1);
     assertThat(callback(now(), "{\"eventId\":\"a\"}").field()).isEqualTo("type");
     assertThat(orders.status(id)).isEqualTo("CONFIRMED");
   }

@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderStatus;
-import io.seckill.consumer.orders.OrderRow;
+import io.seckill.support.contract.OrderRow;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,9 @@
 package io.seckill.consumer.storage;
 
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.storage.StrongDecision.Outcome;
+import io.seckill.support.contract.StrongDecision;
+import io.seckill.support.contract.StrongDecision.Outcome;
+import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -43,6 +43,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -232,9 +233,16 @@ class OrderStoreIT {
   void blamesNoOrderWhenTheStatementsOfAllAreRefused() throws Exception {
     sale(LIMITED, 3, 100);
     List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
+    OrderMessage stored = order(51, 1);
+    OrderMessage unfit = OrderFlood.order(sku, UNLIMITED, 52, 1);
+    store.store(List.of(stored));
+    List<OrderMessage> batch = Stream.concat(orders.stream(), Stream.of(stored, unfit)).toList();
 
-    assertThatThrownBy(() -> refusing("TRUE", "42000", 1148, () -> store.store(orders)))
-        .isInstanceOf(DatabaseUnavailableException.class);
+    for (List<OrderMessage> refused : List.of(orders, batch)) {
+      assertThatThrownBy(() -> refusing("TRUE", "42000", 1148, () -> store.store(refused)))
+          .as("%s orders", refused.size())
+          .isInstanceOf(DatabaseUnavailableException.class);
+    }
     assertThat(store.store(orders).outcomes()).allMatch(Stored.class::isInstance);
   }
 

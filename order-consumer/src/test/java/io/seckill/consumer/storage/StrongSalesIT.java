@@ -9,13 +9,15 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
-import io.seckill.consumer.storage.StrongDecision.Outcome;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.StrongDecision;
+import io.seckill.support.contract.StrongDecision.Outcome;
+import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
@@ -98,8 +100,8 @@ class StrongSalesIT {
         strong.decide(
             List.of(
                 buy(7, "key-00000001", 1),
-                new StrongPurchase(9_999_999, 7, "x", 1, null),
-                new StrongPurchase(never, 7, "x", 1, null)));
+                new StrongPurchase(9_999_999, 7, "key-00000001", 1, null),
+                new StrongPurchase(never, 7, "key-00000001", 1, null)));
 
     assertThat(outcomes(decisions))
         .containsExactly(Outcome.BUSY, Outcome.UNKNOWN_SKU, Outcome.UNKNOWN_SKU);

@@ -3,8 +3,8 @@ package io.seckill.consumer.strong;
 import static io.seckill.consumer.testing.RequestBodies.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.consumer.strong.StrongPurchaseController.Purchases;
 import io.seckill.consumer.testing.RequestBodies;
+import io.seckill.support.contract.StrongPurchases;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,11 +48,11 @@ class StrongPurchaseBodyTest {
   void takes64AtOnceAndNoMore() {
     String many = String.join(",", Collections.nCopies(64, GOOD));
 
-    assertThat(read("{'purchases':[" + many + "]}", Purchases.class).purchases()).hasSize(64);
+    assertThat(read("{'purchases':[" + many + "]}", StrongPurchases.class).purchases()).hasSize(64);
     assertThat(refused("{'purchases':[" + many + ',' + GOOD + "]}")).isEqualTo("purchases");
   }
 
   private static String refused(String json) {
-    return RequestBodies.refused(json, Purchases.class);
+    return RequestBodies.refused(json, StrongPurchases.class);
   }
 }

@@ -6,7 +6,6 @@ import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.seckill.common.breaker.BreakerMeters;
-import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.time.Duration;
@@ -14,8 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Opens links to the broker. The client's automatic recovery is off: after a recovery, lost
- * publishes would seem to be confirmed, and sequence numbers start again.
+ * Opens links to the broker.
  *
  * <p>A circuit breaker, shared by all lanes, keeps them from flooding an unavailable broker with
  * connection attempts: while it is open no lane connects, and a lane without a link takes nothing,
@@ -25,25 +23,17 @@ import java.util.concurrent.TimeoutException;
  */
 public final class BrokerConnector {
 
-  /** A broker that is reachable accepts within milliseconds. */
-  private static final int CONNECT_TIMEOUT_MS = 2_000;
-
-  /** Login and tuning: the broker may be busy with the reconnects of all services. */
-  private static final int HANDSHAKE_TIMEOUT_MS = 5_000;
-
-  /** One answer on a channel; the client's own default is 10 minutes. */
-  private static final int RPC_TIMEOUT_MS = 5_000;
-
   private final ConnectionFactory template;
   private final CircuitBreaker breaker;
   private final RelayMeters meters;
   private final LinkSettings links;
 
   /**
-   * @throws IllegalArgumentException when a URL is not an AMQP address
+   * @param broker without automatic recovery
    */
-  public BrokerConnector(BrokerSettings settings, LinkSettings links, RelayMeters meters) {
-    this.template = factory(settings);
+  public BrokerConnector(ConnectionFactory broker, LinkSettings links, RelayMeters meters) {
+    this.template = broker;
+    template.setExceptionHandler(new QuietExceptionHandler());
     this.links = links;
     this.meters = meters;
     this.breaker = CircuitBreaker.of("broker", breakerConfig());
@@ -104,18 +94,6 @@ public final class BrokerConnector {
     Connection connection =
         factory.newConnection(ProcessName.withRole(links.service()) + " " + name);
     return PublisherChannel.over(connection, socket, links, meters);
-  }
-
-  private static ConnectionFactory factory(BrokerSettings settings) {
-    ConnectionFactory factory = new BrokerAddresses(settings.urls(), settings.caFile());
-    factory.setExceptionHandler(new QuietExceptionHandler());
-    factory.setAutomaticRecoveryEnabled(false);
-    factory.setTopologyRecoveryEnabled(false);
-    factory.setConnectionTimeout(CONNECT_TIMEOUT_MS);
-    factory.setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
-    factory.setChannelRpcTimeout(RPC_TIMEOUT_MS);
-    factory.setRequestedHeartbeat((int) settings.heartbeat().toSeconds());
-    return factory;
   }
 
   private static String rootMessage(Throwable e) {

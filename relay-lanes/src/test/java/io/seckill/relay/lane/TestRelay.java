@@ -1,10 +1,11 @@
 package io.seckill.relay.lane;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.publish.BrokerConnector;
-import io.seckill.relay.publish.BrokerSettings;
 import io.seckill.relay.publish.LinkSettings;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LeaseSettings;
@@ -58,7 +59,7 @@ public final class TestRelay implements AutoCloseable {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final RelayLanes lanes;
 
-  private TestRelay(RedisSettings redis, BrokerSettings brokerSettings, Tuning tuning) {
+  private TestRelay(RedisSettings redis, ConnectionFactory connections, Tuning tuning) {
     LaneSettings settings =
         new LaneSettings(
             "test",
@@ -66,7 +67,7 @@ public final class TestRelay implements AutoCloseable {
             tuning.maxUnconfirmed(),
             tuning.confirmTimeout().plusSeconds(2));
     RelayMeters relayMeters = new RelayMeters(meters);
-    BrokerConnector broker = connector(brokerSettings, tuning, relayMeters);
+    BrokerConnector broker = connector(connections, tuning, relayMeters);
     this.lanes = new RelayLanes(settings, List.of(), tuning.lease(), redis, broker, relayMeters);
   }
 
@@ -78,15 +79,15 @@ public final class TestRelay implements AutoCloseable {
     return start(RedisSettings.single(redisUrl), broker(brokerUrl, null), tuning);
   }
 
-  static TestRelay start(RedisSettings redis, BrokerSettings broker, Tuning tuning) {
+  static TestRelay start(RedisSettings redis, ConnectionFactory broker, Tuning tuning) {
     TestRelay relay = new TestRelay(redis, broker, tuning);
     relay.lanes.start();
     return relay;
   }
 
-  static BrokerConnector connector(BrokerSettings settings, Tuning tuning, RelayMeters meters) {
+  static BrokerConnector connector(ConnectionFactory broker, Tuning tuning, RelayMeters meters) {
     return new BrokerConnector(
-        settings,
+        broker,
         new LinkSettings("relay-service", true, tuning.maxUnconfirmed(), tuning.confirmTimeout()),
         meters);
   }
@@ -94,8 +95,10 @@ public final class TestRelay implements AutoCloseable {
   /**
    * @param urls one, or several with commas between them
    */
-  static BrokerSettings broker(String urls, @Nullable Path caFile) {
-    return new BrokerSettings(List.of(urls.split(",")), Duration.ofSeconds(1), caFile);
+  static ConnectionFactory broker(String urls, @Nullable Path caFile) {
+    ConnectionFactory broker = new BrokerAddresses(List.of(urls.split(",")), caFile);
+    broker.setRequestedHeartbeat(1);
+    return broker;
   }
 
   /** The first lane of a partition. */

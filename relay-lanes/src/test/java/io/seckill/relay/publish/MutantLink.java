@@ -2,7 +2,7 @@ package io.seckill.relay.publish;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.broker.BrokerAddresses;
 import java.io.IOException;
 
 /** Forbidden behaviour of a link; each method replaces the product's method of the same name. */
@@ -11,7 +11,7 @@ public final class MutantLink {
   private MutantLink() {}
 
   /** Lets the client reconnect automatically after a short time. */
-  static void setAutomaticRecoveryEnabled(ConnectionFactory factory, boolean enabled) {
+  public static void setAutomaticRecoveryEnabled(BrokerAddresses factory, boolean enabled) {
     factory.setAutomaticRecoveryEnabled(!enabled);
     factory.setNetworkRecoveryInterval(100);
   }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.ProcessName;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
@@ -64,8 +66,10 @@ class PublisherChannelIT {
   }
 
   private static BrokerConnector connector(String url) {
+    ConnectionFactory broker = new BrokerAddresses(List.of(url), null);
+    broker.setRequestedHeartbeat(1);
     return new BrokerConnector(
-        new BrokerSettings(List.of(url), Duration.ofSeconds(1), null),
+        broker,
         new LinkSettings("relay-service", true, 16, Duration.ofSeconds(3)),
         new RelayMeters(new SimpleMeterRegistry()));
   }

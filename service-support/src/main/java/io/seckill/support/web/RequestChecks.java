@@ -13,7 +13,12 @@ public final class RequestChecks {
    * @throws ProblemException 400 when it is absent or out of bounds
    */
   public static long integer(String field, @Nullable Long value, long min, long max) {
-    if (value == null || value < min || value > max) {
+    return integer(field, value == null ? min - 1 : value.longValue(), min, max);
+  }
+
+  /** The same for a value that is there. */
+  public static long integer(String field, long value, long min, long max) {
+    if (value < min || value > max) {
       throw ProblemException.invalid(
           field, field + " must be an integer from " + min + " to " + max + ".");
     }

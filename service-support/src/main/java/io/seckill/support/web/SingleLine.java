@@ -34,6 +34,9 @@ public final class SingleLine {
   private static final int ZWJ = 0x200D;
   private static final int KEYCAP = 0x20E3;
 
+  /** Marks on one character: more than a script needs, and too few to reach the lines around it. */
+  private static final int MOST_MARKS = 6;
+
   private SingleLine() {}
 
   /**
@@ -74,9 +77,11 @@ public final class SingleLine {
 
   private static boolean isReadable(int[] line) {
     int before = ' ';
+    int marks = 0;
     for (int i = 0; i < line.length; i++) {
       int after = i + 1 < line.length ? line[i + 1] : ' ';
-      if (!isReadable(before, line[i], after)) {
+      marks = isMark(line[i]) ? marks + 1 : 0;
+      if (marks > MOST_MARKS || !isReadable(before, line[i], after)) {
         return false;
       }
       before = line[i];

@@ -1,5 +1,6 @@
 package io.seckill.support.web;
 
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
@@ -39,6 +40,12 @@ public final class StrictJson {
                       .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
                       .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
                       .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
+          .withCoercionConfig(
+              LogicalType.Enum,
+              config ->
+                  config
+                      .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+                      .setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail))
           .build();
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_]{1,64}");
@@ -61,20 +68,30 @@ public final class StrictJson {
       }
       return MAPPER.treeToValue(tree, type); // after all of the body has proved to be JSON
     } catch (DatabindException e) {
-      if (NestedExceptionUtils.getRootCause(e) instanceof ProblemException refusal) {
+      Throwable cause = NestedExceptionUtils.getRootCause(e);
+      if (cause instanceof ProblemException refusal) {
         throw refusal;
       }
-      throw unfit(
-          e.getPath().isEmpty() ? null : e.getPath().get(e.getPath().size() - 1).getPropertyName());
+      // Our constructors and factories say themselves how a value is wrong.
+      throw unfit(member(e), cause instanceof IllegalArgumentException ? cause.getMessage() : null);
     } catch (InputCoercionException e) { // a number outside the range of long
-      throw unfit(e.processor() == null ? null : e.processor().currentName());
+      throw unfit(e.processor() == null ? null : e.processor().currentName(), null);
     } catch (JacksonException e) {
       throw ProblemException.invalid("body", "The body is not valid JSON.");
     }
   }
 
-  private static ProblemException unfit(@Nullable String member) {
+  /** The innermost member; elements of an array have no name. */
+  private static @Nullable String member(DatabindException e) {
+    return e.getPath().stream()
+        .map(JacksonException.Reference::getPropertyName)
+        .filter(Objects::nonNull)
+        .reduce(null, (outer, inner) -> inner);
+  }
+
+  private static ProblemException unfit(@Nullable String member, @Nullable String reason) {
     String shown = member != null && NAME.matcher(member).matches() ? member : "body";
-    return ProblemException.invalid(shown, "Not as described: " + shown + '.');
+    return ProblemException.invalid(
+        shown, "Not as described: " + shown + (reason == null ? "." : ", " + reason + '.'));
   }
 }

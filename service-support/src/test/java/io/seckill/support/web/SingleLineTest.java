@@ -54,6 +54,7 @@ class SingleLineTest {
         "Pho\u0378ne", // not assigned
         "\u0301Phone", // a mark on nothing
         "Pho \u0301ne",
+        "Phx\u0301\u0301\u0301\u0301\u0301\u0301\u0301ne", // a tower of marks
       })
   void refusesWhatPeopleCannotRead(String text) {
     assertThatThrownBy(() -> SingleLine.checked("name", text, 200))

@@ -3,7 +3,11 @@ package io.seckill.support.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.FallbackMode;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,7 +15,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class StrictJsonTest {
 
-  record Body(long epoch, @Nullable String reason, boolean dryRun) {
+  record Body(
+      long epoch,
+      @Nullable String reason,
+      boolean dryRun,
+      @Nullable FallbackMode mode,
+      @Nullable PurchasePolicy policy,
+      @Nullable List<OrderMessage> orders) {
 
     Body {
       RequestChecks.integer("epoch", epoch, 1, 9);
@@ -21,7 +31,7 @@ class StrictJsonTest {
   @Test
   void bindsARecord() {
     assertThat(read("{\"epoch\":3,\"dryRun\":true,\"reason\":null}"))
-        .isEqualTo(new Body(3, null, true));
+        .isEqualTo(new Body(3, null, true, null, null, null));
   }
 
   @ParameterizedTest
@@ -45,6 +55,14 @@ class StrictJsonTest {
         "reason | {\"epoch\":3,\"dryRun\":true,\"reason\":5}",
         "reason | {\"epoch\":3,\"dryRun\":true,\"reason\":true}",
         "reason | {\"epoch\":3,\"dryRun\":true,\"reason\":[\"a\"]}",
+        "mode | {\"epoch\":3,\"dryRun\":true,\"mode\":\"MANUAL\"}",
+        "mode | {\"epoch\":3,\"dryRun\":true,\"mode\":1}",
+        "policy | {\"epoch\":3,\"dryRun\":true,\"policy\":\"limited\"}",
+        "policy | {\"epoch\":3,\"dryRun\":true,\"policy\":\"\"}",
+        "policy | {\"epoch\":3,\"dryRun\":true,\"policy\":0}",
+        "orders | {\"epoch\":3,\"dryRun\":true,\"orders\":[{\"orderId\":\"1\",\"userId\":0,\"skuId\":1,\"quantity\":1,\"requestId\":\"key-00000001\",\"policy\":\"LIMITED\",\"epoch\":1,\"seq\":1,\"admittedAt\":1}]}",
+        "orderId | {\"epoch\":3,\"dryRun\":true,\"orders\":[{\"orderId\":1}]}",
+        "orderId | {\"epoch\":3,\"dryRun\":true,\"orders\":[{\"orderId\":\"x\"}]}",
         "extra | {\"epoch\":3,\"dryRun\":true,\"extra\":1}",
         "body | {\"epoch\":3,\"dryRun\":true,\"<b>\":1}",
         "body | {\"epoch\":3,\"epoch\":3,\"dryRun\":true}",

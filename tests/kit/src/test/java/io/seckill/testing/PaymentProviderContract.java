@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -45,14 +44,6 @@ public abstract class PaymentProviderContract {
   /** An amount that the provider declines; empty when the test account declines nothing. */
   protected OptionalLong declinedCents() {
     return OptionalLong.empty();
-  }
-
-  /**
-   * The body of the callback that the provider sends about the charge of an order, a new one for
-   * each call; empty when it sends none.
-   */
-  protected Optional<String> callbackFor(OrderId charged) {
-    return Optional.empty();
   }
 
   @Test
@@ -96,25 +87,6 @@ public abstract class PaymentProviderContract {
     }
 
     assertThat(atOnce(calls)).doesNotContain(new Charge.Declined()).doesNotHaveDuplicates();
-  }
-
-  @Test
-  void reportsTheChargeThatItHasReturned() {
-    Charge charge = charge(order);
-    Optional<String> callback = callbackFor(order);
-    assumeTrue(callback.isPresent(), "this provider sends no callbacks");
-
-    String chargeId = ((Charge.Charged) charge).chargeId();
-    for (String body : List.of(callback.get(), callbackFor(order).orElseThrow())) {
-      assertThat(body.replaceAll("\\s", ""))
-          .contains("\"type\":\"CHARGED\"")
-          .contains("\"orderId\":\"" + order + "\"")
-          .contains("\"chargeId\":\"" + chargeId + "\"")
-          .containsPattern("\"amountCents\":" + acceptedCents() + "[,}]")
-          .containsPattern("\"eventId\":\"[\\x21-\\x7e]{1,64}\"")
-          .as("named only for money in another currency than the agreed one")
-          .doesNotContain("\"currency\"");
-    }
   }
 
   @Test

@@ -36,15 +36,20 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -52,17 +57,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * what the rows leave behind no guarantee allows.
  */
 @Tag("proof")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @OnChannel(fallback = "manual")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class AlertFaultsIT {
 
-  private static final Duration QUIET = Duration.ofSeconds(10);
-  private static final Duration MINUTES = Duration.ofMinutes(2);
+  private static final Duration QUIET = Duration.ofSeconds(90);
+  private static final Duration MINUTES = Duration.ofMinutes(3);
   private static final Duration TOO_LATE = Duration.ofSeconds(8);
   private static final Duration LATE = Duration.ofMillis(400);
   private static final Duration LATE_FOR_REDIS = Duration.ofMillis(75);
   private static final long FROZEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final int DISK_MB = 64;
+  private static final String PURCHASES = "seckill_purchases_total";
+  private static final int WARM = 1_000;
   private static final String SECRET = "callbacks-of-the-tests-0123456789";
 
   private final FaultLab lab;
@@ -78,11 +86,17 @@ class AlertFaultsIT {
   }
 
   private AlertWatch watch(Map<String, List<Integer>> others) {
+    return watch(others, AlertWatch::start);
+  }
+
+  private AlertWatch watch(
+      Map<String, List<Integer>> others,
+      Function<Map<String, List<Integer>>, AlertWatch> prometheus) {
     Map<String, List<Integer>> ports = new HashMap<>(others);
     ports.put("gateway", ports(lab.gateways()));
     ports.put("relay", ports(lab.relays()));
     ports.put("consumer", ports(lab.consumers()));
-    AlertWatch watch = AlertWatch.start(ports);
+    AlertWatch watch = prometheus.apply(ports);
     Signals.await("Prometheus to scrape all services", () -> watch.targetsUp() >= lab.all().size());
     return watch;
   }
@@ -140,13 +154,22 @@ class AlertFaultsIT {
     }
   }
 
+  /**
+   * First, because other rows leave behind what alerts are for; with the deployed times, on
+   * services that are warm, as the guide to a launch wants them.
+   */
   @Test
+  @Order(1)
   @DisplayName("nothing fires while the pipeline sells")
   void nothingWhileThePipelineSells() {
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong())) {
+    try (SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale(), strong())) {
       shoppers.start();
-      await("silence").during(QUIET).atMost(MINUTES).until(() -> watch.firing().isEmpty());
+      Signals.await(
+          "warm services",
+          () -> lab.gateways().stream().allMatch(one -> one.sum(PURCHASES) > WARM));
+      try (AlertWatch watch = watch(Map.of(), AlertWatch::startAsDeployed)) {
+        await("silence").during(QUIET).atMost(MINUTES).until(watch::firing, Set::isEmpty);
+      }
     }
   }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -15,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -83,6 +86,46 @@ class FallbackFaultsIT {
           },
           "none of its data");
     }
+  }
+
+  /** Of two gateways that are ready again, one does not answer HAProxy's checks any more. */
+  @Tag("proof")
+  @Test
+  @DisplayName("73: Redis killed and then a gateway frozen, behind HAProxy")
+  void behindHaProxy() throws Exception {
+    try (HaProxy proxy = HaProxy.before(lab);
+        FaultRun run = run("73 fallback behind HAProxy")) {
+      SaleOffer sale = lab.newSale();
+      Signals.await("a purchase through HAProxy", () -> bought(proxy, sale).status() == 202);
+      assertThat(proxy.health().text("status")).isEqualTo("UP");
+      lab.servers().redis().kill();
+      Signals.await("MySQL to confirm through HAProxy", () -> isConfirmed(proxy, sale, 5));
+      Signals.await(
+          "gateways to be ready", () -> lab.gateways().stream().allMatch(ServiceInstance::isReady));
+      Answer health = proxy.health();
+      assertThat(health.status()).as("%s", health).isEqualTo(200);
+      assertThat(health.text("status")).isEqualTo("DEGRADED");
+      assertThat(health.json().at("/components/admission/reason").asString())
+          .contains("MySQL decides");
+      lab.gateway(2).freeze();
+      Signals.await("HAProxy to leave the frozen gateway out", () -> isConfirmed(proxy, sale, 10));
+      assertThat(isConfirmed(proxy, sale, 40)).as("purchases at the other gateway").isTrue();
+      run.fault("Redis killed and gateway-2 frozen behind HAProxy");
+      lab.gateway(2).thaw();
+      lab.servers().redis().restart();
+      lab.heal();
+      awaitReturned(run);
+      lab.admin().close(sale.skuId());
+      judge(run);
+    }
+  }
+
+  private static Answer bought(HaProxy proxy, SaleOffer sale) {
+    return Bounded.get(proxy.shop().buyAsync(1, sale.skuId(), 1, "key-" + System.nanoTime()));
+  }
+
+  private static boolean isConfirmed(HaProxy proxy, SaleOffer sale, int purchases) {
+    return IntStream.range(0, purchases).allMatch(n -> bought(proxy, sale).status() == 201);
   }
 
   /** Relays are cut off before, so that Redis alone has what it promised last. */

@@ -49,6 +49,7 @@ public abstract class PipelineLab implements AutoCloseable {
   private final List<ServiceInstance> relays = new ArrayList<>();
   private final List<ServiceInstance> consumers = new ArrayList<>();
   private final List<TcpProxy> consumerLinks = new ArrayList<>();
+  private final List<Integer> shopPorts = new ArrayList<>();
   private final List<ShopClient> shops = new ArrayList<>();
   private final List<AdminClient> admins = new ArrayList<>();
   private final ServicesUnderTest product;
@@ -114,7 +115,8 @@ public abstract class PipelineLab implements AutoCloseable {
     Links links = servers.newLinks();
     int shopPort = Ports.free();
     int adminPort = Ports.free();
-    shops.add(new ShopClient("http://127.0.0.1:" + shopPort, tokens, PATIENCE));
+    shopPorts.add(shopPort);
+    shops.add(shopAt(shopPort));
     admins.add(new AdminClient("http://127.0.0.1:" + adminPort, tokens));
     String name = "gateway-" + number;
     ServiceEnvironment common = environment(links);
@@ -302,6 +304,16 @@ public abstract class PipelineLab implements AutoCloseable {
 
   public AdminClient admin() {
     return admin(1);
+  }
+
+  /** A client of the shoppers' port of a gateway, or of something before it. */
+  ShopClient shopAt(int port) {
+    return new ShopClient("http://127.0.0.1:" + port, tokens, PATIENCE);
+  }
+
+  /** The shoppers' ports of the gateways. */
+  List<Integer> shopPorts() {
+    return shopPorts;
   }
 
   /** The admin port of a gateway. */

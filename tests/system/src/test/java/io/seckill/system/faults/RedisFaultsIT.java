@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.ServiceMetrics;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -14,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -166,6 +170,44 @@ class RedisFaultsIT {
   void slow() {
     List<TcpProxy> links = lab.gateways().stream().map(one -> one.links().redis()).toList();
     outage("6 Redis slow", Fault.slow("gateways to Redis", links, SLOW));
+  }
+
+  /** Neither gateway is ready then, and one of them does not answer HAProxy's checks. */
+  @Tag("proof")
+  @Test
+  @DisplayName("6: Redis killed and a gateway frozen, behind HAProxy")
+  void killedBehindHaProxy() throws Exception {
+    SaleOffer strong = lab.plenty().strong();
+    lab.open(strong);
+    try (HaProxy proxy = HaProxy.before(lab);
+        FaultRun run = lab.run("6 Redis killed, behind HAProxy").begin(100)) {
+      long sku = run.sale(0).skuId();
+      Signals.await("HAProxy to pass requests on", () -> proxy.shop().page(sku).status() == 200);
+      run.during(
+          Fault.of(lab, "Redis", "kill"),
+          () -> {
+            Signals.await(
+                "both gateways to be not ready",
+                () -> lab.gateways().stream().noneMatch(ServiceInstance::isReady));
+            lab.gateway(1).freeze();
+            Signals.await(
+                "HAProxy to leave the frozen gateway out", () -> isDecided(proxy, strong, 5));
+            assertThat(isDecided(proxy, strong, 40)).as("strong purchases are confirmed").isTrue();
+            Answer other = Bounded.get(proxy.shop().buyAsync(1, sku, 1, "key-behind-haproxy"));
+            assertThat(other.status()).as("%s", other).isEqualTo(503);
+            assertThat(other.text("correlationId")).as("not HAProxy's own").isNotEmpty();
+            Signals.await("health to be known", () -> proxy.health().text("status").equals("DOWN"));
+          });
+      lab.gateway(1).thaw();
+      run.judge();
+    }
+  }
+
+  private static boolean isDecided(HaProxy proxy, SaleOffer sale, int purchases) {
+    return IntStream.range(0, purchases)
+        .mapToObj(n -> "key-" + System.nanoTime())
+        .map(key -> Bounded.get(proxy.shop().buyAsync(1, sale.skuId(), 1, key)))
+        .allMatch(answer -> answer.status() == 201);
   }
 
   private void outage(String row, Fault fault) {

@@ -64,6 +64,16 @@ class ShippedSizesTest {
         .isLessThanOrEqualTo(maxConnections());
   }
 
+  /** Pools grow to their bounds for seconds; gateways that nobody calls leave MySQL to others. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gateway-service", "order-consumer"})
+  void poolsOfIdleServicesShrink(String service) throws IOException {
+    JsonNode pool = hikari(service);
+
+    assertThat(pool.path("minimum-idle").asInt(-1)).isZero();
+    assertThat(pool.path("idle-timeout").asInt()).isBetween(1, 10_000);
+  }
+
   @Test
   void jvmsFitIntoTheMemoryOfTheirPods() throws IOException {
     String kustomization = read("deploy/kubernetes/base/kustomization.yaml");
@@ -116,12 +126,13 @@ class ShippedSizesTest {
   }
 
   private static int gatewayPool() throws IOException {
+    return hikari("gateway-service").path("maximum-pool-size").asInt();
+  }
+
+  private static JsonNode hikari(String service) throws IOException {
     Map<String, Object> settings =
-        new Yaml().load(read("gateway-service/src/main/resources/application.yml"));
-    return JsonMapper.shared()
-        .<JsonNode>valueToTree(settings)
-        .at("/spring/datasource/hikari/maximum-pool-size")
-        .asInt();
+        new Yaml().load(read(service + "/src/main/resources/application.yml"));
+    return JsonMapper.shared().<JsonNode>valueToTree(settings).at("/spring/datasource/hikari");
   }
 
   /** ConnectionPoolsTest compares the documented number with the pools. */

@@ -19,17 +19,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * A Prometheus with the deployed alert rules that scrapes running processes once a second. How long
- * an alert must hold ({@code for}) is cut to two seconds, because alerts.test.yml proves the real
- * times; expressions and bounds are those deployed.
- */
+/** A Prometheus with the deployed alert rules that scrapes running processes once a second. */
 public final class AlertWatch implements AutoCloseable {
 
   private static final Path DEPLOYED =
@@ -47,16 +44,27 @@ public final class AlertWatch implements AutoCloseable {
   }
 
   /**
-   * Starts it; skips the test when Prometheus is not installed.
+   * Starts it; skips the test when Prometheus is not installed. How long an alert must hold ({@code
+   * for}) is cut to two seconds, because alerts.test.yml proves the real times; expressions and
+   * bounds are those deployed.
    *
    * @param ports of this machine, by job
    */
   public static AlertWatch start(Map<String, List<Integer>> ports) {
+    return start(ports, rules -> rules.replaceAll("(?m)^( +for:) .*$", "$1 2s"));
+  }
+
+  /** The same with the real times, for a test that nothing fires. */
+  public static AlertWatch startAsDeployed(Map<String, List<Integer>> ports) {
+    return start(ports, UnaryOperator.identity());
+  }
+
+  private static AlertWatch start(Map<String, List<Integer>> ports, UnaryOperator<String> change) {
     assumeThat(isInstalled("prometheus")).as("prometheus, of Debian's package prometheus").isTrue();
     try {
       Path home = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "prometheus");
       String rules = Files.readString(DEPLOYED.resolve("alerts.yml"));
-      Files.writeString(home.resolve("alerts.yml"), rules.replaceAll("(?m)^( +for:) .*$", "$1 2s"));
+      Files.writeString(home.resolve("alerts.yml"), change.apply(rules));
       Files.writeString(home.resolve("prometheus.yml"), configuration(ports));
       int port = Ports.free();
       Process process =

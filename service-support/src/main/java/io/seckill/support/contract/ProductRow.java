@@ -1,4 +1,4 @@
-package io.seckill.support.web;
+package io.seckill.support.contract;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.order.PurchasePolicy;

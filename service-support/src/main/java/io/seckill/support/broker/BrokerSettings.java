@@ -1,7 +1,8 @@
-package io.seckill.relay.publish;
+package io.seckill.support.broker;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerAddresses;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,7 +12,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How the relay reaches RabbitMQ.
+ * How a service reaches RabbitMQ.
  *
  * @param urls {@code amqp[s]://user:password@host:port/vhost}, one for each address; amqps checks
  *     certificate and host name. Required
@@ -31,6 +32,13 @@ public record BrokerSettings(
     check(
         heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60,
         "seckill.broker.heartbeat must be 1s..60s");
+  }
+
+  /** For connections to any of the addresses, without automatic recovery. */
+  public ConnectionFactory factory() {
+    ConnectionFactory factory = new BrokerAddresses(urls, caFile);
+    factory.setRequestedHeartbeat((int) heartbeat.toSeconds());
+    return factory;
   }
 
   /** Without the passwords. */

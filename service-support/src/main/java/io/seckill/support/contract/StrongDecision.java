@@ -1,4 +1,4 @@
-package io.seckill.consumer.storage;
+package io.seckill.support.contract;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
@@ -43,15 +43,15 @@ public record StrongDecision(
     UNKNOWN
   }
 
-  static StrongDecision of(Outcome without) {
+  public static StrongDecision of(Outcome without) {
     return new StrongDecision(without, null, null);
   }
 
-  static StrongDecision confirmed(OrderId id) {
+  public static StrongDecision confirmed(OrderId id) {
     return new StrongDecision(Outcome.CONFIRMED, id, OrderStatus.CONFIRMED);
   }
 
-  static StrongDecision repeated(OrderId id, OrderStatus status) {
+  public static StrongDecision repeated(OrderId id, OrderStatus status) {
     return new StrongDecision(Outcome.REPEATED, id, status);
   }
 }

@@ -1,0 +1,89 @@
+package io.seckill.consumer.web;
+
+import io.seckill.support.web.Problem;
+import io.seckill.support.web.ProblemCode;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.regex.Pattern;
+import org.springframework.boot.tomcat.autoconfigure.TomcatServerProperties;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.stereotype.Component;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Bounds the requests of each kind that are served at the same time, so that those that wait leave
+ * threads to the others: payments wait for the provider, purchases and operators' calls for MySQL.
+ * A request above the bound is 503 BUSY at once, and has had no effect.
+ */
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE + 1) // after the token was checked
+class ThreadShares extends OncePerRequestFilter {
+
+  private static final int ALL_SHARES = 16;
+
+  private final Map<Kind, Semaphore> free = new EnumMap<>(Kind.class);
+
+  ThreadShares(TomcatServerProperties server) {
+    int threads = server.getThreads().getMax();
+    for (Kind kind : Kind.values()) {
+      free.put(kind, new Semaphore(Math.max(1, threads * kind.shares / ALL_SHARES)));
+    }
+  }
+
+  /**
+   * The kinds, with the sixteenths of all threads that they may take. A gateway has at most 32
+   * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
+   * these two, of 256, are as many as the connections of twelve gateways.
+   */
+  enum Kind {
+    ORDERS("/internal/v1/orders/.*", 5),
+    PURCHASES("/internal/v1/purchases", 6),
+    /** Their senders need no token until they have sent the body. */
+    CALLBACKS("/internal/v1/payments/callback", 1),
+    HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),
+    /** Operators' calls, and what gateways read and report. */
+    OTHERS(".*", 2);
+
+    private final Pattern paths;
+    private final int shares;
+
+    Kind(String paths, int shares) {
+      this.paths = Pattern.compile(paths);
+      this.shares = shares;
+    }
+
+    /** By the path as sent: another spelling of it counts as {@link #OTHERS}. */
+    static Kind of(String path) {
+      for (Kind kind : values()) {
+        if (kind.paths.matcher(path).matches()) {
+          return kind;
+        }
+      }
+      throw new IllegalStateException("not reached: the last kind has every path");
+    }
+  }
+
+  @Override
+  protected void doFilterInternal(
+      HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+      throws ServletException, IOException {
+    Semaphore places = Objects.requireNonNull(free.get(Kind.of(request.getRequestURI())));
+    if (!places.tryAcquire()) {
+      InternalTokenFilter.refuse(response, Problem.of(ProblemCode.BUSY));
+      return;
+    }
+    try {
+      chain.doFilter(request, response);
+    } finally {
+      places.release();
+    }
+  }
+}

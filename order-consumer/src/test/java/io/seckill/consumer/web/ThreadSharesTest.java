@@ -1,0 +1,117 @@
+package io.seckill.consumer.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.consumer.web.ThreadShares.Kind;
+import jakarta.servlet.ServletException;
+import java.io.IOException;
+import java.util.EnumSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.tomcat.autoconfigure.TomcatServerProperties;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+
+class ThreadSharesTest {
+
+  private static final int THREADS = 32;
+
+  private final ThreadShares filter = new ThreadShares(threads(THREADS));
+
+  private static TomcatServerProperties threads(int max) {
+    TomcatServerProperties settings = new TomcatServerProperties();
+    settings.getThreads().setMax(max);
+    return settings;
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/internal/v1/orders/4711/payment, ORDERS",
+    "/internal/v1/orders/4711/cancel, ORDERS",
+    "/internal/v1/purchases, PURCHASES",
+    "/internal/v1/payments/callback, CALLBACKS",
+    "/internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
+    "/internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
+    "/actuator/health/liveness, HEARTBEATS_AND_PROBES",
+    "/actuator/prometheus, HEARTBEATS_AND_PROBES",
+    "/internal/v1/skus/1001/state, OTHERS",
+    "/internal/v1/skus/1001/lost-admissions, OTHERS",
+    "/internal/v1/fallback/enter, OTHERS",
+    "/internal/v1/gateways/x/../../orders/1/payment, OTHERS",
+    "/internal/v1/%6frders/4711/payment, OTHERS",
+    "/, OTHERS"
+  })
+  void everyPathIsOfOneKind(String path, Kind kind) {
+    assertThat(Kind.of(path)).isEqualTo(kind);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void noKindTakesTheThreadsOfTheOthers(Kind kind) throws Exception {
+    int taken =
+        whileAllWait(
+            kind,
+            () -> {
+              MockHttpServletResponse refused = send(kind);
+              assertThat(refused.getStatus()).isEqualTo(503);
+              assertThat(refused.getHeader("Retry-After")).isEqualTo("1");
+              assertThat(refused.getContentAsString()).contains("\"code\":\"BUSY\"");
+              for (Kind other : EnumSet.complementOf(EnumSet.of(kind))) {
+                assertThat(send(other).getStatus()).as("%s", other).isEqualTo(200);
+              }
+            });
+
+    assertThat(send(kind).getStatus()).as("afterwards").isEqualTo(200);
+    assertThat(taken).isBetween(1, THREADS / 2);
+  }
+
+  @Test
+  void allKindsTogetherHaveNoMoreThanAllThreads() throws Exception {
+    int all = 0;
+    for (Kind kind : Kind.values()) {
+      all += whileAllWait(kind, () -> {});
+    }
+
+    assertThat(all).isEqualTo(THREADS);
+  }
+
+  private interface Check {
+    void run() throws ServletException, IOException;
+  }
+
+  /** Returns the number of requests that are served at the same time, each within another. */
+  private int whileAllWait(Kind kind, Check check) throws ServletException, IOException {
+    int[] served = {0};
+    MockHttpServletResponse response = new MockHttpServletResponse();
+    filter.doFilter(
+        request(kind),
+        response,
+        (request, reply) -> {
+          served[0] += 1 + whileAllWait(kind, check);
+        });
+    if (response.getStatus() == 503) {
+      check.run();
+    }
+    return served[0];
+  }
+
+  private MockHttpServletResponse send(Kind kind) throws ServletException, IOException {
+    MockHttpServletResponse response = new MockHttpServletResponse();
+    filter.doFilter(request(kind), response, (request, reply) -> {});
+    return response;
+  }
+
+  private static MockHttpServletRequest request(Kind kind) {
+    return new MockHttpServletRequest(
+        "POST",
+        switch (kind) {
+          case ORDERS -> "/internal/v1/orders/4711/payment";
+          case PURCHASES -> "/internal/v1/purchases";
+          case CALLBACKS -> "/internal/v1/payments/callback";
+          case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
+          case OTHERS -> "/internal/v1/fallback/enter";
+        });
+  }
+}

@@ -1,0 +1,5 @@
+/** The address of RabbitMQ. */
+@NullMarked
+package io.seckill.support.broker;
+
+import org.jspecify.annotations.NullMarked;

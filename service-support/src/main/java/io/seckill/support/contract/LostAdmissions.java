@@ -1,0 +1,16 @@
+package io.seckill.support.contract;
+
+import io.seckill.support.web.RequestChecks;
+
+/**
+ * The admissions of a SKU before a Redis server took over that lacks some of them.
+ *
+ * @param seq of the latest admission
+ */
+public record LostAdmissions(long epoch, long seq) {
+
+  public LostAdmissions {
+    RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE);
+    RequestChecks.integer("seq", seq, 1, Long.MAX_VALUE / 2);
+  }
+}

@@ -1,0 +1,16 @@
+package io.seckill.support.contract;
+
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.web.RequestChecks;
+
+/**
+ * The state that a sale shall have.
+ *
+ * @param state one of {@link SaleState#REQUESTABLE}
+ */
+public record StateRequest(String state) {
+
+  public StateRequest {
+    RequestChecks.oneOf("state", state, SaleState.REQUESTABLE);
+  }
+}

@@ -1,0 +1,98 @@
+package io.seckill.support.contract;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.RejectReason;
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.support.contract.Handover.Admitted;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
+import io.seckill.support.contract.Heartbeat.RedisView;
+import io.seckill.support.contract.StrongDecision.Outcome;
+import io.seckill.support.contract.StrongPurchases.Decisions;
+import io.seckill.support.contract.StrongPurchases.StrongPurchase;
+import io.seckill.support.web.StrictJson;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Both sides of the internal port read what the other one writes. */
+class ContractTest {
+
+  private static final OrderMessage ORDER = order(null);
+  private static final Instant TIME = Instant.parse("2026-11-21T10:00:00.123Z");
+
+  static Stream<Record> records() {
+    return Stream.of(
+        new Shopper(7),
+        new LostAdmissions(3, 17),
+        new StateRequest("PAUSED"),
+        new Heartbeat(
+            "gateway:8080",
+            FallbackMode.AUTOMATIC,
+            2,
+            RedisView.UNUSABLE,
+            5,
+            BreakerState.HALF_OPEN,
+            50,
+            3),
+        new HeartbeatAnswer(2, 50, 3),
+        new Handover(2, List.of(ORDER), List.of(new Admitted(1_001, 3, 5)), true, false),
+        new StrongPurchases(List.of(new StrongPurchase(1, 7, "key-00000001", 2, null))),
+        new Decisions(
+            List.of(
+                StrongDecision.confirmed(ORDER.orderId()), StrongDecision.of(Outcome.SOLD_OUT))),
+        new OrderRow(
+            ORDER.orderId(),
+            7,
+            1_001,
+            2,
+            9_900,
+            "key-00000001",
+            OrderStatus.REJECTED,
+            RejectReason.SOLD_OUT,
+            TIME,
+            TIME,
+            TIME));
+  }
+
+  @ParameterizedTest
+  @MethodSource("records")
+  void readsWhatItWrites(Record written) {
+    byte[] json = StrictJson.MAPPER.writeValueAsBytes(written);
+
+    assertThat(StrictJson.read(json, written.getClass())).isEqualTo(written);
+  }
+
+  @Test
+  void idsAndModesAreTextAndATraceContextIsNotHandedOver() {
+    OrderMessage traced = order("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+    assertThat(json(new Handover(1, List.of(traced), List.of(), true, true)))
+        .isEqualTo(
+            """
+            {"term":1,"orders":[{"orderId":"%s","userId":7,"skuId":1001,"quantity":2,\
+            "requestId":"key-00000001","policy":"LIMITED","epoch":3,"seq":17,"admittedAt":5}],\
+            "admitted":[],"isLast":true,"isComplete":true}"""
+                .formatted(traced.orderId()));
+    assertThat(json(FallbackMode.AUTOMATIC)).isEqualTo("\"automatic\"");
+  }
+
+  private static String json(Object written) {
+    return new String(StrictJson.MAPPER.writeValueAsBytes(written), UTF_8);
+  }
+
+  private static OrderMessage order(String traceparent) {
+    OrderId id = OrderId.of(1_790_000_000_000L, 1_001 % 16, 3, 1);
+    return new OrderMessage(
+        id, 7, 1_001, 2, "key-00000001", PurchasePolicy.LIMITED, 3, 17, 5, traceparent);
+  }
+}

@@ -1,0 +1,89 @@
+package io.seckill.system.faults;
+
+import io.seckill.system.shop.Answer;
+import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.Ports;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+
+/** HAProxy as {@code scripts/up --ha} runs it, in front of a lab's gateways and order-consumers. */
+final class HaProxy implements AutoCloseable {
+
+  private static final Path CONFIGURATION =
+      Path.of(System.getProperty("seckill.root"), "deploy/haproxy/haproxy.cfg");
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final int adminPort = Ports.free();
+  private final ShopClient shop;
+  private final Process process;
+
+  private HaProxy(PipelineLab lab) throws IOException {
+    int shopPort = Ports.free();
+    this.shop = lab.shopAt(shopPort);
+    ProcessBuilder builder =
+        new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(new File("target", "haproxy-" + shopPort + ".log"));
+    Map<String, String> environment = builder.environment();
+    environment.put("BIND", "127.0.0.1");
+    environment.put("GATEWAY_PORT", Integer.toString(shopPort));
+    environment.put("ADMIN_PORT", Integer.toString(adminPort));
+    environment.put("CONSUMER_PORT", Integer.toString(Ports.free()));
+    putAddresses(environment, "GATEWAY", lab.shopPorts());
+    putAddresses(environment, "ADMIN", healthPorts(lab.gateways()));
+    putAddresses(environment, "CONSUMER", healthPorts(lab.consumers()));
+    this.process = builder.start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-haproxy"));
+  }
+
+  static HaProxy before(PipelineLab lab) {
+    try {
+      return new HaProxy(lab);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<Integer> healthPorts(List<ServiceInstance> services) {
+    return services.stream().map(ServiceInstance::healthPort).toList();
+  }
+
+  private static void putAddresses(
+      Map<String, String> environment, String name, List<Integer> ports) {
+    for (int number = 1; number <= ports.size(); number++) {
+      environment.put(name + "_" + number, "127.0.0.1:" + ports.get(number - 1));
+    }
+  }
+
+  /** A client of its port for shoppers. */
+  ShopClient shop() {
+    return shop;
+  }
+
+  /** The health that a gateway reports. */
+  Answer health() throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + "/api/v1/health"))
+            .timeout(PATIENCE)
+            .build();
+    HttpResponse<String> response = HTTP.send(request, BodyHandlers.ofString());
+    return new Answer(response.statusCode(), JsonMapper.shared().readTree(response.body()));
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
