@@ -1,7 +1,12 @@
 package io.seckill.consumer;
 
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.seckill.testing.mutation.Mutants;
+import io.seckill.testing.mutation.Mutation;
 import io.seckill.testing.mutation.MutationCase;
 import io.seckill.testing.suite.Tiers;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -12,5 +17,15 @@ class ConsumerMutationTiersTest {
   @MethodSource("io.seckill.consumer.ConsumerMutationsIT#mutations")
   void theTestOfAMutationIsInTheDefaultTier(MutationCase mutation) {
     Tiers.assertInDefaultTier(mutation.test());
+  }
+
+  static List<Mutation> all() {
+    return Mutants.all(ConsumerMutationsIT.mutations(), ConsumerMutations.class);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("all")
+  void eachPartOfAMutationFindsWhatItChanges(Mutation mutation) {
+    assertThatCode(() -> Mutants.change(mutation)).doesNotThrowAnyException();
   }
 }

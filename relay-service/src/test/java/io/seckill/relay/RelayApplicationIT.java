@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.relay.lane.RelayProcess;
-import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestOutbox;
-import io.seckill.relay.lane.TestRelay;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
@@ -19,7 +17,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -33,59 +30,16 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 @ExtendWith(TestServers.class)
 class RelayApplicationIT {
 
-  private static final int SIGTERM_EXIT = 143;
-
   private final HttpClient http = HttpClient.newHttpClient();
   private final RedisDatabase redis = TestServers.redis().newDatabase();
   private final RabbitVhost rabbit = TestServers.rabbit().newVhost();
   private final TestOutbox outbox = new TestOutbox(redis.url());
-  private final TestBroker broker = TestBroker.consuming(rabbit.url());
   private final int port = Ports.free();
 
   @AfterEach
   void disconnect() {
     outbox.close();
-    broker.close();
     rabbit.delete();
-  }
-
-  @Tag("proof")
-  @Test
-  void drainsAndReleasesOnSigterm() throws Exception {
-    try (RelayProcess relay = RelayProcess.jar(environment())) {
-      List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
-      eventually().until(() -> broker.seen() > 500);
-      assertThat(relay.terminate(30)).isEqualTo(SIGTERM_EXIT);
-      assertThat(outbox.inPrivateQueues()).isZero();
-
-      try (TestRelay second = TestRelay.start(redis.url(), rabbit.url())) {
-        eventually().until(() -> broker.seen() == admitted.size());
-        assertThat(broker.duplicates()).isZero();
-        assertThat(second.count("adopted")).isZero();
-      }
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  void isAdoptedAfterKillMinus9() throws Exception {
-    List<String> admitted = outbox.admit(10_000, TestOutbox.skusOfEveryPartition());
-    try (RelayProcess killed = RelayProcess.jar(environment())) {
-      eventually().until(() -> broker.seen() > 500);
-      killed.kill();
-    }
-    assertThat(outbox.privateQueues()).anyMatch(this::isOfTheJar);
-    try (TestRelay survivor = TestRelay.start(redis.url(), rabbit.url())) {
-      eventually().until(() -> outbox.privateQueues().stream().noneMatch(this::isOfTheJar));
-      eventually().until(() -> broker.seen() == admitted.size());
-      eventually().until(() -> outbox.inPrivateQueues() == 0);
-      assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-      assertThat(survivor.count("adopted")).isPositive();
-    }
-  }
-
-  private boolean isOfTheJar(String privateQueue) {
-    return privateQueue.contains(":lane:the-jar:");
   }
 
   @Test

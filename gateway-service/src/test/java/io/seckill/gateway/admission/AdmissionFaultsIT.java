@@ -10,15 +10,13 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.testing.GatewayAnswer;
-import io.seckill.gateway.testing.SeededDatabase;
+import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
-import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
-import io.seckill.testing.TestServers;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,40 +27,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
 
-@ExtendWith(TestServers.class)
-class AdmissionFaultsIT {
-
-  private RedisServer server;
-  private TcpProxy link;
-  private UnifiedJedis redis;
-  private SeededDatabase database;
-  private TestGateway gateway;
-
-  @BeforeEach
-  void start(MySqlServer mysql) throws IOException {
-    server = RedisServer.start("appendonly yes", "appendfsync always");
-    link = TcpProxy.to(server);
-    redis = server.open();
-    database = SeededDatabase.create(mysql);
-    gateway = database.gateway("redis://127.0.0.1:" + link.port());
-  }
-
-  @AfterEach
-  void stop() {
-    gateway.close();
-    redis.close();
-    link.close();
-    server.close();
-  }
+class AdmissionFaultsIT extends OwnRedis {
 
   @Test
   @DisplayName("A purchase whose reply from Redis was lost is admitted (facts.md 3, fault 2)")
@@ -117,7 +86,7 @@ class AdmissionFaultsIT {
         new ArrayList<>(
             List.of("seckill.redis.socket-timeout=10s", "seckill.admission.answer-within=10s"));
     settings.addAll(List.of(more));
-    return database.gateway("redis://127.0.0.1:" + link.port(), settings.toArray(String[]::new));
+    return newGateway(settings.toArray(String[]::new));
   }
 
   /** Buys until {@code done}; returns the bodies of all responses that are not admissions. */
@@ -348,18 +317,11 @@ class AdmissionFaultsIT {
         .orElseThrow();
   }
 
-  /** Restarts Redis and discards the test's own connections, which the restart has closed. */
-  private void restart() {
-    server.restart();
-    ((RedisClient) redis).getPool().clear();
-  }
-
   @Test
   void answersBusyAtOnceWhenTheQueueIsFullAndTakesNothing() throws Exception {
     gateway.close();
     gateway =
-        database.gateway(
-            "redis://127.0.0.1:" + link.port(),
+        newGateway(
             "seckill.admission.threads=1",
             "seckill.admission.max-batch=1",
             "seckill.admission.queue-capacity=1");

@@ -82,6 +82,8 @@ class ShopperLimitsIT {
 
       assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(429);
       assertThat(from(own, "10.0.0.1", "/").status()).isEqualTo(429);
+      assertThat(buyFrom(own, "10.0.0.1", sku).code()).isEqualTo("TOO_MANY_REQUESTS");
+      assertThat(buyFrom(own, "10.0.0.3", sku).status()).isNotEqualTo(429);
       assertThat(from(own, "10.0.0.2", "/").status()).isEqualTo(200);
       assertThat(own.adminGet("/admin/v1/skus").status()).isEqualTo(200);
     }
@@ -137,6 +139,12 @@ class ShopperLimitsIT {
 
   private static TestGateway gateway(RedisDatabase redis, String... properties) {
     return TestGateway.start(redis, stage.mysqlDatabase(), stage.consumer().url(), properties);
+  }
+
+  private static GatewayAnswer buyFrom(TestGateway gateway, String address, long sku) {
+    return gateway.post(
+        gateway.purchase(stage.newUser(), sku).header("X-Forwarded-For", address),
+        "{\"quantity\":1}");
   }
 
   private static GatewayAnswer from(TestGateway gateway, String address, String path) {

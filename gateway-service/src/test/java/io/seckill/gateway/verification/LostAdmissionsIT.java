@@ -6,59 +6,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
-import io.seckill.gateway.testing.SeededDatabase;
-import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestSale;
-import io.seckill.testing.MySqlServer;
-import io.seckill.testing.RedisServer;
-import io.seckill.testing.TcpProxy;
-import io.seckill.testing.TestServers;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Redis comes back without admissions that MySQL has not stored yet, or without those of a sale
  * that is not open.
  */
-@ExtendWith(TestServers.class)
-class LostAdmissionsIT {
+class LostAdmissionsIT extends OwnRedis {
 
   private static final long SKU = 1_002;
   private static final List<String> STOPPED = List.of("PAUSED", "CLOSED", "PREHEATED");
-
-  private RedisServer server;
-  private TcpProxy link;
-  private UnifiedJedis redis;
-  private SeededDatabase database;
-  private TestGateway gateway;
-
-  @BeforeEach
-  void start(MySqlServer mysql) throws IOException {
-    server = RedisServer.start("appendonly yes", "appendfsync always");
-    link = TcpProxy.to(server);
-    redis = server.open();
-    database = SeededDatabase.create(mysql);
-    gateway = newGateway();
-  }
-
-  private TestGateway newGateway() {
-    return database.gateway("redis://127.0.0.1:" + link.port());
-  }
-
-  @AfterEach
-  void stop() {
-    gateway.close();
-    redis.close();
-    link.close();
-    server.close();
-  }
 
   @Test
   void sellsNothingAgainThatItAdmittedBeforeMySqlHeardOfIt() {
@@ -175,8 +136,7 @@ class LostAdmissionsIT {
   /** Restarts Redis and applies the change before the gateway can connect again. */
   private void comesBack(Runnable change) {
     link.cut();
-    server.restart();
-    ((RedisClient) redis).getPool().clear();
+    restart();
     change.run();
     link.heal();
   }

@@ -6,6 +6,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.io.InputStream;
@@ -105,8 +106,8 @@ class TwoPortsIT {
 
       assertThat(Bounded.get(inHand).code()).isEqualTo("UNKNOWN_SKU");
       Bounded.get(stop);
-      assertThat(isOpen(own.adminPort())).isFalse();
-      assertThat(isOpen(own.shopPort())).isFalse();
+      assertThat(Ports.isOpen(own.adminPort())).isFalse();
+      assertThat(Ports.isOpen(own.shopPort())).isFalse();
     }
   }
 
@@ -119,14 +120,6 @@ class TwoPortsIT {
       String answer = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
 
       assertThat(answer).startsWith("HTTP/1.1 4").doesNotContain("Exception");
-    }
-  }
-
-  private static boolean isOpen(int port) {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return socket.isConnected();
-    } catch (IOException e) {
-      return false;
     }
   }
 }

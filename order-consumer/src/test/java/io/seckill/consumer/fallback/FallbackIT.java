@@ -160,19 +160,6 @@ class FallbackIT {
   }
 
   @Test
-  void whatAGatewayDoesNotTellMayBeAllThatMySqlHasNotSold() {
-    sale.admit(7, 4);
-    awaitLook(4);
-    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
-
-    fallback.enter();
-    fallback.awaitState("MYSQL");
-
-    assertThat(fallback.number(sku, "reserved_units"))
-        .as("16 that are unsold, and 4 that were admitted")
-        .isEqualTo(20);
-  }
-
   /** Redis admits six units more after the last look at it, and order-consumer loses it then. */
   @ParameterizedTest(name = "handed over {0}, with the orders {1}: {2} reserved")
   @CsvSource({

@@ -17,6 +17,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RecordedMessages;
 import io.seckill.consumer.testing.AdmissionFixture;
+import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
@@ -328,17 +329,7 @@ class GuardsIT {
         OrderFlood.order(first.skuId(), first.policy(), first.userId(), first.quantity());
     OrderId id = fresh.orderId();
     assertThat(id.partition()).isEqualTo(Partition.ofSku(first.skuId()));
-    return new OrderMessage(
-        id,
-        first.userId(),
-        first.skuId(),
-        first.quantity(),
-        first.requestId(),
-        first.policy(),
-        first.epoch(),
-        fresh.seq(),
-        fresh.admittedAt(),
-        null);
+    return AdmittedSale.copy(fresh, first.requestId(), first.policy());
   }
 
   private static String json(OrderMessage order, long quantity) {

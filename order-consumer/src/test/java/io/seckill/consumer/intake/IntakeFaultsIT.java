@@ -25,8 +25,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
@@ -41,9 +39,6 @@ class IntakeFaultsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong();
   private static final String QUEUE = BrokerTopology.orderQueue(0);
-
-  /** Each publishes a hundred orders and resets one link at random. */
-  private static final int ROUNDS = Boolean.getBoolean("seckill.proof") ? 60 : 20;
 
   @AutoClose
   private static final TestConsumer observer =
@@ -245,48 +240,6 @@ class IntakeFaultsIT {
     database.check();
   }
 
-  /** Connections are reset at random points of COMMITs, acks and confirms. */
-  @Tag("proof")
-  @Test
-  void storesEveryOrderOnceWhileAllLinksBreakAtRandom() { // faults 22, 29; facts.md 38
-    long seed = ThreadLocalRandom.current().nextLong();
-    Random random = new Random(seed);
-    int count = 100 * ROUNDS;
-    List<OrderMessage> orders = orders(1, count);
-    List<OrderMessage> tooMany = range(0, 100).mapToObj(i -> order(90_000, 1)).toList();
-    redis.admit(orders);
-    redis.admit(tooMany);
-    try (TestConsumer consumer = consumer(Map.of("seckill.intake.batch", "50"))) {
-      for (int i = 0; i < ROUNDS; i++) {
-        flood.publish(orders.subList(i * 100, i * 100 + 100));
-        if (i % 10 == 0) {
-          flood.publish(tooMany.subList(i, i + 10));
-        }
-        List.of(toMySql, toBroker, toRedis).get(random.nextInt(3)).reset();
-        long enough = Math.min(i * 100 + 100, database.settled(sku) + random.nextInt(100));
-        eventually()
-            .pollInterval(Duration.ofMillis(5))
-            .until(() -> database.settled(sku) >= enough);
-      }
-      flood.publish(tooMany);
-      assertThat(List.of(toMySql, toBroker, toRedis))
-          .as("links that were reset, seed %d", seed)
-          .allMatch(link -> link.resetConnections() > 0);
-
-      database.awaitOrders(sku, count + 100);
-      awaitQuiet();
-      assertThat(database.settled(sku)).as("seed %d", seed).isEqualTo(count + 100);
-      eventually()
-          .untilAsserted(
-              () -> assertThat(redis.stock(sku)).as("seed %d", seed).isEqualTo(99_995 - count));
-      assertThat(state(consumer)).isEqualTo(2);
-    }
-    assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku))
-        .as("seed %d", seed)
-        .isZero();
-    database.check();
-  }
-
   @Test
   void stopsWithEveryDeliveryStoredOrRequeued() { // fault 33
     List<OrderMessage> orders = orders(1, 10_000);
@@ -312,28 +265,6 @@ class IntakeFaultsIT {
       assertThat(duplicates(next))
           .as("duplicates of orders stored before")
           .isEqualTo((double) storedAndRequeued);
-    }
-    database.check();
-  }
-
-  /** The laboratory's consumers hand their queues over, too. */
-  @Tag("proof")
-  @Test
-  void handsAQueueOverToTheSpareProcess() {
-    try (TestConsumer first = consumer()) {
-      eventually().until(() -> state(first) == 2);
-      try (TestConsumer spare = observer.another(Map.of())) {
-        eventually().until(() -> state(spare) == 2);
-        flood.publish(orders(1, 100));
-        database.awaitOrders(sku, 100);
-        assertThat(stored(spare)).as("single active consumer").isZero();
-        toBroker.cut();
-        flood.publish(orders(101, 100));
-
-        eventually().until(() -> stored(spare) == 100);
-        database.awaitOrders(sku, 200);
-        toBroker.heal();
-      }
     }
     database.check();
   }

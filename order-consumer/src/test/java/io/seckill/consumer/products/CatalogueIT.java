@@ -24,8 +24,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
 @ExtendWith(TestServers.class)
@@ -95,30 +93,6 @@ class CatalogueIT {
       assertThat(api.put(path, body).body().path("limitPerUser").intValue()).isZero();
     }
     assertThat(column("limit_per_user")).isEqualTo("0");
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "priceCents, 9900, 9901",
-    "stock, 500, 501",
-    "policy, \"LIMITED\", \"ONE_PER_USER\"",
-    "limitPerUser, :2, :3",
-    "opensAt, 2026-01-01T00, 2026-01-01T01",
-    "closesAt, 2036-01-01T00, 2035-01-01T00"
-  })
-  void afterThePreheatAnEditIsRefusedNamingTheField(String field, String old, String changed) {
-    api.put(path, Sales.product("LIMITED", 2, 500));
-    api.post(path + "/preheat", "{}");
-    String body = Sales.product("LIMITED", 2, 500).replace(old, changed);
-    if (field.equals("policy")) {
-      body = body.replace(":2", ":1");
-    }
-
-    Answer refused = api.put(path, body);
-
-    assertThat(refused.status()).isEqualTo(409);
-    assertThat(refused.code()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
-    assertThat(refused.field()).isEqualTo(field);
   }
 
   @Test
@@ -214,34 +188,6 @@ class CatalogueIT {
   }
 
   @Test
-  void preheatRaisesTheEpochAndSettlesTheSequence() {
-    api.put(path, Sales.product("LIMITED", 2, 500));
-    consumer.update("UPDATE products SET last_seq = 7 WHERE sku_id = ?", sku);
-
-    Answer first = api.post(path + "/preheat", "{}");
-    Answer again = api.post(path + "/preheat", "{}");
-
-    assertThat(first.status()).isEqualTo(200);
-    assertThat(first.text("state")).isEqualTo("PREHEATED");
-    assertThat(first.number("epoch")).isEqualTo(1);
-    assertThat(first.number("settled")).isEqualTo(7);
-    assertThat(again.number("epoch")).isEqualTo(2);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"OPEN", "PAUSED"})
-  void preheatIsRefusedWhileTheSaleRuns(String state) {
-    new Sales(consumer).openInMySql(sku, "LIMITED", 2, 500);
-    api.post(path + "/state", "{\"state\":\"" + state + "\"}");
-
-    Answer refused = api.post(path + "/preheat", "{}");
-
-    assertThat(refused.status()).isEqualTo(409);
-    assertThat(refused.code()).isEqualTo("SALE_RUNNING");
-    assertThat(column("epoch")).isEqualTo("1");
-  }
-
-  @Test
   void preheatIsRefusedWhileRedisHasAdmittedWhatMySqlHasNotSettled() {
     closedSale();
     consumer.redis().hset(RedisKeys.sku(sku), Map.of("seq", "12"));
@@ -287,26 +233,6 @@ class CatalogueIT {
     consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
 
     assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
-  }
-
-  @Test
-  void aSaleMovesOnlyAlongItsTransitionsAndRepeatsAreFine() {
-    assertThat(state("OPEN").code()).isEqualTo("UNKNOWN_SKU");
-    api.put(path, Sales.product("LIMITED", 2, 500));
-    assertThat(state("OPEN").code()).isEqualTo("ILLEGAL_TRANSITION");
-    assertThat(state("CLOSED").code()).isEqualTo("ILLEGAL_TRANSITION");
-    api.post(path + "/preheat", "{}");
-
-    assertThat(state("PAUSED").code()).isEqualTo("ILLEGAL_TRANSITION");
-    for (String step : List.of("OPEN", "OPEN", "PAUSED", "PAUSED", "OPEN", "CLOSED", "CLOSED")) {
-      Answer moved = state(step);
-      assertThat(moved.status()).isEqualTo(200);
-      assertThat(moved.text("state")).isEqualTo(step);
-    }
-    Answer refused = state("OPEN");
-    assertThat(refused.status()).isEqualTo(409);
-    assertThat(refused.code()).isEqualTo("ILLEGAL_TRANSITION");
-    assertThat(refused.text("saleState")).isEqualTo("CLOSED");
   }
 
   @Test

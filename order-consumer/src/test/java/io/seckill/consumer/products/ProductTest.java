@@ -7,6 +7,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
@@ -56,14 +57,45 @@ class ProductTest {
     assertThat(edited.stateVersion()).isEqualTo(stateVersion);
   }
 
-  @Test
-  void aRefusedEditChangesNothing() {
+  @ParameterizedTest
+  @CsvSource({
+    "priceCents, 9901, 500, LIMITED, 2, REDIS, 0, 0",
+    "stock, 9900, 501, LIMITED, 2, REDIS, 0, 0",
+    "policy, 9900, 500, ONE_PER_USER, 1, REDIS, 0, 0",
+    "limitPerUser, 9900, 500, LIMITED, 3, REDIS, 0, 0",
+    "decides, 9900, 500, LIMITED, 2, MYSQL, 0, 0",
+    "opensAt, 9900, 500, LIMITED, 2, REDIS, 1, 0",
+    "closesAt, 9900, 500, LIMITED, 2, REDIS, 0, -1"
+  })
+  void afterThePreheatARefusedEditNamesItsFieldAndChangesNothing(
+      String field,
+      int cents,
+      long stock,
+      PurchasePolicy policy,
+      int limit,
+      Decider decider,
+      int opensLater,
+      int closesLater) {
     Product product = product(Decider.REDIS).preheat(100, RETENTION, 0);
     ProductRow before = product.row();
+    ProductRules wanted =
+        new ProductRules(
+            "Radio",
+            cents,
+            stock,
+            policy,
+            limit,
+            decider,
+            OPENING.plusMillis(opensLater),
+            CLOSING.plusMillis(closesLater));
 
-    assertThatThrownBy(() -> product.edit(rules(Decider.MYSQL, 500, "Radio", CLOSING)))
-        .isInstanceOf(ProblemException.class);
-
+    assertThatThrownBy(() -> product.edit(wanted))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            refused -> {
+              assertThat(refused.problem().code()).isEqualTo(ProblemCode.IMMUTABLE_AFTER_PREHEAT);
+              assertThat(refused.problem().field()).isEqualTo(field);
+            });
     assertThat(product.row()).isEqualTo(before);
   }
 

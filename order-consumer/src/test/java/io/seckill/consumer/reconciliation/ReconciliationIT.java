@@ -95,14 +95,7 @@ class ReconciliationIT {
   @Test
   void leavesADeadLetterToTheOperator() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    OrderMessage other = sale.admit(1, 1);
-    flood.publish(withPolicy(other, PurchasePolicy.UNLIMITED));
-    eventually()
-        .until(
-            () ->
-                ledger.number(
-                        "SELECT COUNT(*) FROM dead_letter WHERE order_id = " + other.orderId())
-                    == 1);
+    deadLetter(sale.admit(1, 1));
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
     assertThat(sale.stock()).isEqualTo(99);
@@ -458,8 +451,7 @@ class ReconciliationIT {
   void reservesTheUnitsOfADeadLetterThatIsOnItsWayAgain() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage dead = sale.admit(1, 3);
-    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
-    ledger.await("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId(), 1);
+    deadLetter(dead);
     sale.forget();
     // As after an operator's replay between barrier and snapshot, before the order is stored.
     consumer.update(
@@ -579,12 +571,7 @@ class ReconciliationIT {
   void reservesTheUnitsOfADeadLetter() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage dead = sale.admit(1, 3);
-    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
-    eventually()
-        .until(
-            () ->
-                ledger.number("SELECT COUNT(*) FROM dead_letter WHERE order_id = " + dead.orderId())
-                    == 1);
+    deadLetter(dead);
     sale.forget();
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
@@ -603,9 +590,7 @@ class ReconciliationIT {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage dead = sale.admit(1, 3);
     OrderMessage late = sale.admit(1, 3); // a lane keeps it until after the rebuild
-    flood.publish(withPolicy(dead, PurchasePolicy.UNLIMITED));
-    String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
-    ledger.await("SELECT COUNT(*) " + letter, 1);
+    String letter = deadLetter(dead);
     sale.forget();
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
     assertThat(sale.stock()).isEqualTo(97);
@@ -616,7 +601,8 @@ class ReconciliationIT {
       Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
       assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
     } else {
-      flood.publish(how.equals("alias") ? ofRequest(late, dead.requestId()) : late);
+      String request = how.equals("alias") ? dead.requestId() : late.requestId();
+      flood.publish(AdmittedSale.copy(late, request, late.policy()));
       ledger.awaitOrders(sale.sku, 1);
       flood.publish(dead);
     }
@@ -634,20 +620,6 @@ class ReconciliationIT {
     JsonNode equation = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger").body();
     assertThat(equation.path("balanced").booleanValue()).as(equation.toString()).isTrue();
     ledger.check();
-  }
-
-  private static OrderMessage ofRequest(OrderMessage order, String requestId) {
-    return new OrderMessage(
-        order.orderId(),
-        order.userId(),
-        order.skuId(),
-        order.quantity(),
-        requestId,
-        order.policy(),
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
   }
 
   @Test
@@ -1020,17 +992,11 @@ class ReconciliationIT {
     return consumer.api().cancel(order.orderId(), order.userId());
   }
 
-  private static OrderMessage withPolicy(OrderMessage order, PurchasePolicy policy) {
-    return new OrderMessage(
-        order.orderId(),
-        order.userId(),
-        order.skuId(),
-        order.quantity(),
-        order.requestId(),
-        policy,
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
+  /** Puts a dead letter of the order into MySQL: its message has another policy. */
+  private static String deadLetter(OrderMessage order) {
+    flood.publish(AdmittedSale.copy(order, order.requestId(), PurchasePolicy.UNLIMITED));
+    String letter = "FROM dead_letter WHERE order_id = " + order.orderId();
+    ledger.await("SELECT COUNT(*) " + letter, 1);
+    return letter;
   }
 }

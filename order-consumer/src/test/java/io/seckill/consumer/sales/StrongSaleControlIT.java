@@ -195,18 +195,6 @@ class StrongSaleControlIT {
   }
 
   @Test
-  void afterThePreheatNothingElseCanDecide() {
-    open();
-
-    for (String other :
-        List.of(PRODUCT.replace("MYSQL", "REDIS"), Sales.product("LIMITED", 2, 100))) {
-      Answer refused = put(other);
-      assertThat(refused.code()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
-      assertThat(refused.field()).isEqualTo("decides");
-    }
-  }
-
-  @Test
   void aStopIsNotLookedForInRedis() {
     open();
     move("PAUSED");

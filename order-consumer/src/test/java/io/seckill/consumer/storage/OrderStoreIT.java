@@ -23,6 +23,7 @@ import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Known;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Stored;
+import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Sales;
@@ -336,18 +337,7 @@ class OrderStoreIT {
     sale(LIMITED, 5, 100);
     OrderMessage first = order(1, 2);
     OrderMessage second = order(1, 3);
-    OrderMessage same =
-        new OrderMessage(
-            second.orderId(),
-            1,
-            sku,
-            3,
-            first.requestId(),
-            LIMITED,
-            1,
-            second.seq(),
-            second.admittedAt(),
-            null);
+    OrderMessage same = AdmittedSale.copy(second, first.requestId(), LIMITED);
 
     StoredBatch batch = store.store(List.of(first, same));
     StoredBatch again = store.store(List.of(same));

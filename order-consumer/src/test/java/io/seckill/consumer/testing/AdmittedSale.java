@@ -64,6 +64,21 @@ public final class AdmittedSale {
     return order;
   }
 
+  /** The same order as the message of another request, or with another policy. */
+  public static OrderMessage copy(OrderMessage order, String requestId, PurchasePolicy policy) {
+    return new OrderMessage(
+        order.orderId(),
+        order.userId(),
+        order.skuId(),
+        order.quantity(),
+        requestId,
+        policy,
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
+  }
+
   /** Counts one of the admitted orders as not published. */
   public void oneUnpublished() {
     redis.hincrBy(RedisKeys.sku(sku), "publishedOrders", -1);

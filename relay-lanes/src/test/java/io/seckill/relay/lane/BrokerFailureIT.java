@@ -244,30 +244,6 @@ class BrokerFailureIT extends LaneFixture {
     assertThat(outbox.waiting()).isEqualTo(10);
   }
 
-  /** Row 22 of docs/proof.md: connection churn leaves no open connections behind. */
-  @Tag("proof")
-  @Test
-  void makesProgressWhileConnectionsAreResetAgainAndAgain() throws Exception {
-    broker.consume();
-    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
-      awaitAll(relay, LaneState.RUNNING);
-      List<String> admitted =
-          new ArrayList<>(outbox.admit(2_500, TestOutbox.skusOfEveryPartition()));
-      for (int i = 0; i < 3; i++) {
-        eventually().until(() -> proxy.openConnections() == relay.lanes().size());
-        long before = broker.seen();
-        long resets = proxy.resetConnections();
-        admitted.addAll(outbox.admit(500, TestOutbox.skusOfEveryPartition()));
-        proxy.reset();
-        assertThat(proxy.resetConnections()).as("connections reset").isGreaterThan(resets);
-        eventually().until(() -> broker.seen() > before);
-      }
-      eventually().until(() -> broker.seen() == admitted.size());
-      eventually().until(() -> proxy.openConnections() == relay.lanes().size());
-    }
-  }
-
   /** What was published waits in the queues until now. */
   private void everythingIsStored(List<String> admitted) {
     nothingIsLeft();

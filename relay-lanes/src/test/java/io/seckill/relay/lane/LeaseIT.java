@@ -11,7 +11,6 @@ import io.seckill.testing.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -187,44 +186,6 @@ class LeaseIT extends LaneFixture {
         everythingArrives(admitted);
         assertThat(other.count("leases.fenced")).isZero();
       }
-    }
-  }
-
-  /** Row 10 to 12 of docs/proof.md, at random. */
-  @Tag("proof")
-  @Test
-  void twoRelaysKilledAtRandomLoseNothing() throws Exception {
-    killAtRandom(2, 3);
-  }
-
-  @Tag("proof")
-  @Test
-  void fourRelaysKilledAtRandomLoseNothing() throws Exception {
-    killAtRandom(4, 6);
-  }
-
-  private void killAtRandom(int count, int kills) throws Exception {
-    long seed = System.nanoTime();
-    Random random = new Random(seed);
-    List<RelayProcess> relays = new ArrayList<>();
-    List<String> admitted = new ArrayList<>();
-    try {
-      for (int i = 0; i < count; i++) {
-        relays.add(RelayProcess.lanes(redis.url(), rabbit.url()));
-      }
-      for (int kill = 0; kill < kills; kill++) {
-        admitted.addAll(outbox.admit(3_000, TestOutbox.skusOfEveryPartition()));
-        int enough = Math.min(admitted.size(), broker.seen() + 500 + random.nextInt(2_000));
-        eventually().until(() -> broker.seen() >= enough);
-        int victim = random.nextInt(relays.size());
-        relays.get(victim).kill();
-        relays.set(victim, RelayProcess.lanes(redis.url(), rabbit.url()));
-      }
-      everythingArrives(admitted);
-    } catch (AssertionError | RuntimeException e) {
-      throw new AssertionError("seed " + seed, e);
-    } finally {
-      relays.forEach(RelayProcess::close);
     }
   }
 

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** A relay in a process of its own, so that it can be killed and frozen. */
 public final class RelayProcess implements AutoCloseable {
@@ -61,12 +60,6 @@ public final class RelayProcess implements AutoCloseable {
   /** Sends kill -9; returns when the process has ended. */
   public void kill() throws InterruptedException {
     Bounded.waitFor(process.destroyForcibly());
-  }
-
-  /** Sends SIGTERM; returns the exit code, or -1 when the process did not end in time. */
-  public int terminate(long seconds) throws InterruptedException {
-    process.destroy();
-    return process.waitFor(seconds, TimeUnit.SECONDS) ? process.exitValue() : -1;
   }
 
   void freeze() throws IOException, InterruptedException {

@@ -2,9 +2,6 @@ package io.seckill.testing;
 
 import static io.seckill.testing.Eventually.eventually;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,15 +34,7 @@ final class ErlangNameServer {
         home,
         List.of(epmd, "-port", String.valueOf(port), "-address", "127.0.0.1"),
         Map.of("ERL_EPMD_PORT", String.valueOf(port)));
-    eventually().pollDelay(Duration.ZERO).until(() -> listensOn(port));
+    eventually().pollDelay(Duration.ZERO).until(() -> Ports.isOpen(port));
     return port;
-  }
-
-  private static boolean listensOn(int port) {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return socket.isConnected();
-    } catch (IOException e) {
-      return false;
-    }
   }
 }

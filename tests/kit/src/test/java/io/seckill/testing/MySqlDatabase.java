@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 
 /** One database of a MySQL server and the user who owns it. */
@@ -34,6 +35,16 @@ public record MySqlDatabase(String host, int port, String name, String username,
   public long number(String query, Object... params) {
     try (Connection connection = connect()) {
       return Rows.number(connection, query, params);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Executes a statement, over a new connection. */
+  public void execute(String statement) {
+    try (Connection connection = connect();
+        Statement sql = connection.createStatement()) {
+      sql.execute(statement);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -28,11 +26,11 @@ class NothingLeftBehindIT {
     Path directory = Path.of(ready[1]);
     List<Integer> ports = Arrays.stream(ready).skip(2).map(Integer::valueOf).toList();
     assertThat(directory).isDirectory();
-    assertThat(ports).allMatch(NothingLeftBehindIT::answers);
+    assertThat(ports).allMatch(Ports::isOpen);
 
     Bounded.waitFor(jvm.destroyForcibly());
 
-    eventually().until(() -> ports.stream().noneMatch(port -> answers(port)));
+    eventually().until(() -> ports.stream().noneMatch(Ports::isOpen));
     eventually().untilAsserted(() -> assertThat(directory).doesNotExist());
     eventually().untilAsserted(() -> assertThat(processesOf(directory)).isEmpty());
   }
@@ -44,12 +42,12 @@ class NothingLeftBehindIT {
     int port = redis.port();
     redis.freeze();
     redis.kill();
-    assertThat(answers(port)).isFalse();
+    assertThat(Ports.isOpen(port)).isFalse();
     redis.restart();
     assertThat(redis.port()).isEqualTo(port);
     redis.freeze();
     redis.close();
-    assertThat(answers(port)).isFalse();
+    assertThat(Ports.isOpen(port)).isFalse();
     assertThat(redis.isRunning()).isFalse();
   }
 
@@ -88,13 +86,5 @@ class NothingLeftBehindIT {
         .flatMap(process -> process.info().commandLine().stream())
         .filter(command -> command.contains(directory.toString()))
         .toList();
-  }
-
-  private static boolean answers(int port) {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return socket.isConnected();
-    } catch (IOException e) {
-      return false;
-    }
   }
 }

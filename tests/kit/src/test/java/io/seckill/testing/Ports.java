@@ -5,6 +5,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketException;
 import java.util.Collection;
 import java.util.HashMap;
@@ -71,6 +72,15 @@ public final class Ports {
       CLAIMS.add(new DatagramSocket(port, InetAddress.getLoopbackAddress()));
       return true;
     } catch (SocketException e) {
+      return false;
+    }
+  }
+
+  /** Whether something on this machine accepts connections at the port. */
+  public static boolean isOpen(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
       return false;
     }
   }

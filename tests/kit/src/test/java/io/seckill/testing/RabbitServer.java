@@ -69,10 +69,6 @@ public final class RabbitServer extends TestServer {
     return machine.port(SERVICE_PORT);
   }
 
-  public int managementPort() {
-    return machine.port(MANAGEMENT_PORT);
-  }
-
   /** The port that Prometheus scrapes. */
   public int metricsPort() {
     return machine.port(METRICS_PORT);
@@ -122,15 +118,6 @@ public final class RabbitServer extends TestServer {
       ctl("set_vm_memory_high_watermark", new java.math.BigDecimal(fraction).toPlainString());
       memoryWatermark = fraction;
     }
-  }
-
-  /**
-   * Sets the free disk space below which publishers are blocked; applies to the whole node.
-   *
-   * @param limit such as "100000GB", which raises the alarm within seconds, or "1MB", which ends it
-   */
-  public void setDiskFreeLimit(String limit) {
-    ctl("set_disk_free_limit", limit);
   }
 
   /**

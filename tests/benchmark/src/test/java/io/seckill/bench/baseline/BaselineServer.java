@@ -8,8 +8,6 @@ import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +61,7 @@ public final class BaselineServer implements AutoCloseable {
     eventually("the baseline application")
         .pollInterval(Duration.ofMillis(100))
         .failFast("it died, see baseline.log", () -> !server.process.isAlive())
-        .until(server::listens);
+        .until(() -> Ports.isOpen(server.port));
     return server;
   }
 
@@ -95,14 +93,6 @@ public final class BaselineServer implements AutoCloseable {
           .filter(name -> name.startsWith(LIBRARIES))
           .map(name -> name.substring(LIBRARIES.length()))
           .collect(Collectors.toSet());
-    }
-  }
-
-  private boolean listens() {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      return socket.isConnected();
-    } catch (IOException e) {
-      return false;
     }
   }
 

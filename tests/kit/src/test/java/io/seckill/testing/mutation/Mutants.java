@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the mutations of one module and collects a table of the results. For one thread only. */
@@ -35,6 +37,31 @@ public final class Mutants {
   public static List<MutationCase> chosen(MutationCase... cases) {
     String choice = System.getProperty(CHOICE, "");
     return List.of(cases).stream().filter(one -> one.mutation().name().contains(choice)).toList();
+  }
+
+  /** The mutations of the cases, and the constants of a class, each once. */
+  public static List<Mutation> all(List<MutationCase> cases, Class<?> constants) {
+    Stream<Mutation> named = cases.stream().map(MutationCase::mutation);
+    return Stream.concat(named, Stream.of(constants.getFields()).map(Mutants::constant))
+        .distinct()
+        .toList();
+  }
+
+  private static Mutation constant(Field field) {
+    try {
+      return (Mutation) field.get(null);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * Changes copies of the classes and texts, without a test.
+   *
+   * @throws IllegalArgumentException when one of the edits has nothing to change
+   */
+  public static void change(Mutation mutation) {
+    var unused = new MutantLoader(Mutants.class.getClassLoader(), mutation.edits());
   }
 
   /**

@@ -28,7 +28,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -147,11 +146,8 @@ class AlertFaultsIT {
     return order;
   }
 
-  private void sql(String statement) throws SQLException {
-    try (Connection mysql = lab.database().connect();
-        Statement sql = mysql.createStatement()) {
-      sql.execute(statement);
-    }
+  private void sql(String statement) {
+    lab.database().execute(statement);
   }
 
   /**
@@ -353,7 +349,7 @@ class AlertFaultsIT {
 
   @Test
   @DisplayName("MySQL has lost the commits of a cancelled order")
-  void commitsLost() throws SQLException {
+  void commitsLost() {
     SaleOffer sale = lab.newSale();
     String order = stored(sale, 1, "commit-lost-1");
     assertThat(shop.cancel(1, order).status()).isEqualTo(200);
@@ -370,7 +366,7 @@ class AlertFaultsIT {
 
   @Test
   @DisplayName("MySQL has units that nobody added; Redis away when the audits of a day are due")
-  void audits() throws SQLException {
+  void audits() {
     SaleOffer sale = lab.plenty();
     Instant now = Instant.now();
     lab.open(sale, now.minus(Duration.ofDays(2)), now.plus(Duration.ofDays(1)));
@@ -398,7 +394,7 @@ class AlertFaultsIT {
 
   @Test
   @DisplayName("order-consumers cut off from Redis while a sale is archived")
-  void archiveStandsStill() throws SQLException {
+  void archiveStandsStill() {
     SaleOffer sale = lab.newSale();
     assertThat(lab.admin().close(sale.skuId()).status()).isEqualTo(200);
     try (AlertWatch watch = watch()) {

@@ -28,17 +28,6 @@ final class BrokerClient implements AutoCloseable {
     return channel;
   }
 
-  boolean hasExchange(String exchange) throws IOException {
-    Channel look = connection.createChannel();
-    try {
-      look.exchangeDeclarePassive(exchange);
-      look.abort();
-      return true;
-    } catch (IOException e) { // the broker has closed the channel
-      return false;
-    }
-  }
-
   /** Publishes as a relay would, and waits for the confirm. */
   void publish(int partition, String body)
       throws IOException, InterruptedException, TimeoutException {

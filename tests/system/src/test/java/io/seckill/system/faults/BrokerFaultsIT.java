@@ -26,7 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class BrokerFaultsIT {
 
   private static final String ORDER_QUEUES = "^seckill\\.orders\\.[0-3]$";
-  private static final String STATE = "seckill_relay_lane_state";
 
   private final FaultLab lab;
   private final RabbitServer rabbit;
@@ -34,33 +33,6 @@ class BrokerFaultsIT {
   BrokerFaultsIT(FaultLab lab) {
     this.lab = lab;
     this.rabbit = lab.servers().rabbit();
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("17: broker killed under load")
-  void killed() {
-    try (FaultRun run = lab.run("17 broker killed").begin(300)) {
-      lab.consumers().forEach(ServiceInstance::freeze);
-      Signals.await("orders to be in RabbitMQ and nowhere else", () -> run.inBroker() > 100);
-      rabbit.kill();
-      run.fault("RabbitMQ killed with orders in its queues");
-      lab.consumers().forEach(ServiceInstance::thaw);
-      admit(run, 1_800);
-      assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
-      rabbit.restart();
-      run.judge();
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("17: broker frozen under load")
-  void frozen() {
-    try (FaultRun run = lab.run("17 broker frozen").begin(500)) {
-      run.during(Fault.of(lab, "RabbitMQ", "freeze"), () -> awaitLanes("broker_unavailable"));
-      run.judge();
-    }
   }
 
   @Test
@@ -85,29 +57,6 @@ class BrokerFaultsIT {
         .toList();
   }
 
-  @Tag("proof")
-  @Test
-  @DisplayName("19: memory alarm, then disk alarm: lanes pause, consumers continue")
-  void alarms() {
-    try (FaultRun run = lab.run("19 memory and disk alarms").begin(200)) {
-      rabbit.setMemoryWatermark(0.0000001);
-      awaitLanes("blocked"); // the broker notifies connections that publish
-      Signals.await("consumers to empty the queues", () -> run.inBroker() == 0);
-      assertThat(run.waitingInRedis()).as("orders that wait in Redis").isPositive();
-      run.fault("memory alarm; queues emptied meanwhile");
-      rabbit.setMemoryWatermark(0.4);
-      Signals.await("the lanes to go on", () -> lanes("blocked") == 0);
-      rabbit.setDiskFreeLimit("100000GB");
-      awaitLanes("blocked");
-      run.fault("disk alarm");
-      rabbit.setDiskFreeLimit("1MB");
-      run.judge();
-    } finally {
-      rabbit.setMemoryWatermark(0.4);
-      rabbit.setDiskFreeLimit("1MB");
-    }
-  }
-
   @Test
   @DisplayName("20: binding missing")
   void bindingMissing() throws Exception {
@@ -119,28 +68,10 @@ class BrokerFaultsIT {
       broker
           .channel()
           .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
-      admit(run, 1_000);
+      run.load().awaitAccepted(1_000);
       run.fault("queue unbound; orders returned and kept");
       run.judge();
       assertThat(returns()).as("returned orders").isGreaterThan(before);
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("20: exchange missing")
-  void exchangeMissing() throws Exception {
-    try (FaultRun run = lab.run("20 exchange missing").begin(200);
-        BrokerClient broker = new BrokerClient(lab.servers())) {
-      lab.relays().forEach(ServiceInstance::freeze);
-      broker.channel().exchangeDelete(BrokerTopology.ORDERS_EXCHANGE);
-      assertThat(broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE)).isFalse();
-      lab.relays().forEach(ServiceInstance::thaw);
-      awaitLanes("broker_unavailable");
-      run.fault("exchange deleted, publishes to it refused");
-      Signals.await(
-          "relays to declare it", () -> broker.hasExchange(BrokerTopology.ORDERS_EXCHANGE));
-      run.judge();
     }
   }
 
@@ -151,7 +82,7 @@ class BrokerFaultsIT {
   void queueMissing() throws Exception {
     try (FaultRun run = lab.run("20 queue missing").begin(200);
         BrokerClient broker = new BrokerClient(lab.servers())) {
-      lab.laneOwners().forEach(owner -> owner.links().rabbit().cut());
+      lab.relays().forEach(owner -> owner.links().rabbit().cut());
       Signals.await("the queues to be empty", () -> run.inBroker() == 0);
       lab.consumers().forEach(ServiceInstance::freeze); // otherwise they would declare them at once
       for (int i = 0; i < BrokerTopology.ORDER_QUEUES; i++) {
@@ -159,31 +90,12 @@ class BrokerFaultsIT {
       }
       Signals.await("the queues to be gone", () -> orderQueues() == 0);
       run.fault("all four order queues deleted");
-      lab.laneOwners().forEach(owner -> owner.links().rabbit().heal());
+      lab.relays().forEach(owner -> owner.links().rabbit().heal());
       Signals.await("relays to declare them", () -> orderQueues() == BrokerTopology.ORDER_QUEUES);
       lab.consumers().forEach(ServiceInstance::thaw);
       run.judge();
     } finally {
       rabbit.putQueuesOnDisk();
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("21: queue full")
-  void queueFull() {
-    try (FaultRun run = lab.run("21 queue full")) {
-      lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
-      lab.servers().vhost().setPolicy("full", ORDER_QUEUES, "{\"max-length\":100}");
-      double before = sum("seckill_relay_nacks_total");
-      run.begin(100);
-      admit(run, 1_000);
-      Signals.await("nacks", () -> sum("seckill_relay_nacks_total") > before);
-      run.fault("queues full: publishes refused");
-      lab.consumers().forEach(consumer -> consumer.links().rabbit().heal());
-      run.load().awaitAccepted(1_500);
-      lab.servers().vhost().clearPolicy("full");
-      run.judge();
     }
   }
 
@@ -258,18 +170,6 @@ class BrokerFaultsIT {
     }
   }
 
-  /**
-   * Waits for many admissions while the broker does not confirm all: until so many are accepted or,
-   * where a confirm is what they wait for, until most of the shoppers who may wait do.
-   */
-  private void admit(FaultRun run, int accepted) {
-    if (lab.channel().isDirect()) {
-      Signals.await("orders to wait in Redis", () -> run.waitingInRedis() > 150);
-    } else {
-      run.load().awaitAccepted(accepted);
-    }
-  }
-
   private double droppedByBroker() {
     return ServiceInstance.sum(
         lab.consumers(), "seckill_consumer_dead_letters_total", "reason=\"DROPPED_BY_BROKER\"");
@@ -289,19 +189,11 @@ class BrokerFaultsIT {
         .count();
   }
 
-  private void awaitLanes(String state) {
-    Signals.await("lanes to be " + state, () -> lanes(state) > 0);
-  }
-
-  private double lanes(String state) {
-    return sum(STATE, "state=\"" + state + "\"");
-  }
-
   private double returns() {
     return sum("seckill_relay_returns_total");
   }
 
   private double sum(String meter, String... labels) {
-    return ServiceInstance.sum(lab.laneOwners(), meter, labels);
+    return ServiceInstance.sum(lab.relays(), meter, labels);
   }
 }

@@ -4,35 +4,24 @@ import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.agent.inside.PointAction;
 import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
-import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
-import io.seckill.testing.Bounded;
 import io.seckill.testing.Rows;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
@@ -52,24 +41,7 @@ class ConsumerFaultsIT {
   private static final String REJECTED =
       "SELECT COUNT(*) FROM orders WHERE reason = 'QUOTA_EXCEEDED' AND sku_id = ";
 
-  private static final String PAUSED =
-      "SELECT COUNT(*) FROM products WHERE state = 'PAUSED' AND sku_id = ";
-
   private static final String STORED = "SELECT COUNT(*) FROM orders WHERE order_id = ";
-
-  private static final String OF_ANOTHER_VERSION =
-      "SELECT COUNT(*) FROM dead_letter WHERE reason = 'UNSUPPORTED_VERSION'";
-  private static final String LATER_MEMBERS = ",\"giftWrap\":{\"v\":2},\"channel\":\"app\"";
-
-  /** Changes all messages atomically, so that no lane claims one in its old form. */
-  private static final String GROW =
-      """
-      local messages = redis.call('LRANGE', KEYS[1], 0, -1)
-      for i, message in ipairs(messages) do
-        redis.call('LSET', KEYS[1], i - 1, string.sub(message, 1, -2) .. ARGV[1] .. '}')
-      end
-      return #messages
-      """;
 
   private final FaultLab lab;
 
@@ -81,13 +53,6 @@ class ConsumerFaultsIT {
   @DisplayName("23: consumer killed before COMMIT")
   void killedBeforeCommit() {
     haltsAt("23 consumer killed before COMMIT", Failpoints.BEFORE_COMMIT);
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("23: consumer killed after COMMIT")
-  void killedAfterCommit() {
-    haltsAt("23 consumer killed after COMMIT", Failpoints.COMMITTED_NOT_ACKED);
   }
 
   @Test
@@ -175,113 +140,6 @@ class ConsumerFaultsIT {
       run.judge();
       assertThat(consumer.isAlive()).isTrue();
     }
-  }
-
-  /**
-   * The pause is only in Redis until a consumer is available again; Redis refuses purchases at
-   * once.
-   */
-  @Tag("proof")
-  @Test
-  @DisplayName("35: consumers dead while an operator pauses")
-  void deadWhileAnOperatorPauses() {
-    try (FaultRun run = lab.run("35 consumers dead while an operator pauses")) {
-      SaleOffer paused = lab.plenty();
-      lab.open(paused);
-      run.begin(100);
-      lab.consumers().forEach(ServiceInstance::kill);
-      run.fault("both consumers killed");
-
-      Signals.awaitThat(
-          "a store to take the stop, which is repeated after a 503",
-          () -> {
-            Answer answer = lab.admin().pause(paused.skuId());
-            assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-            assertThat(answer.text("awaiting")).isEqualTo("MYSQL");
-          });
-      assertPaused(paused, "while-mysql-lacks-it");
-      lab.consumers().forEach(ServiceInstance::restart);
-      lab.consumers().forEach(ServiceInstance::awaitStarted);
-      Signals.await(
-          "MySQL to have the stop", () -> lab.database().number(PAUSED + paused.skuId()) == 1);
-      assertPaused(paused, "when-mysql-has-it");
-      Signals.await(
-          "the sale to be resumed", () -> lab.admin().resume(paused.skuId()).status() == 200);
-      assertThat(lab.shops().get(0).buy(1, paused.skuId(), 1, "resumed-0001").status())
-          .isEqualTo(202);
-      run.judge();
-    }
-  }
-
-  private void assertPaused(SaleOffer sale, String key) {
-    for (ShopClient shop : lab.shops()) {
-      assertThat(shop.buy(1, sale.skuId(), 1, key).code()).isEqualTo("PAUSED");
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("24: bad messages in a batch")
-  void badMessages() throws Exception {
-    try (FaultRun run = lab.run("24 bad messages in a batch").begin(100);
-        BrokerClient broker = new BrokerClient(lab.servers())) {
-      long before = deadLetters();
-      long versionsBefore = lab.database().number(OF_ANOTHER_VERSION);
-      SaleOffer sale = run.sale(3);
-      List<String> bad = CraftedMessages.bad(sale);
-      broker.publish(
-          Partition.ofSku(sale.skuId()),
-          ofALaterRelease(encoded(CraftedMessages.admitted(lab.redis(), sale))));
-      for (String message : bad) {
-        broker.publish(Partition.ofSku(sale.skuId()), message);
-      }
-      run.fault("five bad messages among the good");
-      Signals.await("the dead letters", () -> deadLetters() >= before + bad.size());
-      run.judge();
-      assertThat(deadLetters()).as("dead letters").isEqualTo(before + bad.size());
-      assertThat(lab.database().number(OF_ANOTHER_VERSION)).isEqualTo(versionsBefore + 1);
-    }
-  }
-
-  private static String encoded(List<OrderMessage> orders) {
-    assertThat(orders).isNotEmpty();
-    return OrderMessageCodec.encode(orders.get(0));
-  }
-
-  private static String ofALaterRelease(String message) {
-    return message.replace("}", LATER_MEMBERS + "}");
-  }
-
-  /** As if gateways of a later release had admitted these orders. */
-  @Tag("proof")
-  @Test
-  @DisplayName("24: members of a later release in every message")
-  void membersOfALaterRelease() throws Exception {
-    try (FaultRun run = lab.run("24 members of a later release")) {
-      long before = deadLetters();
-      lab.relays().forEach(relay -> relay.links().redis().cut());
-      run.begin(400);
-      long grown = 0;
-      for (SaleOffer sale : run.sales()) {
-        String outbox = RedisKeys.outbox(Partition.ofSku(sale.skuId()));
-        grown += (Long) lab.redis().eval(GROW, List.of(outbox), List.of(LATER_MEMBERS));
-      }
-      assertThat(grown).isGreaterThanOrEqualTo(400);
-      run.fault(grown + " messages got members that nobody knows");
-      run.judge();
-      assertThat(deadLetters()).as("dead letters").isEqualTo(before);
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("25: listener throws once, next batch succeeds")
-  void listenerThrowsOnce() {
-    meets(
-        "25 listener throws once",
-        PointAction.THROW,
-        Failpoints.BEFORE_STORE,
-        Failpoints.COMMITTED_NOT_ACKED);
   }
 
   @Tag("proof")
@@ -420,14 +278,14 @@ class ConsumerFaultsIT {
   @Tag("proof")
   @Test
   @DisplayName("79: consumers killed in the middle of a daily audit, one after the other")
-  void killedInTheMiddleOfADailyAudit() throws SQLException {
+  void killedInTheMiddleOfADailyAudit() {
     try (FaultRun run = lab.run("79 consumers killed in the middle of a daily audit").begin(100)) {
       List<SaleOffer> due = List.of(dueForAudit(), dueForAudit(), dueForAudit(), dueForAudit());
       Signals.await("all to be audited", () -> audits(due).size() == due.size());
       for (ServiceInstance consumer : lab.consumers()) {
         consumer.agent().arm(Failpoints.AUDIT_NOT_STORED, PointAction.HALT, 2);
       }
-      execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
+      lab.database().execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
       Set<String> made = new HashSet<>();
       for (int kills = 1; kills <= lab.consumers().size(); kills++) {
         int dead = kills;
@@ -463,13 +321,6 @@ class ConsumerFaultsIT {
         .collect(Collectors.joining(", ", "(", ")"));
   }
 
-  private void execute(String statement) throws SQLException {
-    try (Connection mysql = lab.database().connect();
-        Statement sql = mysql.createStatement()) {
-      sql.execute(statement);
-    }
-  }
-
   private long inHistory(long sku) {
     return lab.database().number("SELECT COUNT(*) FROM order_history WHERE sku_id = " + sku);
   }
@@ -489,48 +340,6 @@ class ConsumerFaultsIT {
       assertThat(shop.buy(user, sku, 1, key).text("orderId")).isEqualTo(order);
     }
     assertThat(shop.buy(1, sku, 1, "archived-new").code()).isEqualTo("CLOSED");
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("26: the same order eight times from eight threads, reordered")
-  void sameOrderManyTimes() throws Exception {
-    try (FaultRun run = lab.run("26 the same order many times").begin(400)) {
-      double before = sum("seckill_consumer_duplicates_total");
-      List<OrderMessage> orders = new ArrayList<>();
-      run.sales().forEach(sale -> orders.addAll(CraftedMessages.admitted(lab.redis(), sale)));
-      publishEightTimes(orders);
-      run.fault(orders.size() + " orders published eight times more");
-      run.judge();
-      assertThat(sum("seckill_consumer_duplicates_total") - before)
-          .isGreaterThanOrEqualTo(8.0 * orders.size());
-    }
-  }
-
-  private void publishEightTimes(List<OrderMessage> orders) throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(8);
-    try {
-      List<Future<?>> publishers = new ArrayList<>();
-      for (int thread = 0; thread < 8; thread++) {
-        List<OrderMessage> shuffled = new ArrayList<>(orders);
-        Collections.shuffle(shuffled, new Random(thread));
-        publishers.add(threads.submit(() -> publish(shuffled)));
-      }
-      for (Future<?> publisher : publishers) {
-        Bounded.get(publisher);
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-  }
-
-  private Void publish(List<OrderMessage> orders) throws Exception {
-    try (BrokerClient broker = new BrokerClient(lab.servers())) {
-      for (OrderMessage order : orders) {
-        broker.publish(Partition.ofSku(order.skuId()), OrderMessageCodec.encode(order));
-      }
-    }
-    return null;
   }
 
   @Test
@@ -606,9 +415,5 @@ class ConsumerFaultsIT {
 
   private double sum(String meter) {
     return ServiceInstance.sum(lab.consumers(), meter);
-  }
-
-  private long deadLetters() {
-    return lab.database().number("SELECT COUNT(*) FROM dead_letter");
   }
 }

@@ -2,7 +2,6 @@ package io.seckill.system.faults;
 
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 
@@ -11,19 +10,11 @@ import org.junit.jupiter.api.Tag;
 @Tag("proof")
 class FallbackRandomScheduleIT extends RandomScheduleIT {
 
-  private static final Duration LONGEST = Duration.ofMinutes(10);
-
   private final FaultLab lab;
 
   FallbackRandomScheduleIT(FaultLab lab) {
     super(lab);
     this.lab = lab;
-  }
-
-  @Override
-  Duration length() {
-    Duration chosen = super.length();
-    return chosen.compareTo(LONGEST) < 0 ? chosen : LONGEST;
   }
 
   /** Only Redis has the keys of what a gateway promised last that dies with it. */

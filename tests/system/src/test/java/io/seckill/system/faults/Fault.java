@@ -88,16 +88,6 @@ public record Fault(
         .orElseThrow();
   }
 
-  /** Delays what a kind of service and a server say to each other. */
-  static Fault slow(String links, List<TcpProxy> proxies, Duration oneWay) {
-    return counted(
-        links,
-        "slow",
-        () -> proxies.forEach(proxy -> proxy.delay(oneWay)),
-        () -> proxies.stream().mapToLong(TcpProxy::delayedBytes).sum(),
-        () -> proxies.forEach(TcpProxy::heal));
-  }
-
   private static List<Fault> to(ServiceInstance service) {
     String name = service.name();
     return List.of(

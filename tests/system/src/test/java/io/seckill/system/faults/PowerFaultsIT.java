@@ -1,9 +1,9 @@
 package io.seckill.system.faults;
 
 import io.seckill.testing.LoopDisk;
+import io.seckill.testing.RabbitServer;
 import io.seckill.testing.TestServer;
 import io.seckill.testing.TestServers;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -28,36 +28,18 @@ class PowerFaultsIT {
   }
 
   @Test
-  @DisplayName("36: Redis loses its power under load")
-  void redis() {
-    losesPower("36 Redis loses its power", lab.servers().redis(), run -> {});
-  }
-
-  @Test
   @DisplayName("36: RabbitMQ loses its power with confirmed orders in its queues")
   void rabbit() {
+    RabbitServer rabbit = lab.servers().rabbit();
     lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
-    losesPower(
-        "36 RabbitMQ loses its power",
-        lab.servers().rabbit(),
-        run -> Signals.await("orders to lie in the broker", () -> run.inBroker() > 500));
-  }
-
-  @Test
-  @DisplayName("36: MySQL loses its power under load")
-  void mySql() {
-    losesPower("36 MySQL loses its power", lab.servers().mysql(), run -> {});
-  }
-
-  private void losesPower(String row, TestServer server, Consumer<FaultRun> ready) {
-    try (FaultRun run = lab.run(row);
-        LoopDisk disk = diskUnder(server)) {
-      server.restart();
+    try (FaultRun run = lab.run("36 RabbitMQ loses its power");
+        LoopDisk disk = diskUnder(rabbit)) {
+      rabbit.restart();
       run.begin(800);
-      ready.accept(run);
+      Signals.await("orders to lie in the broker", () -> run.inBroker() > 500);
       disk.losePower();
-      run.fault(row);
-      server.restart();
+      run.fault("power of RabbitMQ lost");
+      rabbit.restart();
       run.judge();
     }
   }

@@ -41,10 +41,6 @@ class RandomScheduleIT {
     this.lab = lab;
   }
 
-  Duration length() {
-    return LENGTH;
-  }
-
   void begin(FaultRun run) {
     run.begin(0);
   }
@@ -62,7 +58,7 @@ class RandomScheduleIT {
   @Timeout(value = 2, unit = TimeUnit.HOURS)
   @DisplayName("34: all of it, random")
   void everythingAtRandom(long seed) throws InterruptedException {
-    say("seed " + seed + ", " + length().toSeconds() + " s");
+    say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
     Random random = new Random(seed);
     RedisServer redis = lab.servers().redis();
     Optional<String> noDisk = LoopDisk.missing(redis);
@@ -70,7 +66,7 @@ class RandomScheduleIT {
     try (@Nullable LoopDisk disk = noDisk.isPresent() ? null : LoopDisk.under(redis, DISK_MB)) {
       lab.heal();
       lab.awaitHealed();
-      long end = System.nanoTime() + length().toNanos();
+      long end = System.nanoTime() + LENGTH.toNanos();
       for (int round = 1; System.nanoTime() < end; round++) {
         round("34 random schedule, seed " + seed + ", round " + round, random, disk);
       }

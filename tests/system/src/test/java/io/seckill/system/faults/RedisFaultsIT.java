@@ -10,12 +10,10 @@ import io.seckill.system.shop.Answer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
-import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
@@ -23,15 +21,12 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.Protocol.Command;
 
 /** Faults of Redis itself and of its data. */
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class RedisFaultsIT {
 
   private static final String UNAVAILABLE = "ADMISSION_UNAVAILABLE";
-  private static final int FLUSHES = 20;
   private static final int DISK_MB = 256;
 
   private static final String PURCHASES = "seckill_purchases_total";
@@ -41,80 +36,10 @@ class RedisFaultsIT {
   /** Bound on the time from Redis's return. */
   private static final Duration ADMITS_AGAIN = Duration.ofSeconds(2);
 
-  /** Delay in each direction; in sum above the slow-call threshold of 150 ms. */
-  private static final Duration SLOW = Duration.ofMillis(80);
-
   private final FaultLab lab;
 
   RedisFaultsIT(FaultLab lab) {
     this.lab = lab;
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("3: script cache gone under load")
-  void forgetsItsScripts() {
-    double refused = errorReplies();
-    String before = lab.redis().info("all");
-    try (FaultRun run = lab.run("3 script cache gone under load").begin(0)) {
-      for (int flush = 1; flush <= FLUSHES; flush++) {
-        run.load().awaitAccepted(75 * flush);
-        redis(Command.SCRIPT, "FLUSH", "SYNC");
-      }
-      run.fault("SCRIPT FLUSH, " + FLUSHES + " times");
-      run.judge();
-      String after = lab.redis().info("all");
-      long missing = missedScripts(after) - missedScripts(before);
-      assertThat(missing).as("scripts missing in Redis").isGreaterThanOrEqualTo(FLUSHES);
-      assertThat(failedCalls(after, "evalsha") - failedCalls(before, "evalsha"))
-          .as("scripts called by their hash that failed")
-          .isEqualTo(missing);
-      assertThat(failedCalls(after, "eval"))
-          .as("scripts sent in full that failed")
-          .isEqualTo(failedCalls(before, "eval"));
-      assertThat(errorReplies()).as("calls of gateways that Redis refused").isEqualTo(refused);
-    }
-  }
-
-  /** Counted by Redis for all clients, as is {@link #failedCalls}. */
-  private static long missedScripts(String info) {
-    return statistic(info, "errorstat_NOSCRIPT:", "count=");
-  }
-
-  private static long failedCalls(String info, String command) {
-    return statistic(info, "cmdstat_" + command + ":", "failed_calls=");
-  }
-
-  private static long statistic(String info, String line, String name) {
-    return info.lines()
-        .filter(one -> one.startsWith(line))
-        .map(one -> one.substring(one.indexOf(name) + name.length()).replaceFirst(",.*", ""))
-        .mapToLong(Long::parseLong)
-        .sum();
-  }
-
-  private double errorReplies() {
-    return sum("seckill_redis_errors_total", "kind=\"reply\"");
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("4: Redis full: purchases are refused, the relays still drain the outboxes")
-  void full() {
-    try (FaultRun run = lab.run("4 Redis full")) {
-      lab.relays().forEach(relay -> relay.links().redis().cut());
-      run.begin(600);
-      config("maxmemory", "1mb");
-      run.load().awaitProblems(UNAVAILABLE, 200);
-      assertThat(run.waitingInRedis()).isPositive();
-      lab.relays().forEach(relay -> relay.links().redis().heal());
-      Signals.await("the full Redis to be drained", () -> run.waitingInRedis() == 0);
-      run.fault("maxmemory 1mb; 600 orders drained meanwhile");
-      config("maxmemory", "0");
-      run.judge();
-    } finally {
-      config("maxmemory", "0");
-    }
   }
 
   @Tag("proof")
@@ -161,15 +86,6 @@ class RedisFaultsIT {
   @DisplayName("6: Redis frozen under load")
   void frozen() {
     outage("6 Redis frozen", Fault.of(lab, "Redis", "freeze"));
-  }
-
-  /** Delays the links, so that each call exceeds the gateways' slow-call threshold. */
-  @Tag("proof")
-  @Test
-  @DisplayName("6: Redis slow under load")
-  void slow() {
-    List<TcpProxy> links = lab.gateways().stream().map(one -> one.links().redis()).toList();
-    outage("6 Redis slow", Fault.slow("gateways to Redis", links, SLOW));
   }
 
   /** Neither gateway is ready then, and one of them does not answer HAProxy's checks. */
@@ -287,53 +203,7 @@ class RedisFaultsIT {
     return ServiceInstance.sum(lab.gateways(), meter, labels);
   }
 
-  @Tag("proof")
-  @Test
-  @DisplayName("9: a foreign key in place of the outbox")
-  void foreignKey() {
-    try (FaultRun run = lab.run("9 a foreign key in place of the outbox").begin(300)) {
-      long sku = run.sale(3).skuId();
-      String outbox = RedisKeys.outbox(Partition.ofSku(sku));
-      eval(
-          outbox,
-          "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RENAME', KEYS[1], KEYS[2]) end"
-              + " redis.call('SET', KEYS[1], 'foreign')");
-      try {
-        nothingIsTaken(run, sku);
-        run.fault("SET on an outbox: refused before any write");
-      } finally {
-        eval(
-            outbox,
-            "redis.call('DEL', KEYS[1]) if redis.call('EXISTS', KEYS[2]) == 1"
-                + " then redis.call('RENAME', KEYS[2], KEYS[1]) end");
-      }
-      run.judge();
-    }
-  }
-
-  private void eval(String outbox, String script) {
-    lab.redis().eval(script, List.of(outbox, outbox + ":saved"), List.of());
-  }
-
-  private void nothingIsTaken(FaultRun run, long sku) {
-    long stock = Long.parseLong(lab.redis().get(RedisKeys.stock(sku)));
-    String seq = lab.redis().hget(RedisKeys.sku(sku), "seq");
-    run.load().awaitProblems(UNAVAILABLE, 100);
-    assertThat(lab.redis().hget(RedisKeys.sku(sku), "seq")).isEqualTo(seq);
-    assertThat(Long.parseLong(lab.redis().get(RedisKeys.stock(sku))))
-        .as("stock, which compensations may increase")
-        .isGreaterThanOrEqualTo(stock);
-  }
-
   private void config(String name, String value) {
     lab.redis().configSet(name, value);
-  }
-
-  private void redis(Command command, String... words) {
-    CommandArguments arguments = new CommandArguments(command);
-    for (String word : words) {
-      arguments.add(word);
-    }
-    lab.redis().executeCommand(arguments);
   }
 }

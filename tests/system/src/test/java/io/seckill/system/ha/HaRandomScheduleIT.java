@@ -24,8 +24,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Row 61: random faults of every part of the HA form, ten times a minute. {@code -Dseed} selects
- * the first schedule. Faults of one kind of server share a target, so that no two of its nodes have
- * a fault at the same time: the form survives the loss of one.
+ * the first schedule, {@code -Dseckill.ha.schedules} the number of schedules. Faults of one kind of
+ * server share a target, so that no two of its nodes have a fault at the same time: the form
+ * survives the loss of one.
  */
 @OnChannel(durableIn = "replicas")
 @Tag("proof")
@@ -33,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HaRandomScheduleIT {
 
   private static final long FIRST_SEED = Long.getLong("seed", 20_261_124L);
-  private static final int SCHEDULES = 10;
+  private static final int SCHEDULES = Integer.getInteger("seckill.ha.schedules", 3);
   private static final Duration LENGTH = Duration.ofSeconds(60);
   private static final int PURCHASES_PER_SECOND = 100;
   private static final Duration JVM_START = Duration.ofSeconds(15);

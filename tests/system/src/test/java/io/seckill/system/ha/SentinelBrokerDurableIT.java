@@ -3,10 +3,10 @@ package io.seckill.system.ha;
 import io.seckill.system.faults.OnChannel;
 import org.junit.jupiter.api.Tag;
 
-/** The rows of {@link SentinelFaultsIT} with "queued" durable in the broker. */
+/** The rows of {@link SentinelLossIT} with "queued" durable in the broker. */
 @OnChannel(durableIn = "broker")
 @Tag("proof")
-class SentinelBrokerDurableIT extends SentinelFaultsIT {
+class SentinelBrokerDurableIT extends SentinelLossIT {
 
   SentinelBrokerDurableIT(SentinelLab lab) {
     super(lab);

@@ -3,11 +3,13 @@ package io.seckill.system.ha;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.system.faults.Channel;
 import io.seckill.system.faults.FaultReport;
+import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.LabExtension;
 import io.seckill.system.faults.PipelineLab;
 import io.seckill.system.faults.ServicesUnderTest;
 import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.RedisReplicaSet;
+import java.time.Duration;
 
 /** A lab with a Redis primary, two replicas and three Sentinels. */
 final class SentinelLab extends PipelineLab {
@@ -34,6 +36,12 @@ final class SentinelLab extends PipelineLab {
   @Override
   public HaServers servers() {
     return servers;
+  }
+
+  /** A row of 3 000 purchases in 15 s: most of these servers take seconds to fail over. */
+  @Override
+  public FaultRun run(String row) {
+    return run(row + ", durable in " + channel().durableIn(), 3_000, Duration.ofSeconds(15));
   }
 
   RedisReplicaSet redisServers() {

@@ -3,10 +3,10 @@ package io.seckill.system.ha;
 import io.seckill.system.faults.OnChannel;
 import org.junit.jupiter.api.Tag;
 
-/** The rows of {@link SentinelFaultsIT} with "queued" durable in the primary alone. */
+/** The rows of {@link SentinelLossIT} with "queued" durable in the primary alone. */
 @OnChannel
 @Tag("proof")
-class SentinelRedisDurableIT extends SentinelFaultsIT {
+class SentinelRedisDurableIT extends SentinelLossIT {
 
   SentinelRedisDurableIT(SentinelLab lab) {
     super(lab);

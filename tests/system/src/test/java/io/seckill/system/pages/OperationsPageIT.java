@@ -223,22 +223,6 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
-  void waitsForTheOutcomeOfALongReconciliation() {
-    onSale(3006);
-    pipeline.stop(Service.RELAY);
-    assertThat(pipeline.shop().buy(9, 3006, 1, "never-leaves-redis").status()).isEqualTo(202);
-    pipeline.redis().hset(RedisKeys.sku(3006), "state", "PREHEATING"); // an interrupted rebuild
-    page.open(pipeline.tokens().operator()).choose(3006);
-    page.ask("Reconcile…").pick("how", "repair");
-    page.confirm("reconcile SKU 3006: repair: UNPROVEN");
-
-    pipeline.run(Service.RELAY);
-    page.ask("Reconcile…").pick("how", "repair");
-    page.confirm("reconcile SKU 3006: repair: REBUILT");
-  }
-
-  @Tag("proof")
-  @Test
   void showsTheNewestReportWhileSomebodyElseReconciles() throws SQLException {
     onSale(3007);
     page.open(pipeline.tokens().operator()).choose(3007);
@@ -282,15 +266,14 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
-  void showsAndClosesUnexplainedCharges() throws Exception {
+  void showsAndClosesUnexplainedCharges() {
     page.open(pipeline.tokens().operator());
-    try (var mysql = pipeline.mysql().connect();
-        var statement = mysql.createStatement()) {
-      statement.execute(
-          "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
-              + " amount_cents, detail) VALUES (UNHEX(SHA2('a page', 256)), 'SECOND_CHARGE',"
-              + " 'CHARGED', 'ch-page', 4711, 9900, '')");
-    }
+    pipeline
+        .mysql()
+        .execute(
+            "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+                + " amount_cents, detail) VALUES (UNHEX(SHA2('a page', 256)), 'SECOND_CHARGE',"
+                + " 'CHARGED', 'ch-page', 4711, 9900, '')");
     browser.awaitText("#charges", "ch-page");
     browser.awaitText("#charges", "99.00");
 
@@ -321,24 +304,23 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
-  void saysOfHowManySkusItsFiguresAre() throws SQLException {
+  void saysOfHowManySkusItsFiguresAre() {
     onSale(3008);
     page.open(pipeline.tokens().operator());
-    try (var mysql = pipeline.mysql().connect();
-        var sql = mysql.createStatement()) {
-      for (int skuId = 3901; skuId <= 3925; skuId++) {
-        sql.execute(
-            "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
-                + " limit_per_user, opens_at, closes_at, state, epoch) SELECT "
-                + skuId
-                + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
-                + " '2020-01-01', closes_at, 'CLOSED', epoch FROM products WHERE sku_id = 3008");
-      }
-      long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
-      browser.awaitText("#extent", " of " + all + " SKUs, open sales first");
-      assertThat(browser.text("#extent")).matches("Rates.*: (\\d|1\\d|20) of .*");
-      sql.execute("DELETE FROM products WHERE sku_id BETWEEN 3901 AND 3925");
+    for (int skuId = 3901; skuId <= 3925; skuId++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                  + " limit_per_user, opens_at, closes_at, state, epoch) SELECT "
+                  + skuId
+                  + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
+                  + " '2020-01-01', closes_at, 'CLOSED', epoch FROM products WHERE sku_id = 3008");
     }
+    long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
+    browser.awaitText("#extent", " of " + all + " SKUs, open sales first");
+    assertThat(browser.text("#extent")).matches("Rates.*: (\\d|1\\d|20) of .*");
+    pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 3901 AND 3925");
   }
 
   @Tag("proof")

@@ -1,0 +1,50 @@
+package io.seckill.gateway.testing;
+
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+/** Each test has a Redis that loses nothing, which it may kill, and a gateway behind a proxy. */
+@ExtendWith(TestServers.class)
+public abstract class OwnRedis {
+
+  protected RedisServer server;
+  protected TcpProxy link;
+  protected UnifiedJedis redis;
+  protected SeededDatabase database;
+  protected TestGateway gateway;
+
+  @BeforeEach
+  protected void start(MySqlServer mysql) throws IOException {
+    server = RedisServer.start("appendonly yes", "appendfsync always");
+    link = TcpProxy.to(server);
+    redis = server.open();
+    database = SeededDatabase.create(mysql);
+    gateway = newGateway();
+  }
+
+  @AfterEach
+  protected void stop() {
+    gateway.close();
+    redis.close();
+    link.close();
+    server.close();
+  }
+
+  protected TestGateway newGateway(String... settings) {
+    return database.gateway("redis://127.0.0.1:" + link.port(), settings);
+  }
+
+  /** Restarts Redis and discards the test's own connections, which the restart has closed. */
+  protected void restart() {
+    server.restart();
+    ((RedisClient) redis).getPool().clear();
+  }
+}
