@@ -137,9 +137,11 @@ write_container_files() {
   } | write_file "$CONTAINER_ETC/compose.env"
 }
 
-# Each container sees its own, as files named like the properties or like the placeholders of compose.yaml.
+# Each container sees its own, as files named like the properties or like the placeholders of compose.yaml. The directories
+# stay: a running container would go on with the removed one, and fail its health check.
 write_container_secrets() {
-  rm -rf "$CONTAINER_ETC/secrets"
+  mkdir -p "$CONTAINER_ETC/secrets"
+  find "$CONTAINER_ETC/secrets" -type f -delete
   container_secret redis health-password "$REDIS_GATEWAY_PASSWORD"
   container_secret mysql root-password "$MYSQL_ROOT_PASSWORD"
   container_secret mysql health-password "$MYSQL_GATEWAY_PASSWORD"

@@ -285,7 +285,8 @@ class ConsumerFaultsIT {
       for (ServiceInstance consumer : lab.consumers()) {
         consumer.agent().arm(Failpoints.AUDIT_NOT_STORED, PointAction.HALT, 2);
       }
-      lab.database().execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
+      lab.database()
+          .execute("DELETE FROM daily_audit WHERE sku_id IN " + skus(due)); // as when a day begins
       Set<String> made = new HashSet<>();
       for (int kills = 1; kills <= lab.consumers().size(); kills++) {
         int dead = kills;

@@ -2,8 +2,6 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.shop.Answer;
