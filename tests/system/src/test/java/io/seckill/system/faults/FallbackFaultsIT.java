@@ -95,8 +95,9 @@ class FallbackFaultsIT {
         FaultRun run = run("73 fallback behind HAProxy")) {
       SaleOffer sale = lab.newSale();
       Signals.await("a purchase through HAProxy", () -> proxy.buy(sale).status() == 202);
-      assertThat(proxy.health().json().at("/components/admission/status").asString())
-          .isEqualTo("UP");
+      Signals.await(
+          "purchases to be UP in the health",
+          () -> proxy.health().json().at("/components/admission/status").asString().equals("UP"));
       lab.servers().redis().kill();
       Signals.await("MySQL to confirm through HAProxy", () -> proxy.buy(sale).status() == 201);
       Signals.await(
