@@ -1,7 +1,9 @@
 package io.seckill.system.faults;
 
+import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
 /** HAProxy as {@code scripts/up --ha} runs it, in front of a lab's gateways and order-consumers. */
@@ -70,6 +73,19 @@ final class HaProxy implements AutoCloseable {
   /** A client of its port for shoppers. */
   ShopClient shop() {
     return shop;
+  }
+
+  /** Buys one unit, once. */
+  Answer buy(SaleOffer sale) {
+    return Bounded.get(shop.buyAsync(1, sale.skuId(), 1, "key-" + System.nanoTime()));
+  }
+
+  /** Buys one after the other, and returns the answers that no gateway has given. */
+  List<Answer> notFromAGateway(SaleOffer sale, int purchases) {
+    return Stream.generate(() -> buy(sale))
+        .limit(purchases)
+        .filter(answer -> answer.status() != 201 && answer.text("correlationId").isEmpty())
+        .toList();
   }
 
   /** The health that a gateway reports. */
