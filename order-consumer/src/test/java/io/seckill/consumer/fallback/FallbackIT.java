@@ -164,7 +164,7 @@ class FallbackIT {
   @CsvSource({
     "true, false, 10", // as gateways report, and not the 4 of the look
     "true, true, 0", // all are stored
-    "false, false, 20" // how much was promised is unknown
+    "false, false, 20" // more may have been promised
   })
   void anOldLookAtRedisDecidesNothing(boolean isHandedOver, boolean areStored, long reserved) {
     OrderMessage seen = sale.admit(7, 4);
