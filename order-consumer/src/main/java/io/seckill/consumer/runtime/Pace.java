@@ -66,6 +66,9 @@ public final class Pace {
   /** A long step, such as one that waited for a lock, does not stop a task for minutes. */
   private static final long LONGEST_REST_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  /** Of steps that follow one another: the comparison of a small sale takes less. */
+  private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
   private final Supplier<StoringLoad> reader;
   private final LongSupplier nanoTime;
   private final LongConsumer sleep;
@@ -112,28 +115,35 @@ public final class Pace {
    * @throws DataAccessException also when MySQL does not say how far storing is; the step is done
    */
   public <T> T step(Supplier<T> work) {
-    Runnable stepEnds = steps();
+    long started = nanoTime.getAsLong();
     T result = work.get();
-    stepEnds.run();
+    rest(nanoTime.getAsLong() - started);
     return result;
   }
 
   /**
-   * Begins steps that follow one another, as {@link #step}, for one thread.
+   * Begins steps that follow one another, for one thread. Like {@link #step}, but it rests only
+   * when they have taken long enough together, so a small task ends without a rest.
    *
-   * @return to be called at the end of each step; rests, and begins the next one
+   * @return to be called at the end of each step
    */
   public Runnable steps() {
     long[] started = {nanoTime.getAsLong()};
     return () -> {
       long worked = nanoTime.getAsLong() - started[0];
-      long rest = Math.min(worked * load().rests, LONGEST_REST_NANOS);
-      if (rest > 0) {
-        sleep.accept(rest);
-        rests.record(Duration.ofNanos(rest));
+      if (worked >= LONG_NANOS) {
+        rest(worked);
+        started[0] = nanoTime.getAsLong();
       }
-      started[0] = nanoTime.getAsLong();
     };
+  }
+
+  private void rest(long workedNanos) {
+    long rest = Math.min(workedNanos * load().rests, LONGEST_REST_NANOS);
+    if (rest > 0) {
+      sleep.accept(rest);
+      rests.record(Duration.ofNanos(rest));
+    }
   }
 
   /** The load, at most a second old; one of several threads reads it. */

@@ -69,17 +69,23 @@ class PaceTest {
   }
 
   @Test
-  void restsAfterEachOfSeveralStepsForItsOwnTime() {
+  void restsWhenSeveralStepsHaveTakenLongEnough() {
     lagMs = 0L;
     Runnable stepEnds = pace.steps();
 
     nanos += STEP.toNanos();
     stepEnds.run();
-    assertThat(rested).isEqualTo(2 * STEP.toNanos());
+    nanos += STEP.toNanos();
+    stepEnds.run();
+    assertThat(rested).as("after 40 ms").isZero();
+
+    nanos += STEP.toNanos();
+    stepEnds.run();
+    assertThat(rested).isEqualTo(2 * 3 * STEP.toNanos());
 
     nanos += 3 * STEP.toNanos();
     stepEnds.run();
-    assertThat(rested).as("the rest before it is no work").isEqualTo(2 * 4 * STEP.toNanos());
+    assertThat(rested).as("the rest before it is no work").isEqualTo(2 * 6 * STEP.toNanos());
   }
 
   @Test
