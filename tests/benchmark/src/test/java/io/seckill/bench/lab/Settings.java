@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * What is measured, and how often.
  *
- * @param quick one repeat of each figure, short runs: about 9 minutes in all
+ * @param quick one repeat of each figure, short runs: about 12 minutes in all
  * @param only names of the stages to run; empty for all
  */
 public record Settings(boolean quick, Set<String> only) {
