@@ -3,12 +3,12 @@ package io.seckill.gateway.backends;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.backends.ConsumerLink.Request;
-import io.seckill.support.contract.Handover;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.LostAdmissions;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.Shopper;
 import io.seckill.support.contract.StateRequest;
 import io.seckill.support.contract.StrongPurchases;
@@ -32,7 +32,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
  * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Only {@link #decide}, {@link #heartbeat}, {@link #handOver} and
+ * the same call may be repeated. Only {@link #decide}, {@link #heartbeat}, {@link #transfer} and
  * {@link #deregister} block.
  */
 @Component
@@ -197,7 +197,7 @@ public final class ConsumerClient implements DisposableBean {
    *
    * @throws RuntimeException when it is not known whether they are stored; repeat it
    */
-  public void handOver(Handover part) {
+  public void transfer(PromiseTransfer part) {
     var unused = ask(heartbeats, request(HttpMethod.POST, gateway + "/handover", part, timeout));
   }
 

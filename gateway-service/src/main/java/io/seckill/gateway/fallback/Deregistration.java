@@ -10,12 +10,12 @@ import org.springframework.context.SmartLifecycle;
 final class Deregistration implements SmartLifecycle {
 
   private final Heartbeats heartbeats;
-  private final PromiseHandover handover;
+  private final PromiseSender sender;
   private volatile boolean running;
 
-  Deregistration(Heartbeats heartbeats, PromiseHandover handover) {
+  Deregistration(Heartbeats heartbeats, PromiseSender sender) {
     this.heartbeats = heartbeats;
-    this.handover = handover;
+    this.sender = sender;
   }
 
   @Override
@@ -28,7 +28,7 @@ final class Deregistration implements SmartLifecycle {
   public void stop() {
     running = false;
     heartbeats.close();
-    handover.close();
+    sender.close();
   }
 
   @Override

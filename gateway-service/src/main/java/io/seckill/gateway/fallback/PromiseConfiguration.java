@@ -47,14 +47,14 @@ class PromiseConfiguration {
   }
 
   @Bean
-  PromiseHandover promiseHandover(
+  PromiseSender promiseSender(
       ConsumerClient consumer,
       ProductCache products,
       Promises promises,
       PromisedOrders orders,
       JdbcClient mysql) {
-    return new PromiseHandover(
-        consumer::handOver,
+    return new PromiseSender(
+        consumer::transfer,
         consumer::deregister,
         products::lastRead,
         promises,
@@ -63,8 +63,8 @@ class PromiseConfiguration {
   }
 
   @Bean
-  Deregistration deregistration(Heartbeats heartbeats, PromiseHandover handover) {
-    return new Deregistration(heartbeats, handover);
+  Deregistration deregistration(Heartbeats heartbeats, PromiseSender sender) {
+    return new Deregistration(heartbeats, sender);
   }
 
   private static List<OrderId> stored(JdbcClient mysql, List<OrderId> ids) {

@@ -2,7 +2,7 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.support.contract.Handover.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

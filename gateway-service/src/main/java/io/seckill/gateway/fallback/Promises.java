@@ -2,7 +2,7 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.FallbackMode;
-import io.seckill.support.contract.Handover.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.function.LongSupplier;

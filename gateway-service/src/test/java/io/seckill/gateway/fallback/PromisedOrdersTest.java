@@ -7,7 +7,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
-import io.seckill.support.contract.Handover.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

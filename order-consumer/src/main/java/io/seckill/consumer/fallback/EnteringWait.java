@@ -15,7 +15,7 @@ final class EnteringWait {
   /** Gateways stop confirming within 2 s of the commit; 1 s more allows for clock drift. */
   private static final Duration PROMISES_END = Duration.ofSeconds(3);
 
-  private static final Duration LONGEST_HANDOVER = Duration.ofSeconds(15);
+  private static final Duration LONGEST_TRANSFER = Duration.ofSeconds(15);
 
   private final LongSupplier nanoTime;
   private long term;
@@ -39,7 +39,7 @@ final class EnteringWait {
     if (nodes.haveHandedOver(term)) {
       return true;
     }
-    Duration wait = nodes.areHandingOver(term) ? LONGEST_HANDOVER : PROMISES_END;
+    Duration wait = nodes.areHandingOver(term) ? LONGEST_TRANSFER : PROMISES_END;
     return nanoTime.getAsLong() - readNanos >= wait.toNanos();
   }
 }

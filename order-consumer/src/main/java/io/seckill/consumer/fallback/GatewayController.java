@@ -1,9 +1,9 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.web.JsonBody;
-import io.seckill.support.contract.Handover;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
+import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.web.ProblemException;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
@@ -24,12 +24,12 @@ class GatewayController {
 
   private final GatewayTable gateways;
   private final FallbackTable fallback;
-  private final Handovers handovers;
+  private final PromiseTransfers transfers;
 
-  GatewayController(GatewayTable gateways, FallbackTable fallback, Handovers handovers) {
+  GatewayController(GatewayTable gateways, FallbackTable fallback, PromiseTransfers transfers) {
     this.gateways = gateways;
     this.fallback = fallback;
-    this.handovers = handovers;
+    this.transfers = transfers;
   }
 
   /** The term is read after the gateway is registered: the next one then waits for it. */
@@ -42,8 +42,8 @@ class GatewayController {
 
   @PostMapping("/handover")
   @ResponseStatus(HttpStatus.NO_CONTENT)
-  void handOver(@PathVariable String token, @JsonBody Handover handover) {
-    handovers.take(checked(token), handover);
+  void transfer(@PathVariable String token, @JsonBody PromiseTransfer transfer) {
+    transfers.take(checked(token), transfer);
   }
 
   /** A gateway that stops has handed over everything that it promised. */

@@ -23,7 +23,7 @@ public class ConnectionPools {
   public static final int PREHEATS = 2;
 
   /** Batches of promised orders that gateways hand over at the same time. */
-  public static final int HANDOVERS = 2;
+  public static final int PROMISE_TRANSFERS = 2;
 
   /** Batches of purchases of strong sales that MySQL decides at the same time. */
   public static final int STRONG_BATCHES = 4;
@@ -44,7 +44,7 @@ public class ConnectionPools {
 
   ConnectionPools(HikariDataSource settings, MeterRegistry meters) {
     this.orderStorage =
-        pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES + HANDOVERS, meters);
+        pool(settings, "order-storage", BrokerTopology.ORDER_QUEUES + PROMISE_TRANSFERS, meters);
     // Only transactions use it: saves two round trips for each of them.
     this.orderStorage.setAutoCommit(false);
     this.strongSales = pool(settings, "strong-sales", STRONG_BATCHES, meters);

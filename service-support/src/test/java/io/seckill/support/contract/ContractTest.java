@@ -9,10 +9,10 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.sale.FallbackMode;
-import io.seckill.support.contract.Handover.Admitted;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.Heartbeat.RedisView;
+import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
@@ -45,7 +45,7 @@ class ContractTest {
             50,
             3),
         new HeartbeatAnswer(2, 50, 3),
-        new Handover(2, List.of(ORDER), List.of(new Admitted(1_001, 3, 5)), true, false),
+        new PromiseTransfer(2, List.of(ORDER), List.of(new Admitted(1_001, 3, 5)), true, false),
         new StrongPurchases(List.of(new StrongPurchase(1, 7, "key-00000001", 2, null))),
         new Decisions(
             List.of(
@@ -76,7 +76,7 @@ class ContractTest {
   void idsAndModesAreTextAndATraceContextIsNotHandedOver() {
     OrderMessage traced = order("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 
-    assertThat(json(new Handover(1, List.of(traced), List.of(), true, true)))
+    assertThat(json(new PromiseTransfer(1, List.of(traced), List.of(), true, true)))
         .isEqualTo(
             """
             {"term":1,"orders":[{"orderId":"%s","userId":7,"skuId":1001,"quantity":2,\

@@ -3,8 +3,8 @@ package io.seckill.gateway.fallback;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
-import io.seckill.support.contract.Handover;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.Collection;
@@ -25,20 +25,20 @@ import org.springframework.dao.DataAccessException;
  * Hands over the promised orders once for each term and when this gateway stops, and forgets those
  * that MySQL has. On a thread of its own, so that a long transfer delays no heartbeat.
  */
-final class PromiseHandover implements AutoCloseable {
+final class PromiseSender implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(PromiseHandover.class);
+  private static final Logger log = LoggerFactory.getLogger(PromiseSender.class);
 
   /** Ids that MySQL is asked for at once. */
   private static final int MOST_IDS = 500;
 
   /** Longest transfer at a stop; without one, this gateway stays registered for half a minute. */
-  private static final Duration LAST_HANDOVER = Duration.ofSeconds(10);
+  private static final Duration LAST_TRANSFER = Duration.ofSeconds(10);
 
   /** A round of look-ups must not take MySQL from the orders. */
   private static final int MOST_LOOKED_UP = 5_000;
 
-  private final Consumer<Handover> handOver;
+  private final Consumer<PromiseTransfer> transfer;
   private final Runnable deregister;
   private final Supplier<Optional<Collection<ProductRow>>> products;
   private final Promises promises;
@@ -47,24 +47,24 @@ final class PromiseHandover implements AutoCloseable {
   private final RepeatingTask task;
 
   /**
-   * @param handOver sends a part to order-consumer; throws when it may not be stored
+   * @param transfer sends a part to order-consumer; throws when it may not be stored
    * @param deregister ends the registration there; throws when it may not have ended
    * @param products the last read; empty before the first
    */
-  PromiseHandover(
-      Consumer<Handover> handOver,
+  PromiseSender(
+      Consumer<PromiseTransfer> transfer,
       Runnable deregister,
       Supplier<Optional<Collection<ProductRow>>> products,
       Promises promises,
       PromisedOrders orders,
       StoredIds stored) {
-    this.handOver = handOver;
+    this.transfer = transfer;
     this.deregister = deregister;
     this.products = products;
     this.promises = promises;
     this.orders = orders;
     this.stored = stored;
-    this.task = new RepeatingTask("handover", Heartbeats.PAUSE, this::round);
+    this.task = new RepeatingTask("promise-transfer", Heartbeats.PAUSE, this::round);
   }
 
   private void round() {
@@ -72,7 +72,7 @@ final class PromiseHandover implements AutoCloseable {
     if (promises.mustRemember() && term > promises.handedOver()) {
       Content content = orders.content();
       send(term, content, () -> {});
-      handOver.accept(new Handover(term, List.of(), List.of(), true, content.complete()));
+      transfer.accept(new PromiseTransfer(term, List.of(), List.of(), true, content.complete()));
       orders.handedOver(content);
       promises.handedOver(term);
     }
@@ -86,17 +86,17 @@ final class PromiseHandover implements AutoCloseable {
     List<OrderMessage> missing = missingInMySql(content.orders());
     inParts(
         missing,
-        Handover.MAX_ORDERS,
+        PromiseTransfer.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          handOver.accept(new Handover(term, part, List.of(), false, false));
+          transfer.accept(new PromiseTransfer(term, part, List.of(), false, false));
         });
     inParts(
         content.admitted(),
-        Handover.MAX_ORDERS,
+        PromiseTransfer.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          handOver.accept(new Handover(term, List.of(), part, false, false));
+          transfer.accept(new PromiseTransfer(term, List.of(), part, false, false));
         });
     log.info(
         "term {}: {} of {} promised orders handed over, MySQL had the others",
@@ -136,7 +136,7 @@ final class PromiseHandover implements AutoCloseable {
         .ifPresent(
             all ->
                 all.stream()
-                    .filter(PromiseHandover::isSettled)
+                    .filter(PromiseSender::isSettled)
                     .forEach(p -> atRest.put(p.skuId(), p)));
     orders.forgetDropped((sku, seq) -> isAtRest(seq, atRest.get(sku)));
     boolean isHalfFull = orders.size() > PromisedOrders.MOST / 2;
@@ -161,7 +161,7 @@ final class PromiseHandover implements AutoCloseable {
   interface StoredIds {
 
     /**
-     * @param ids at most {@value PromiseHandover#MOST_IDS}
+     * @param ids at most {@value PromiseSender#MOST_IDS}
      * @throws DataAccessException when MySQL does not answer
      */
     List<OrderId> among(List<OrderId> ids);
@@ -189,7 +189,7 @@ final class PromiseHandover implements AutoCloseable {
     try {
       Content content = orders.content();
       if (promises.mustRemember()) {
-        long deadline = System.nanoTime() + LAST_HANDOVER.toNanos();
+        long deadline = System.nanoTime() + LAST_TRANSFER.toNanos();
         send(promises.term(), content, () -> requireTime(deadline));
       }
       if (content.complete()) {
@@ -205,7 +205,7 @@ final class PromiseHandover implements AutoCloseable {
   private static void requireTime(long deadlineNanos) {
     if (System.nanoTime() - deadlineNanos >= 0) {
       throw new IllegalStateException(
-          "the handover takes longer than " + LAST_HANDOVER.toSeconds() + " s");
+          "the promise transfer takes longer than " + LAST_TRANSFER.toSeconds() + " s");
     }
   }
 }

@@ -9,9 +9,9 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SaleState;
-import io.seckill.support.contract.Handover;
-import io.seckill.support.contract.Handover.Admitted;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.contract.PromiseTransfer;
+import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.QueryTimeoutException;
 
 /** order-consumer gets what MySQL lacks, and a gateway that stops leaves nothing unknown. */
-class PromiseHandoverTest {
+class PromiseSenderTest {
 
   private static final long SKU = 1_001;
   private static final Admitted ADMITTED = new Admitted(SKU, 1, 5);
@@ -38,16 +38,16 @@ class PromiseHandoverTest {
   private final Promises promises =
       new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, System::nanoTime);
   private final Set<OrderId> inMySql = new HashSet<>();
-  private final List<Handover> calls = new CopyOnWriteArrayList<>();
+  private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
   private final AtomicInteger lookUps = new AtomicInteger();
   private volatile Optional<Collection<ProductRow>> products = Optional.empty();
   private boolean isMySqlAway;
   private boolean isConsumerAway;
 
-  private final PromiseHandover handover =
-      new PromiseHandover(
-          this::handOver,
+  private final PromiseSender sender =
+      new PromiseSender(
+          this::transfer,
           () -> callsBeforeTheEnd.add(calls.size()),
           () -> products,
           promises,
@@ -56,7 +56,7 @@ class PromiseHandoverTest {
 
   @AfterEach
   void stop() {
-    handover.close();
+    sender.close();
   }
 
   @Test
@@ -92,12 +92,12 @@ class PromiseHandoverTest {
     orders.add(orders(1, 3));
     orders.add(ADMITTED);
 
-    handover.close();
+    sender.close();
 
     assertThat(handedOver())
         .containsExactly(
             PromisedOrdersTest.order(1).orderId(), PromisedOrdersTest.order(3).orderId());
-    assertThat(calls).noneMatch(Handover::isLast);
+    assertThat(calls).noneMatch(PromiseTransfer::isLast);
     assertThat(callsBeforeTheEnd).containsExactly(2);
     assertThat(promises.may(SKU)).isFalse();
   }
@@ -118,7 +118,7 @@ class PromiseHandoverTest {
     }
     isConsumerAway = reason == Reason.ORDER_CONSUMER_IS_AWAY;
 
-    handover.close();
+    sender.close();
 
     assertThat(callsBeforeTheEnd).isEmpty();
     assertThat(promises.may(SKU)).isFalse();
@@ -171,7 +171,7 @@ class PromiseHandoverTest {
     eventually().until(() -> promises.handedOver() == term);
   }
 
-  private void handOver(Handover part) {
+  private void transfer(PromiseTransfer part) {
     if (isConsumerAway) {
       throw new IllegalStateException("order-consumer is away");
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param isLast whether it has handed over everything now
  * @param isComplete whether it had not forgotten an order
  */
-public record Handover(
+public record PromiseTransfer(
     long term,
     @JsonIgnoreProperties("traceparent") List<OrderMessage> orders,
     List<Admitted> admitted,
@@ -26,7 +26,7 @@ public record Handover(
   /** Most orders in a part of a transfer. */
   public static final int MAX_ORDERS = 200;
 
-  public Handover {
+  public PromiseTransfer {
     RequestChecks.integer("term", term, 0, Long.MAX_VALUE / 2);
     requireWhole("orders", orders);
     if (orders.size() > MAX_ORDERS) {

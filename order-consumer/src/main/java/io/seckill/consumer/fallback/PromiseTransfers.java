@@ -8,7 +8,7 @@ import io.seckill.consumer.storage.OrderStore;
 import io.seckill.consumer.storage.StoreOutcome;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
-import io.seckill.support.contract.Handover;
+import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -22,16 +22,17 @@ import org.springframework.stereotype.Component;
  * returns. Thread-safe.
  */
 @Component
-class Handovers {
+class PromiseTransfers {
 
-  private static final Logger log = LoggerFactory.getLogger(Handovers.class);
+  private static final Logger log = LoggerFactory.getLogger(PromiseTransfers.class);
 
   private final OrderStore store;
   private final FallbackSales sales;
   private final GatewayTable gateways;
-  private final ConnectionShare connections = new ConnectionShare(ConnectionPools.HANDOVERS);
+  private final ConnectionShare connections =
+      new ConnectionShare(ConnectionPools.PROMISE_TRANSFERS);
 
-  Handovers(OrderStore store, FallbackSales sales, GatewayTable gateways) {
+  PromiseTransfers(OrderStore store, FallbackSales sales, GatewayTable gateways) {
     this.store = store;
     this.sales = sales;
     this.gateways = gateways;
@@ -41,18 +42,18 @@ class Handovers {
    * @throws ProblemException 503 when not all of it is stored; the same transfer is to be sent
    *     again
    */
-  void take(String token, Handover handover) {
-    if (!handover.orders().isEmpty()) {
-      store(handover.orders());
+  void take(String token, PromiseTransfer transfer) {
+    if (!transfer.orders().isEmpty()) {
+      store(transfer.orders());
     }
-    handover.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
-    if (handover.isLast()) {
-      gateways.handedOver(token, handover.term(), handover.isComplete());
+    transfer.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
+    if (transfer.isLast()) {
+      gateways.handedOver(token, transfer.term(), transfer.isComplete());
     }
   }
 
   private void store(List<OrderMessage> orders) {
-    connections.within(() -> stored(orders)).forEach(Handovers::check);
+    connections.within(() -> stored(orders)).forEach(PromiseTransfers::check);
   }
 
   private List<StoreOutcome> stored(List<OrderMessage> orders) {
