@@ -29,7 +29,8 @@ record ClosedLoop(Lab lab, Figures figures, String lostKey) {
       long start = System.nanoTime();
       LoadResult result = Loader.run(purchases.asap(connections), answer -> {});
       long accepted = accepted(result);
-      figures.count(rateKey.replace("_per_s", "_behind"), accepted - database.stored(sale));
+      figures.count(
+          rateKey.replace("_per_s", "_behind"), Math.max(0, accepted - database.stored(sale)));
       figures.count(lostKey, database.missing(sale, accepted));
       figures.add(
           rateKey.replace("_per_s", "_stored_per_s"), accepted * 1e9 / (System.nanoTime() - start));
