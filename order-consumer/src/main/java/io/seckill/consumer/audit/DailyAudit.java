@@ -94,7 +94,7 @@ class DailyAudit {
           if (lock == null || !lock.isHeld() || Thread.currentThread().isInterrupted()) {
             break;
           }
-          auditOrWait(sku, day(due), steps(lock));
+          auditOrWait(sku, day(due), pace.steps(lock));
         }
       }
     }
@@ -108,15 +108,6 @@ class DailyAudit {
     } catch (RuntimeException e) {
       log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
-  }
-
-  /** Yields to the storing of orders after each step of an audit, and keeps the lock. */
-  private Runnable steps(RunLock lock) {
-    Runnable stepEnds = pace.steps();
-    return () -> {
-      stepEnds.run();
-      lock.isHeld();
-    };
   }
 
   /** The latest time at which the audits of a day became due. */

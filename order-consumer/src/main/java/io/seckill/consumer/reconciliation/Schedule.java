@@ -1,5 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
+import static java.util.Objects.requireNonNull;
+
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.sale.SalePhase;
@@ -211,20 +213,13 @@ class Schedule {
     boolean due =
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
-      Report report = reconciler.run(sale.skuId(), new Order(false, false, NAME, steps()));
+      Report report =
+          reconciler.run(
+              sale.skuId(), new Order(false, false, NAME, pace.steps(requireNonNull(leadership))));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
     }
-  }
-
-  /** Yields to the storing of orders after each step of a comparison, and keeps the lock. */
-  private Runnable steps() {
-    Runnable stepEnds = pace.steps();
-    return () -> {
-      stepEnds.run();
-      boolean unused = isLeader();
-    };
   }
 
   /** Releases the lock, so that another process can lead. */

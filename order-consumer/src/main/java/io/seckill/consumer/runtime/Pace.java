@@ -138,6 +138,15 @@ public final class Pace {
     };
   }
 
+  /** As {@link #steps()}; each step also keeps a lock, which is idle meanwhile. */
+  public Runnable steps(RunLock lock) {
+    Runnable stepEnds = steps();
+    return () -> {
+      stepEnds.run();
+      lock.isHeld();
+    };
+  }
+
   private void rest(long workedNanos) {
     long rest = Math.min(workedNanos * load().rests, LONGEST_REST_NANOS);
     if (rest > 0) {
