@@ -10,7 +10,7 @@ public enum SalePhase {
   REDIS,
   /** MySQL alone, always: a strong sale, or one that is archived. */
   STRONG,
-  /** Nobody: a fallback begins, and gateways hand over the orders that they have promised. */
+  /** Nobody: a fallback begins, and gateways transfer the orders that they have promised. */
   ENTERING,
   /** MySQL: a sale of Redis in a fallback. */
   MYSQL,

@@ -10,7 +10,7 @@ import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.support.contract.ProductRow;
 import java.util.ArrayList;
@@ -60,14 +60,14 @@ final class AdmitAnswers {
    */
   void answer(AdmitRequest request, AdmitReply reply, long askedNanos) {
     if (reply.isOfOtherServer()) {
-      request.endReservations(reservation -> reservation.handOver(List.of()));
+      request.endReservations(reservation -> reservation.deliver(List.of()));
       request.partitions().forEach(partition -> servers.otherServer(partition, request.server()));
       onOtherServer.run();
       request.answerAll(Unknown.UNVERIFIED);
       return;
     }
     BrokerConfirms confirms = new BrokerConfirms(promises, published);
-    handOver(request, reply, confirms);
+    deliver(request, reply, confirms);
     for (AdmittedSku sku : reply.skus()) {
       marks.record(request.server(), sku.skuId(), sku.epoch(), sku.seq());
     }
@@ -106,16 +106,16 @@ final class AdmitAnswers {
     }
   }
 
-  private void handOver(AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
+  private void deliver(AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
     for (int i = 0; i < request.partitions().size(); i++) {
       Reservation reservation = request.reservations().get(i);
       if (reservation != null) {
-        handOver(request, reply, request.partitions().get(i), reservation, confirms);
+        deliver(request, reply, request.partitions().get(i), reservation, confirms);
       }
     }
   }
 
-  private void handOver(
+  private void deliver(
       AdmitRequest request,
       AdmitReply reply,
       int partition,
@@ -133,7 +133,7 @@ final class AdmitAnswers {
         }
       }
     }
-    reservation.handOver(pushed);
+    reservation.deliver(pushed);
   }
 
   private OutboundOrder outbound(String json, BrokerConfirms confirms) {

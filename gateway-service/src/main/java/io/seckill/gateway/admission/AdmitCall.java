@@ -6,7 +6,7 @@ import io.seckill.common.redis.PipelineReplies;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import java.util.List;
 import java.util.function.Function;
 import redis.clients.jedis.AbstractPipeline;
@@ -58,7 +58,7 @@ final class AdmitCall implements RequestBatcher.Executor<Purchase> {
       Reply unread = breaker.write(request.partitions().get(0), () -> call(request));
       reply = AdmitReply.parse(unread.value(), unread.confirmed(), request.ids());
     } catch (CallNotPermittedException e) {
-      request.endReservations(reservation -> reservation.handOver(List.of()));
+      request.endReservations(reservation -> reservation.deliver(List.of()));
       request.answerAll(Unknown.BREAKER);
       throw e;
     } catch (RuntimeException | Error e) {

@@ -2,7 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;

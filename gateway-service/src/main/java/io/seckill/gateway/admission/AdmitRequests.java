@@ -4,8 +4,8 @@ import io.seckill.common.order.OrderId;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.VerifiedServers;
-import io.seckill.relay.lane.HandOver;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.support.contract.ProductRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ final class AdmitRequests {
   private final Promises promises;
   private final IntFunction<@Nullable OrderId> orderIds;
   private final LongFunction<@Nullable ProductRow> products;
-  private final List<HandOver> lanes;
+  private final List<LaneMailbox> lanes;
   private final Durability durability;
 
   /**
@@ -37,7 +37,7 @@ final class AdmitRequests {
       Promises promises,
       IntFunction<@Nullable OrderId> orderIds,
       LongFunction<@Nullable ProductRow> products,
-      List<HandOver> lanes,
+      List<LaneMailbox> lanes,
       Durability durability) {
     this.servers = servers;
     this.promises = promises;

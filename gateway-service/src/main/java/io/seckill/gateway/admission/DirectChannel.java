@@ -5,7 +5,7 @@ import io.seckill.common.broker.ProcessName;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.relay.lane.HandOver;
+import io.seckill.relay.lane.LaneMailbox;
 import io.seckill.relay.lane.LaneSettings;
 import io.seckill.relay.lane.RelayLanes;
 import io.seckill.relay.publish.BrokerConnector;
@@ -27,8 +27,8 @@ final class DirectChannel implements AutoCloseable {
   private static final int WINDOW = 512;
   private static final Duration CONFIRM_TIMEOUT = Duration.ofSeconds(10);
 
-  private final List<HandOver> handOvers =
-      Stream.generate(() -> new HandOver(WINDOW)).limit(Partition.COUNT).toList();
+  private final List<LaneMailbox> mailboxes =
+      Stream.generate(() -> new LaneMailbox(WINDOW)).limit(Partition.COUNT).toList();
   private final RelayLanes lanes;
 
   DirectChannel(BrokerSettings broker, RedisSettings redis, MeterRegistry registry) {
@@ -38,7 +38,7 @@ final class DirectChannel implements AutoCloseable {
     this.lanes =
         new RelayLanes(
             new LaneSettings(name, 1, WINDOW, CONFIRM_TIMEOUT),
-            handOvers,
+            mailboxes,
             LeaseSettings.DEFAULT,
             redis,
             new BrokerConnector(broker.factory(), links, meters),
@@ -47,8 +47,8 @@ final class DirectChannel implements AutoCloseable {
   }
 
   /** By partition. */
-  List<HandOver> lanes() {
-    return handOvers;
+  List<LaneMailbox> lanes() {
+    return mailboxes;
   }
 
   @Override

@@ -99,7 +99,7 @@ final class PromiseSender implements AutoCloseable {
           transfer.accept(new PromiseTransfer(term, List.of(), part, false, false));
         });
     log.info(
-        "term {}: {} of {} promised orders handed over, MySQL had the others",
+        "term {}: {} of {} promised orders transferred, MySQL had the others",
         term,
         missing.size(),
         content.orders().size());

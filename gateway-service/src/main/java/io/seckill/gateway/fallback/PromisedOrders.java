@@ -144,7 +144,7 @@ final class PromisedOrders {
     }
   }
 
-  /** All of this content was handed over; what came later is kept. */
+  /** All of this content was transferred; what came later is kept. */
   void handedOver(Content content) {
     lock.lock();
     try {

@@ -104,14 +104,14 @@ public final class Promises {
   }
 
   /**
-   * A fallback has begun: nothing is promised until what was promised before is handed over, and
+   * A fallback has begun: nothing is promised until what was promised before is transferred, and
    * the products are read again. Only one thread calls this.
    */
   void begins(long laterTerm) {
     term = Math.max(term, laterTerm);
   }
 
-  /** All that was promised before this term is handed over. */
+  /** All that was promised before this term is transferred. */
   void handedOver(long ofTerm) {
     handedOver = ofTerm;
   }

@@ -20,7 +20,7 @@ import tools.jackson.databind.ser.std.ToStringSerializer;
  * A user's orders, newest first: stored ones from MySQL and waiting ones from Redis. Fails when
  * either store is unavailable, because the list would lack orders; without Redis only if it may
  * have some, which it has not where all sales are strong, and if there is no fallback: gateways
- * have handed over to MySQL what they had promised, so the list is shown, and says that it may lack
+ * have transferred to MySQL what they had promised, so the list is shown, and says that it may lack
  * some.
  */
 @Component

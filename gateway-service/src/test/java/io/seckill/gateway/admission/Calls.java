@@ -8,7 +8,7 @@ import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
-import io.seckill.relay.lane.HandOver;
+import io.seckill.relay.lane.LaneMailbox;
 import io.seckill.support.contract.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
@@ -45,7 +45,7 @@ final class Calls {
         List.of());
   }
 
-  Calls(UnifiedJedis redis, Durability durability, List<HandOver> lanes) {
+  Calls(UnifiedJedis redis, Durability durability, List<LaneMailbox> lanes) {
     this(redis, durability, lanes, TestPromises.withoutFallback());
   }
 
@@ -54,7 +54,7 @@ final class Calls {
   }
 
   private Calls(
-      UnifiedJedis redis, Durability durability, List<HandOver> lanes, Promises promises) {
+      UnifiedJedis redis, Durability durability, List<LaneMailbox> lanes, Promises promises) {
     LongFunction<@Nullable ProductRow> products =
         sku -> {
           beforeReply.run();

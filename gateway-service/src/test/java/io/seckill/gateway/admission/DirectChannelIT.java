@@ -16,7 +16,7 @@ import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
-import io.seckill.relay.lane.HandOver;
+import io.seckill.relay.lane.LaneMailbox;
 import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
@@ -71,7 +71,7 @@ class DirectChannelIT {
     try (TestDirectLanes lanes = start()) {
       lanes.awaitOpen(sale.partition());
       List<Admission> outcomes =
-          new Calls(redis, IN_BROKER_PATIENTLY, lanes.handOvers())
+          new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes())
               .together(
                   attempt(sale, 1, "key-0001", 1),
                   attempt(sale, 1, "key-0002", 1),
@@ -97,8 +97,8 @@ class DirectChannelIT {
     TestSale sale = TestSale.unlimited(redis, 100);
     try (TestDirectLanes lanes = start()) {
       lanes.awaitOpen(sale.partition());
-      lanes.handOvers().get(sale.partition()).reserve(WINDOW - 1);
-      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      lanes.mailboxes().get(sale.partition()).reserve(WINDOW - 1);
+      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
 
       calls.together(attempt(sale, 1, "key-0001", 1), attempt(sale, 2, "key-0001", 1));
       assertThat(sale.outbox()).hasSize(2);
@@ -116,7 +116,7 @@ class DirectChannelIT {
     try (TestDirectLanes lanes = start()) {
       String fenced = lanes.awaitOpen(sale.partition());
       redis.zadd(RedisKeys.lanes(sale.partition()), -1, fenced);
-      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
       assertThat(sale.outbox()).hasSize(1);
@@ -138,7 +138,7 @@ class DirectChannelIT {
         UnifiedJedis slow = database.via(proxy).open();
         TestDirectLanes lanes = start()) {
       String token = lanes.awaitOpen(sale.partition());
-      Calls calls = new Calls(slow, IN_BROKER, lanes.handOvers());
+      Calls calls = new Calls(slow, IN_BROKER, lanes.mailboxes());
       calls.one(attempt(sale, 1, "key-0001", 101)); // refused; the script is loaded
       proxy.dropToClient(true);
 
@@ -156,11 +156,11 @@ class DirectChannelIT {
     TestSale sale = TestSale.unlimited(redis, 100);
     try (TestDirectLanes lanes = start()) {
       String token = lanes.awaitOpen(sale.partition());
-      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
       calls.servers().verified(sale.partition(), "0".repeat(40));
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.UNVERIFIED);
-      assertThat(lanes.handOvers().get(sale.partition()).reserve(WINDOW).token()).isEqualTo(token);
+      assertThat(lanes.mailboxes().get(sale.partition()).reserve(WINDOW).token()).isEqualTo(token);
     }
   }
 
@@ -217,7 +217,7 @@ class DirectChannelIT {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
         TestDirectLanes lanes =
             TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW)) {
-      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
       lanes.awaitOpen(sale.partition());
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
 
@@ -247,7 +247,7 @@ class DirectChannelIT {
   void publishesAgainForARepeatOnceASecondAndOnlyUntilTheOrderIsSettled() {
     TestSale sale = TestSale.unlimited(redis, 10);
     try (TestDirectLanes lanes = start()) {
-      Calls calls = new Calls(redis, IN_BROKER, lanes.handOvers());
+      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
       lanes.awaitOpen(sale.partition());
       Admitted first = (Admitted) calls.one(attempt(sale, 1, "key-0001", 2));
       String id = first.orderId().toString();
@@ -265,12 +265,12 @@ class DirectChannelIT {
       assertThat(broker.deliveries().get(id)).as("its confirm answers the repeats").isEqualTo(1);
 
       sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
-      Calls elsewhere = new Calls(redis, IN_BROKER, lanes.handOvers());
+      Calls elsewhere = new Calls(redis, IN_BROKER, lanes.mailboxes());
       assertThat(
               elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
           .hasOnlyElementsOfType(Repeated.class);
       assertThat(
-              new Calls(redis, IN_BROKER, lanes.handOvers()).one(attempt(sale, 1, "key-0001", 2)))
+              new Calls(redis, IN_BROKER, lanes.mailboxes()).one(attempt(sale, 1, "key-0001", 2)))
           .as("within a second, where the order is not known")
           .isEqualTo(Unknown.BROKER);
       eventually().until(() -> outbox.inPrivateQueues() == 0);
@@ -306,8 +306,8 @@ class DirectChannelIT {
       others.awaitOpen(sale.partition());
       List<Calls> gateways =
           List.of(
-              new Calls(redis, IN_BROKER, lanes.handOvers()),
-              new Calls(redis, IN_BROKER, others.handOvers()));
+              new Calls(redis, IN_BROKER, lanes.mailboxes()),
+              new Calls(redis, IN_BROKER, others.mailboxes()));
       proxy.delay(Duration.ofMillis(400));
       long began = System.nanoTime();
       assertThat(gateways.get(0).together(crowd)).containsOnly(Unknown.BROKER);
@@ -342,8 +342,8 @@ class DirectChannelIT {
   @Test
   void promisesNothingWhileNoLanePublishesAndTakesNothingTwice() {
     TestSale sale = TestSale.unlimited(redis, 10);
-    List<HandOver> closed =
-        Stream.generate(() -> new HandOver(WINDOW)).limit(Partition.COUNT).toList();
+    List<LaneMailbox> closed =
+        Stream.generate(() -> new LaneMailbox(WINDOW)).limit(Partition.COUNT).toList();
     Calls calls = new Calls(redis, IN_BROKER, closed);
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);

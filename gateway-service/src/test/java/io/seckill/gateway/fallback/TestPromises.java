@@ -34,7 +34,7 @@ public final class TestPromises {
     ofRedis.set(false);
   }
 
-  /** What would be handed over. */
+  /** What would be transferred. */
   public List<OrderMessage> remembered() {
     return orders.content().orders();
   }

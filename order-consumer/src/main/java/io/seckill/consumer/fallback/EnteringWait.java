@@ -28,7 +28,7 @@ final class EnteringWait {
     this.nanoTime = nanoTime;
   }
 
-  /** Whether MySQL may decide: all gateways have handed over, or none can confirm any more. */
+  /** Whether MySQL may decide: all gateways have transferred, or none can confirm any more. */
   boolean isOver(Overview seen) {
     Row row = seen.fallback();
     if (row.term() != term) {
@@ -39,7 +39,7 @@ final class EnteringWait {
     if (nodes.haveHandedOver(term)) {
       return true;
     }
-    Duration wait = nodes.areHandingOver(term) ? LONGEST_TRANSFER : PROMISES_END;
+    Duration wait = nodes.areTransferring(term) ? LONGEST_TRANSFER : PROMISES_END;
     return nanoTime.getAsLong() - readNanos >= wait.toNanos();
   }
 }

@@ -30,7 +30,7 @@ public class FallbackSales {
       "state_version = state_version + (sale_phase <> 'REDIS'), reserved_units = 0,"
           + " fallback = IF(sale_phase = 'REDIS', 'NO', 'LOADING')";
 
-  /** SQL: whether {@link #BEGIN_LOADING} may be: not before promised orders are handed over. */
+  /** SQL: whether {@link #BEGIN_LOADING} may be: not before promised orders are transferred. */
   public static final String LOADABLE = "sale_phase IN ('REDIS', 'MYSQL', 'LOADING', 'RETURNING')";
 
   private static final String END =
@@ -135,7 +135,7 @@ public class FallbackSales {
    * Lets MySQL decide a sale, in the caller's transaction.
    *
    * @param look the last one at this sale in Redis: so much was admitted at least
-   * @param isWhole whether every registered gateway has handed over everything
+   * @param isWhole whether every registered gateway has transferred everything
    */
   void activate(long skuId, Optional<RedisSaleState> look, boolean isWhole) {
     Locked sale =

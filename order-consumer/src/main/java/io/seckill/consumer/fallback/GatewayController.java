@@ -46,7 +46,7 @@ class GatewayController {
     transfers.take(checked(token), transfer);
   }
 
-  /** A gateway that stops has handed over everything that it promised. */
+  /** A gateway that stops has transferred everything that it promised. */
   @DeleteMapping
   @ResponseStatus(HttpStatus.NO_CONTENT)
   void end(@PathVariable String token) {

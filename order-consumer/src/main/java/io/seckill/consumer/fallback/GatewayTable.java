@@ -95,7 +95,7 @@ class GatewayTable {
   }
 
   /**
-   * Notes that a gateway has handed over everything that it promised before this term. A gateway
+   * Notes that a gateway has transferred everything that it promised before this term. A gateway
    * that is not registered any more has nothing noted.
    *
    * @param complete whether it had not forgotten an order

@@ -60,7 +60,7 @@ record Gateways(List<GatewayNode> all) {
   }
 
   /** Whether one that has seen the term has a recent heartbeat, and is not yet done. */
-  boolean areHandingOver(long term) {
+  boolean areTransferring(long term) {
     return fresh().stream().anyMatch(node -> node.term() >= term && !node.hasHandedOver(term));
   }
 }

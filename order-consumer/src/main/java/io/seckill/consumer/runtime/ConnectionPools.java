@@ -22,7 +22,7 @@ public class ConnectionPools {
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;
 
-  /** Batches of promised orders that gateways hand over at the same time. */
+  /** Batches of promised orders that gateways transfer at the same time. */
   public static final int PROMISE_TRANSFERS = 2;
 
   /** Batches of purchases of strong sales that MySQL decides at the same time. */
@@ -71,7 +71,7 @@ public class ConnectionPools {
 
   /**
    * Pool for storing the orders of the queues: one connection for the writer of each queue, and
-   * those for orders that gateways hand over.
+   * those for orders that gateways transfer.
    */
   public DataSource orderStorage() {
     return orderStorage;

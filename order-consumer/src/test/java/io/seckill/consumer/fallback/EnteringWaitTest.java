@@ -41,7 +41,7 @@ class EnteringWaitTest {
   }
 
   @Test
-  void waitsLongerForAGatewayThatIsHandingOver() {
+  void waitsLongerForAGatewayThatTransfers() {
     wait.isOver(seen(TERM, node(TERM, 0, 0)));
     pass(14_999);
     assertThat(wait.isOver(seen(TERM, node(TERM, 0, 0)))).isFalse();

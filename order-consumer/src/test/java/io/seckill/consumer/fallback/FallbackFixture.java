@@ -55,12 +55,12 @@ final class FallbackFixture {
   }
 
   /** Hands over everything that a gateway has promised. */
-  void handOver(int gateway, long term, String admitted, OrderMessage... orders) {
-    Answer answer = handOver(gateway, term, admitted, true, orders);
+  void transfer(int gateway, long term, String admitted, OrderMessage... orders) {
+    Answer answer = transfer(gateway, term, admitted, true, orders);
     assertThat(answer.status()).as(answer.text()).isEqualTo(204);
   }
 
-  Answer handOver(
+  Answer transfer(
       int gateway, long term, String admitted, boolean isComplete, OrderMessage... orders) {
     return api.post(
         "/internal/v1/gateways/" + token(gateway) + "/handover",
@@ -178,11 +178,11 @@ final class FallbackFixture {
         .untilAsserted(() -> assertThat(state()).as("%s", view()).isEqualTo(state));
   }
 
-  /** Begins a fallback and lets all gateways hand over that they promised nothing more. */
+  /** Begins a fallback and lets all gateways report that they promised nothing more. */
   void enterWith(int gateway, String admitted, OrderMessage... orders) {
     beat(gateway, 0, "UNUSABLE", 0);
     long term = enter();
-    handOver(gateway, term, admitted, orders);
+    transfer(gateway, term, admitted, orders);
     awaitState("MYSQL");
   }
 

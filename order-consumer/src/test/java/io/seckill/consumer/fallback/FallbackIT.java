@@ -87,12 +87,12 @@ class FallbackIT {
     assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
         .isEqualTo("MYSQL ENTERING 2");
     assertThat(fallback.number(sku, "state_version")).isEqualTo(version + 1);
-    fallback.beat(GATEWAY, term, "UNUSABLE", 0); // it is handing over
+    fallback.beat(GATEWAY, term, "UNUSABLE", 0); // it transfers
     assertThat(fallback.buy(sku, 7)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
     fallback.assertBalanced(sku);
 
-    fallback.handOver(GATEWAY, term, "");
+    fallback.transfer(GATEWAY, term, "");
     fallback.awaitState("MYSQL");
 
     assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
@@ -117,7 +117,7 @@ class FallbackIT {
     assertThat(fallback.buy(sku, 7, "key-00000001", 2).path("outcome").asString())
         .isEqualTo("QUOTA_EXCEEDED");
 
-    fallback.handOver(GATEWAY, 1, "", promised);
+    fallback.transfer(GATEWAY, 1, "", promised);
     OrderMessage last = sale.admit(9, 1);
     broker.publish(promised, last);
     ledger.awaitOrders(sku, 2);
@@ -160,7 +160,7 @@ class FallbackIT {
   }
 
   /** Redis admits six units more after the last look at it, and order-consumer loses it then. */
-  @ParameterizedTest(name = "handed over {0}, with the orders {1}: {2} reserved")
+  @ParameterizedTest(name = "transferred {0}, with the orders {1}: {2} reserved")
   @CsvSource({
     "true, false, 10", // as gateways report, and not the 4 of the look
     "true, true, 0", // all are stored
@@ -193,7 +193,7 @@ class FallbackIT {
   void aGatewayThatHasForgottenOrdersLeavesAReserve() {
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
     long term = fallback.enter();
-    assertThat(fallback.handOver(GATEWAY, term, "", false).status()).isEqualTo(204);
+    assertThat(fallback.transfer(GATEWAY, term, "", false).status()).isEqualTo(204);
     fallback.awaitState("MYSQL");
 
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(20);
@@ -213,7 +213,7 @@ class FallbackIT {
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
     fallback.beat(2, 0, "UNUSABLE", 0);
     long term = fallback.enter();
-    fallback.handOver(GATEWAY, term, "", known);
+    fallback.transfer(GATEWAY, term, "", known);
     fallback.awaitState("MYSQL"); // the second gateway is dead
 
     broker.publish(refused);
@@ -266,7 +266,7 @@ class FallbackIT {
   void whatAGatewayThatStopsPromisedIsKnownAndItsRegistrationOver() {
     OrderMessage promised = sale.admit(7, 4);
     fallback.beat(GATEWAY, 0, "USABLE", 0);
-    fallback.handOver(GATEWAY, 0, admitted(sku, 1, 6), promised);
+    fallback.transfer(GATEWAY, 0, admitted(sku, 1, 6), promised);
 
     assertThat(fallback.end(GATEWAY).status()).isEqualTo(204);
     assertThat(fallback.end(GATEWAY).status()).as("once more").isEqualTo(204);

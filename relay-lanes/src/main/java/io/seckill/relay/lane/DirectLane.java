@@ -20,7 +20,7 @@ final class DirectLane extends RelayLane {
    */
   private static final Duration REMOVAL_INTERVAL = Duration.ofMillis(50);
 
-  private final HandOver handOver;
+  private final LaneMailbox mailbox;
   private long removedAt = System.nanoTime();
 
   DirectLane(
@@ -29,9 +29,9 @@ final class DirectLane extends RelayLane {
       LaneConnections connections,
       LaneLease lease,
       RelayMeters meters,
-      HandOver handOver) {
+      LaneMailbox mailbox) {
     super(name, settings, connections, lease, meters);
-    this.handOver = handOver;
+    this.mailbox = mailbox;
   }
 
   @Override
@@ -43,13 +43,13 @@ final class DirectLane extends RelayLane {
     try {
       super.work();
     } finally {
-      handOver.close();
+      mailbox.close();
     }
   }
 
   @Override
   void blocked() throws InterruptedException {
-    handOver.close();
+    mailbox.close();
     orders.queueUnknown();
     super.blocked();
   }
@@ -76,7 +76,7 @@ final class DirectLane extends RelayLane {
     if (isRemovalDue()) {
       removedAt = System.nanoTime();
       ClaimResult left = settleAndClaim(0, Duration.ZERO);
-      orders.compareWith(left.queueLength() - handOver.outstanding());
+      orders.compareWith(left.queueLength() - mailbox.outstanding());
     }
     takeHandedOver();
     if (connections.link().pending() == 0 && orders.state() != UnsettledOrders.State.UNREAD) {
@@ -86,9 +86,9 @@ final class DirectLane extends RelayLane {
 
   private void takeHandedOver() throws BrokerFailureException {
     if (orders.state() != UnsettledOrders.State.COUNTED) {
-      handOver.close();
-    } else if (handOver.open(connections.queue().token(), connections.link()::wake)) {
-      publish(handOver.take(connections.link().room(), orders.count()));
+      mailbox.close();
+    } else if (mailbox.open(connections.queue().token(), connections.link()::wake)) {
+      publish(mailbox.take(connections.link().room(), orders.count()));
     } else {
       orders.queueUnknown();
     }

@@ -35,11 +35,11 @@ public final class RelayLanes implements SmartLifecycle {
   private volatile boolean running;
 
   /**
-   * @param handOvers one per partition, for lanes of a gateway; empty for lanes of a relay
+   * @param mailboxes one per partition, for lanes of a gateway; empty for lanes of a relay
    */
   public RelayLanes(
       LaneSettings settings,
-      List<HandOver> handOvers,
+      List<LaneMailbox> mailboxes,
       LeaseSettings leaseSettings,
       RedisSettings redisSettings,
       BrokerConnector broker,
@@ -55,12 +55,12 @@ public final class RelayLanes implements SmartLifecycle {
       LaneConnections connections =
           new LaneConnections(name, RelayLane.POLL_INTERVAL, redisSettings, broker, lease);
       lanes.add(
-          handOvers.isEmpty()
+          mailboxes.isEmpty()
               ? new OutboxLane(name, settings, connections, lease, meters)
               : new DirectLane(
-                  name, settings, connections, lease, meters, handOvers.get(partition)));
+                  name, settings, connections, lease, meters, mailboxes.get(partition)));
     }
-    this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases, handOvers.isEmpty());
+    this.renewer = new LaneLeaseRenewer(redisSettings, leaseSettings, leases, mailboxes.isEmpty());
     lanes.forEach(lane -> register(lane.status(), meters));
     for (int partition = 0; partition < Partition.COUNT; partition++) {
       register(partition, meters);

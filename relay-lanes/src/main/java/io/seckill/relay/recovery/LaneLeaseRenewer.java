@@ -165,7 +165,7 @@ public final class LaneLeaseRenewer implements Runnable {
     args.add(Long.toString(settings.quietPeriod().toMillis()));
     args.add(RedisKeys.privateQueue(partition, ""));
     lanes.stream()
-        .filter(lease -> lease.workedWithin(settings.handOverAfter()))
+        .filter(lease -> lease.workedWithin(settings.releaseAfter()))
         .map(LaneLease::token)
         .filter(Objects::nonNull)
         .forEach(args::add);

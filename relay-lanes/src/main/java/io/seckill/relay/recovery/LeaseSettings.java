@@ -11,17 +11,17 @@ import java.time.Duration;
  *
  * @param duration how long a lease lasts without renewal, at least 3 × renewInterval
  * @param renewInterval time between two renewals and searches for dead queues
- * @param handOverAfter the lease of a lane that cannot work for this long (no broker, stuck) is no
+ * @param releaseAfter the lease of a lane that cannot work for this long (no broker, stuck) is no
  *     longer renewed, so that a relay with a better link adopts its private queue
  * @param quietPeriod how long a dead private queue must be empty before it is removed from the
  *     registry; more than {@link #checkQuietPeriod} asks for
  */
 public record LeaseSettings(
-    Duration duration, Duration renewInterval, Duration handOverAfter, Duration quietPeriod) {
+    Duration duration, Duration renewInterval, Duration releaseAfter, Duration quietPeriod) {
 
   /**
    * A lease survives five failed renewals; a lane that only reconnects works again before its lease
-   * is handed over; a minute is far longer than a claim takes to arrive.
+   * is released; a minute is far longer than a claim takes to arrive.
    */
   public static final LeaseSettings DEFAULT =
       new LeaseSettings(

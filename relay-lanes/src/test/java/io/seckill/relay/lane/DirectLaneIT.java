@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TcpProxy;
 import java.time.Duration;
@@ -63,7 +63,7 @@ class DirectLaneIT extends LaneFixture {
   void readsItsPrivateQueueAndTakesANewLeaseWhenAnOutcomeIsUnknown() {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
-      Reservation unanswered = lanes.handOvers().get(PARTITION).reserve(3);
+      Reservation unanswered = lanes.mailboxes().get(PARTITION).reserve(3);
       String pushed = outbox.claimLate(token, SKU);
       unanswered.unknown();
 
@@ -92,7 +92,7 @@ class DirectLaneIT extends LaneFixture {
   void leavesWhatALateCallPushesToRelays() {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
-      lanes.handOvers().get(PARTITION).reserve(1).unknown();
+      lanes.mailboxes().get(PARTITION).reserve(1).unknown();
       eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
       String late = outbox.claimLate(token, SKU);
 
@@ -113,7 +113,7 @@ class DirectLaneIT extends LaneFixture {
       List<String> admitted = lanes.admit(outbox, 10, SKU);
       eventually().until(() -> lanes.lane(PARTITION).inFlight() == 10);
       assertThat(outbox.inPrivateQueues()).as("unconfirmed, so kept").isEqualTo(10);
-      assertThat(lanes.handOvers().get(PARTITION).reserve(1)).isNull();
+      assertThat(lanes.mailboxes().get(PARTITION).reserve(1)).isNull();
 
       proxy.heal(); // resets the connection that lost bytes
       eventually().until(() -> broker.seen() == 10 && outbox.inPrivateQueues() == 0);
@@ -188,7 +188,7 @@ class DirectLaneIT extends LaneFixture {
       assertThat(outbox.redis().zrangeWithScores(RedisKeys.lanes(partition), 0, -1))
           .allMatch(lane -> lane.getScore() < 0);
     }
-    assertThat(lanes.handOvers()).allMatch(handOver -> handOver.reserve(1) == null);
+    assertThat(lanes.mailboxes()).allMatch(mailbox -> mailbox.reserve(1) == null);
   }
 
   @Test

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.relay.publish.OutboundOrder;
 import java.util.List;
 
@@ -26,7 +26,7 @@ final class DirectMain {
     TestOutbox outbox = new TestOutbox(urls[0]);
     lanes.awaitOpen(PARTITION);
     while (true) {
-      Reservation room = lanes.handOvers().get(PARTITION).reserve(1);
+      Reservation room = lanes.mailboxes().get(PARTITION).reserve(1);
       if (room == null) {
         lanes.awaitOpen(PARTITION);
       } else {
@@ -38,7 +38,7 @@ final class DirectMain {
                 SCRIPT,
                 List.of(RedisKeys.privateQueue(PARTITION, room.token()), ADMITTED),
                 List.of(json, message.orderId().toString()));
-        room.handOver(List.of(OutboundOrder.of(json.getBytes(UTF_8))));
+        room.deliver(List.of(OutboundOrder.of(json.getBytes(UTF_8))));
       }
     }
   }

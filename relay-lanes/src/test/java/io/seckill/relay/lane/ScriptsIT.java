@@ -101,9 +101,7 @@ class ScriptsIT {
                 .toList());
   }
 
-  /**
-   * Calls that push to one queue at the same moment are handed over, and confirmed, in any order.
-   */
+  /** Calls that push to one queue at the same moment are delivered, and confirmed, in any order. */
   @Test
   void settleSearchesOnlyForOrdersBehindAnUnconfirmedOne() throws Exception {
     outbox.preheat(SKU);

@@ -9,7 +9,7 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
-import io.seckill.relay.lane.HandOver.Reservation;
+import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
@@ -21,13 +21,13 @@ import java.util.stream.Stream;
 public final class TestDirectLanes implements AutoCloseable {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final List<HandOver> handOvers;
+  private final List<LaneMailbox> mailboxes;
   private final RelayLanes lanes;
 
   private TestDirectLanes(String redisUrl, String brokerUrl, Tuning tuning) {
     RelayMeters relayMeters = new RelayMeters(meters);
-    this.handOvers =
-        Stream.generate(() -> new HandOver(tuning.maxUnconfirmed()))
+    this.mailboxes =
+        Stream.generate(() -> new LaneMailbox(tuning.maxUnconfirmed()))
             .limit(Partition.COUNT)
             .toList();
     this.lanes =
@@ -37,7 +37,7 @@ public final class TestDirectLanes implements AutoCloseable {
                 1,
                 tuning.maxUnconfirmed(),
                 tuning.confirmTimeout()),
-            handOvers,
+            mailboxes,
             tuning.lease(),
             RedisSettings.single(redisUrl),
             TestRelay.connector(TestRelay.broker(brokerUrl, null), tuning, relayMeters),
@@ -55,14 +55,14 @@ public final class TestDirectLanes implements AutoCloseable {
   }
 
   /** By partition. */
-  public List<HandOver> handOvers() {
-    return handOvers;
+  public List<LaneMailbox> mailboxes() {
+    return mailboxes;
   }
 
   /** The token of a partition's lease, once its lane takes orders. */
   public String awaitOpen(int partition) {
-    eventually().until(() -> handOvers.get(partition).reserve(0) != null);
-    return handOvers.get(partition).reserve(0).token();
+    eventually().until(() -> mailboxes.get(partition).reserve(0) != null);
+    return mailboxes.get(partition).reserve(0).token();
   }
 
   LaneStatus lane(int partition) {
@@ -75,7 +75,7 @@ public final class TestDirectLanes implements AutoCloseable {
    * @return their ids; none when the lane takes no orders now
    */
   List<String> admit(TestOutbox outbox, int orders, long sku) {
-    Reservation room = handOvers.get(Partition.ofSku(sku)).reserve(orders);
+    Reservation room = mailboxes.get(Partition.ofSku(sku)).reserve(orders);
     if (room == null) {
       return List.of();
     }
@@ -88,7 +88,7 @@ public final class TestDirectLanes implements AutoCloseable {
     }
     byte[] queue = RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
     outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
-    room.handOver(pushed.stream().map(OutboundOrder::of).toList());
+    room.deliver(pushed.stream().map(OutboundOrder::of).toList());
     return ids;
   }
 

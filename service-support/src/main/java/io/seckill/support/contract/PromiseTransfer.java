@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orders as their messages have them, without a trace context
  * @param admitted the most units that Redis reported to it, by SKU; none when absent
- * @param isLast whether it has handed over everything now
+ * @param isLast whether it has transferred everything now
  * @param isComplete whether it had not forgotten an order
  */
 public record PromiseTransfer(

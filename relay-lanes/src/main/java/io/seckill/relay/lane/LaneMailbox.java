@@ -8,15 +8,15 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands orders over from a gateway's admission to its lane of one partition. Admission reserves
+ * Orders on their way from a gateway's admission to its lane of one partition. Admission reserves
  * room before its script call, which pushes the admitted orders to the private queue of the lease
- * returned, and then hands over what was pushed. Closed while the lane does not work normally:
+ * returned, and then delivers what was pushed. Closed while the lane does not work normally:
  * admission uses the outbox then. What is dropped here is in the private queue. Thread-safe.
  *
  * <p>A lease is open once. After a close its lane reads the private queue to the end, and the next
  * lease is opened.
  */
-public final class HandOver {
+public final class LaneMailbox {
 
   private final int window;
   private final Queue<OutboundOrder> entries = new ArrayDeque<>();
@@ -32,9 +32,9 @@ public final class HandOver {
   private Runnable wake = () -> {};
 
   /**
-   * @param window most orders reserved, handed over and not settled together, 1..4096
+   * @param window most orders reserved, delivered and not settled together, 1..4096
    */
-  public HandOver(int window) {
+  public LaneMailbox(int window) {
     this.window = window;
   }
 
@@ -74,7 +74,7 @@ public final class HandOver {
      *
      * @param pushed the orders that the call has pushed, oldest first; may be empty
      */
-    public void handOver(List<OutboundOrder> pushed) {
+    public void deliver(List<OutboundOrder> pushed) {
       end(this, pushed);
     }
 
@@ -130,7 +130,7 @@ public final class HandOver {
   }
 
   /**
-   * Takes the orders that were handed over, oldest first.
+   * Takes the orders that were delivered, oldest first.
    *
    * @param unsettledNow orders that the lane has not settled, without these
    */
