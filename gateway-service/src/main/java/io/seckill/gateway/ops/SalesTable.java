@@ -84,7 +84,8 @@ class SalesTable {
     return mysql
         .sql(
             """
-            SELECT %s FROM products WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
+            SELECT %s FROM products FORCE INDEX (ix_products_state)
+            WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
             ORDER BY opens_at DESC, sku_id DESC LIMIT ?
             """
                 .formatted(ProductReader.COLUMNS))
