@@ -31,6 +31,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,7 @@ public final class Lab implements AutoCloseable {
 
   private static final long FIRST_SKU = 1_000_000L;
   private static final int REDIS_CONNECTIONS = 256;
+  private static final int OPENED_AT_ONCE = 20;
 
   /** The maximum that the services allow. */
   private static final int HEARTBEAT_SECONDS = 60;
@@ -77,6 +79,7 @@ public final class Lab implements AutoCloseable {
   private final Pipeline pipeline;
   private final UnifiedJedis redis;
   private long nextUser = FIRST_USER;
+
   private long nextSku = FIRST_SKU;
 
   /**
@@ -360,11 +363,20 @@ public final class Lab implements AutoCloseable {
     return base + partition;
   }
 
-  /** Opens all concurrently, because each waits for several answers and disks. */
+  /**
+   * Opens some concurrently, because each waits for several answers and disks; no more than
+   * operators have threads.
+   */
   private List<BenchSale> openAll(List<Long> skuIds, long stockOfEach) {
-    List<CompletableFuture<BenchSale>> opening =
-        skuIds.stream().map(skuId -> supplyAsync(() -> open(skuId, stockOfEach))).toList();
-    return opening.stream().map(CompletableFuture::join).toList();
+    List<BenchSale> open = new ArrayList<>(skuIds.size());
+    for (int from = 0; from < skuIds.size(); from += OPENED_AT_ONCE) {
+      List<CompletableFuture<BenchSale>> opening =
+          skuIds.subList(from, Math.min(from + OPENED_AT_ONCE, skuIds.size())).stream()
+              .map(skuId -> supplyAsync(() -> open(skuId, stockOfEach)))
+              .toList();
+      opening.forEach(sale -> open.add(sale.join()));
+    }
+    return open;
   }
 
   /** Puts a new SKU on sale whose purchases MySQL decides; gateway and consumer must run. */
