@@ -181,6 +181,7 @@ class IntakeFaultsIT {
   /**
    * The consumer dies after COMMIT, before it writes to Redis; the next process does so instead.
    */
+  @Tag("proof")
   @Test
   void leavesNothingUndoneWhenItDiesRightAfterTheCommit() { // fault 23
     List<OrderMessage> orders = range(0, 50).mapToObj(i -> order(7, 1)).toList();
@@ -240,6 +241,7 @@ class IntakeFaultsIT {
     database.check();
   }
 
+  @Tag("proof")
   @Test
   void stopsWithEveryDeliveryStoredOrRequeued() { // fault 33
     List<OrderMessage> orders = orders(1, 10_000);

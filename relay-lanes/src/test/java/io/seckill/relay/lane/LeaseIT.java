@@ -115,6 +115,7 @@ class LeaseIT extends LaneFixture {
   }
 
   /** Row 13 of docs/proof.md: late removals are refused, late publishes are harmless duplicates. */
+  @Tag("proof")
   @Test
   void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLease() throws Exception {
     try (TcpProxy toRedis = TcpProxy.to(redisServer);
