@@ -4,12 +4,12 @@
  * One call.
  * @param {string} method
  * @param {string} path relative to the page
- * @param {{token?: string, key?: string, body?: object, timeoutMs?: number}} options
- * @returns {Promise<{status: number, json: any, code: string, retryAfterMs: number, sentAt: number,
+ * @param {{token?: string, key?: string, body?: object, accept?: string, timeoutMs?: number}} options
+ * @returns {Promise<{status: number, json: any, text: string, code: string, retryAfterMs: number, sentAt: number,
  *     receivedAt: number}>} code is the problem's, times are of performance.now()
  */
-export async function call(method, path, {token, key, body, timeoutMs = 8000} = {}) {
-  const headers = {Accept: 'application/json'};
+export async function call(method, path, {token, key, body, accept = 'application/json', timeoutMs = 8000} = {}) {
+  const headers = {Accept: accept};
   if (token) headers.Authorization = `Bearer ${token}`;
   if (key) headers['Idempotency-Key'] = key;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
@@ -26,9 +26,9 @@ export async function call(method, path, {token, key, body, timeoutMs = 8000} = 
     const text = await response.text();
     const json = parsed(text);
     const retryAfterMs = 1000 * Number(response.headers.get('Retry-After') || 0);
-    return {status: response.status, json, code: json.code || '', retryAfterMs, sentAt, receivedAt: performance.now()};
+    return {status: response.status, json, text, code: json.code || '', retryAfterMs, sentAt, receivedAt: performance.now()};
   } catch {
-    return {status: 0, json: {}, code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};
+    return {status: 0, json: {}, text: '', code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};
   }
 }
 

@@ -25,6 +25,13 @@ export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Offers a text as a file to keep. */
+export function offer(text, type, name) {
+  const link = make('a', {href: URL.createObjectURL(new Blob([text], {type})), download: name});
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }

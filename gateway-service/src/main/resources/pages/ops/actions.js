@@ -267,7 +267,7 @@ export function listenToConfirmation() {
   $('confirm-no').addEventListener('click', () => $('confirm').close());
 }
 
-function newKey() {
+export function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,6 +1,6 @@
 // The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
 
-import {$, make, show, write} from './dom.js';
+import {$, make, offer, show, write} from './dom.js';
 import {post, ask} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
@@ -66,9 +66,7 @@ async function download(context) {
     answer.json.audits.forEach((audit) => lines.push(line(audit)));
     after = answer.json.next;
   }
-  const link = make('a', {href: URL.createObjectURL(new Blob([`${lines.join('\r\n')}\r\n`], {type: 'text/csv'})), download: `audit-${day}.csv`});
-  link.click();
-  URL.revokeObjectURL(link.href);
+  offer(`${lines.join('\r\n')}\r\n`, 'text/csv', `audit-${day}.csv`);
 }
 
 /** Differences are the only free text: quoted, and never the beginning of a formula. */

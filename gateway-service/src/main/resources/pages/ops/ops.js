@@ -8,6 +8,7 @@ import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {listenToAudits, readAudits} from './audits.js';
+import {listenToWallets, readWalletCheck} from './wallets.js';
 import {listenToMoreSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -21,7 +22,7 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null)]),
+  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null), readWalletCheck(context)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -80,6 +81,7 @@ function signedIn() {
   show($('demo'), document.documentElement.dataset.demo === 'on');
   if (known) {
     readAudits(context, null);
+    readWalletCheck(context);
     watch();
   } else $('token').focus();
 }
@@ -130,6 +132,7 @@ listenToMoreSales(context);
 listenToDeadLetters(context);
 listenToUnexplainedCharges(context);
 listenToAudits(context);
+listenToWallets(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

@@ -3,6 +3,7 @@
 import {$, enable, make, show, write} from './dom.js';
 import {countdown, now} from './clock.js';
 import {isFinal} from './follow.js';
+import {balance} from './wallet.js';
 import {money, reason, t} from './words.js';
 
 /** Buttons that appear under a moving finger do nothing at first: the second click of a double click. */
@@ -97,6 +98,8 @@ function renderButtons({phase, order, product, acting}, status) {
   const ready = performance.now() - shownSince > SAFE_AFTER_MS && !acting;
   show($('pay'), payable);
   show($('cancel'), payable);
+  show($('pay-balance'), payable);
+  write($('pay-balance'), balance());
   show($('dismiss'), phase === 'refused' || phase === 'gone' || (phase === 'order' && isFinal(status)));
   if (!payable) return;
   enable($('pay'), ready && leftMs(order) > 0);

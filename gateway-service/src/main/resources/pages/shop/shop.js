@@ -7,6 +7,7 @@ import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
 import {follow, isFinal} from './follow.js';
 import {language, money, switchLanguage, t, translatePage} from './words.js';
 import {renderOrder} from './orderview.js';
+import {listenToWallet, readWallet, renderWallet} from './wallet.js';
 import * as session from './session.js';
 
 const MOST_WITHOUT_LIMIT = 100;
@@ -332,6 +333,7 @@ function resume() {
 // ---- orders of this shopper ----
 
 async function listOrders() {
+  readWallet();
   const token = session.token();
   if (!token) {
     show($('orders'), false);
@@ -455,6 +457,7 @@ function retranslate() {
   write($('language'), t('otherLanguage'));
   $('language').lang = language() === 'en' ? 'zh-CN' : 'en';
   if (!state.sku) document.title = t('brand');
+  renderWallet();
   render();
 }
 
@@ -487,6 +490,7 @@ function listen() {
     if ($('sure').returnValue === 'yes' && state.order) act('cancel', 'DELETE', `api/v1/orders/${state.order.orderId}`);
     $('sure').returnValue = '';
   });
+  listenToWallet();
   $('dismiss').addEventListener('click', dismiss);
   $('sign-in-form').addEventListener('submit', (event) => {
     event.preventDefault();

@@ -18,6 +18,7 @@ class GatewayFeaturesTest {
           .feature("catalogue", "backends")
           .feature("fallback", "catalogue", "backends")
           .feature("orders", "catalogue", "backends", "batching", "web", "security")
+          .feature("wallet", "backends", "web", "security")
           .feature("ids", "backends", "security")
           .feature("verification", "ids", "backends")
           .feature(

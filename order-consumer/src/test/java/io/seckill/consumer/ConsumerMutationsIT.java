@@ -3,6 +3,7 @@ package io.seckill.consumer;
 import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.payment.MutantPayments;
 import io.seckill.consumer.storage.MutantStore;
+import io.seckill.consumer.wallet.MutantWallets;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
 import io.seckill.testing.mutation.Mutation;
@@ -27,6 +28,7 @@ class ConsumerMutationsIT {
   private static final String SALES = "io.seckill.consumer.sales.";
   private static final String ORDERS = "io.seckill.consumer.orders.";
   private static final String LIFECYCLE = "io.seckill.consumer.payment.";
+  private static final String WALLET = "io.seckill.consumer.wallet.";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
   private static final String QUOTA_CHECK = "CHECK (owned_count <= limit_units)";
@@ -129,6 +131,28 @@ class ConsumerMutationsIT {
                 " WHERE FALSE AND charge_id IN (:charges)")
             .caughtBy(
                 LIFECYCLE + "ChargeReportsIT#aChargePaysForOneOrderOnly", "CHARGE_OF_OTHER_ORDER"),
+        Mutation.named("a wallet pays more than it has")
+            .calls(
+                WALLET + "WalletBatch#refusal",
+                WALLET + "WalletBatch$WalletRow#balanceCents",
+                MutantWallets.class)
+            .caughtBy(
+                WALLET + "WalletBatchTest#laterOperationsSeeWhatEarlierOnesDo", "INSUFFICIENT"),
+        Mutation.named("a charge of a wallet is refunded twice")
+            .calls(
+                WALLET + "WalletBatch#refusalOfRefund",
+                WALLET + "WalletBatch$ChargeRow#leftCents",
+                MutantWallets.class)
+            .caughtBy(WALLET + "WalletBatchTest#laterOperationsSeeWhatEarlierOnesDo", "EXCEEDS"),
+        Mutation.named("a wallet forgets the keys of its operations")
+            .calls(WALLET + "WalletBatch#decide", "java.util.Map#get", MutantWallets.class)
+            .caughtBy(WALLET + "WalletBatchTest#aKeyIsDoneOnceInABatchAndByUser", "REPEATED"),
+        Mutation.named("an order is charged to a wallet and stays unpaid")
+            .calls(
+                LIFECYCLE + "ChargeOutcomes#change",
+                ORDERS + "Orders#markPaid",
+                MutantWallets.class)
+            .caughtBy(WALLET + "WalletPaymentsIT#aChargeAndItsOrderAreOneTransaction", "PAID"),
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(ORDERS + "Cancellations", " AND status = 'CONFIRMED'", "")
             .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),

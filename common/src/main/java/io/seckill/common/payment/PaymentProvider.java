@@ -80,6 +80,19 @@ public interface PaymentProvider {
    */
   Charge charge(OrderId orderId, long amountCents);
 
+  /** A charge to make, with the user who pays. */
+  record ChargeRequest(OrderId orderId, long userId, long amountCents) {}
+
+  /**
+   * Takes the money of an order as {@link #charge(OrderId, long)}, which it calls unless it is
+   * overridden: by a provider that charges an account of the user.
+   *
+   * @throws PaymentUnavailableException as well
+   */
+  default Charge charge(ChargeRequest request) {
+    return charge(request.orderId(), request.amountCents());
+  }
+
   /**
    * Returns the charge of an order that is in force, or empty when no money is taken, it is not yet
    * taken, or it has been refunded.

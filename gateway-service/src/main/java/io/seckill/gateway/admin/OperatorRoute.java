@@ -8,6 +8,7 @@ import static org.springframework.web.bind.annotation.RequestMethod.POST;
 import static org.springframework.web.bind.annotation.RequestMethod.PUT;
 
 import io.seckill.support.web.PathIds;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.springframework.web.bind.annotation.RequestMethod;
@@ -25,6 +26,9 @@ enum OperatorRoute {
   UNEXPLAINED_CHARGES("/unexplained-charges", QUERY),
   AUDITS("/audits", QUERY),
   FALLBACK("/fallback"),
+  WALLET("/wallets/{user}"),
+  WALLET_ENTRIES("/wallets/{user}/entries", QUERY),
+  WALLET_CHECK("/wallet/check"),
   PUT_PRODUCT(PUT, "/skus/{sku}", "put", BODY, LONG),
   PREHEAT(POST, "/skus/{sku}/preheat", "preheat", LONG),
   OPEN(POST, "/skus/{sku}/open", "open"),
@@ -39,7 +43,12 @@ enum OperatorRoute {
   CLOSE_CHARGE(POST, "/unexplained-charges/{id}/close", "close", BODY),
   ENTER_FALLBACK(POST, "/fallback/enter", "fallback-enter"),
   LEAVE_FALLBACK(POST, "/fallback/leave", "fallback-leave"),
-  FALLBACK_SETTINGS(PUT, "/fallback/settings", "fallback-settings", BODY);
+  FALLBACK_SETTINGS(PUT, "/fallback/settings", "fallback-settings", BODY),
+  RECHARGE(POST, "/wallets/{user}/recharges", "recharge", BODY),
+  ADJUST(POST, "/wallets/{user}/adjustments", "adjust", BODY),
+  WALLET_STATE(PUT, "/wallets/{user}/state", "wallet-state", BODY),
+  REFUND_CHARGE(POST, "/wallet/charges/{charge}/refunds", "refund", BODY),
+  CHECK_WALLETS(POST, "/wallet/check", "check-wallets", LONG);
 
   /** Properties of a call. */
   enum Trait {
@@ -47,7 +56,7 @@ enum OperatorRoute {
     QUERY,
     /** It has a body in JSON. */
     BODY,
-    /** It may load a sale or wait for orders in flight. */
+    /** It may load a sale, wait for orders in flight or read all wallets. */
     LONG
   }
 
@@ -91,17 +100,21 @@ enum OperatorRoute {
    * @throws io.seckill.support.web.ProblemException 400 naming the id
    */
   Target target(Map<String, String> ids) {
-    String sku = ids.get("sku");
-    String id = ids.get("id");
-    if (sku != null) {
-      long skuId = PathIds.sku(sku);
-      return new Target(path.replace("{sku}", Long.toString(skuId)), "sku=" + skuId);
-    } else if (id != null) {
-      long number = PathIds.number("id", id);
-      String kind = path.startsWith("/dead-letters") ? "deadLetter=" : "unexplainedCharge=";
-      return new Target(path.replace("{id}", Long.toString(number)), kind + number);
+    for (String name : List.of("sku", "user", "charge", "id")) {
+      String text = ids.get(name);
+      if (text != null) {
+        long id = name.equals("sku") ? PathIds.sku(text) : PathIds.number(name, text);
+        return new Target(
+            path.replace("{" + name + "}", Long.toString(id)), subject(name) + "=" + id);
+      }
     }
-    return new Target(path, "fallback");
+    return new Target(path, path.startsWith("/wallet") ? "wallets" : "fallback");
+  }
+
+  private String subject(String name) {
+    return name.equals("id")
+        ? path.startsWith("/dead-letters") ? "deadLetter" : "unexplainedCharge"
+        : name;
   }
 
   RequestMethod method() {

@@ -43,6 +43,9 @@ public final class ConsumerClient implements DisposableBean {
   /** More than order-consumer has connections to MySQL, which are the narrower bound. */
   private static final int MAX_SHOPPER_CONNECTIONS = 32;
 
+  /** For reads of wallets, which payments must not wait for. */
+  private static final int MAX_WALLET_CONNECTIONS = 8;
+
   /** For operators and probes, whom shoppers' payments and cancels must not delay. */
   private static final int MAX_OPERATOR_CONNECTIONS = 16;
 
@@ -67,6 +70,7 @@ public final class ConsumerClient implements DisposableBean {
   private final String gateway = "/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
   private final ConsumerLink shoppers;
+  private final ConsumerLink wallets;
   private final ConsumerLink operators;
   private final ConsumerLink losses;
   private final ConsumerLink purchases;
@@ -78,6 +82,8 @@ public final class ConsumerClient implements DisposableBean {
     this.timeout = settings.timeout();
     this.shoppers =
         new ConsumerLink("shoppers", MAX_SHOPPER_CONNECTIONS, settings, internal, resources);
+    this.wallets =
+        new ConsumerLink("wallets", MAX_WALLET_CONNECTIONS, settings, internal, resources);
     this.operators =
         new ConsumerLink("operators", MAX_OPERATOR_CONNECTIONS, settings, internal, resources);
     this.losses = new ConsumerLink("losses", MAX_LOSS_CONNECTIONS, settings, internal, resources);
@@ -157,6 +163,17 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
+   * Reads a shopper's wallet.
+   *
+   * @param pathAndQuery below the wallet's own path, encoded; empty for the balance
+   */
+  public Mono<JsonNode> wallet(long userId, String pathAndQuery) {
+    return wallets.exchange(
+        request(HttpMethod.GET, "/wallets/" + userId + pathAndQuery, null, timeout),
+        ConsumerAnswer::body);
+  }
+
+  /**
    * Reports that a Redis server has taken over that lacks some of a SKU's admissions.
    *
    * @param seq the highest admission sequence before the takeover
@@ -230,7 +247,7 @@ public final class ConsumerClient implements DisposableBean {
 
   @Override
   public void destroy() {
-    Flux.just(shoppers, operators, losses, purchases, heartbeats)
+    Flux.just(shoppers, wallets, operators, losses, purchases, heartbeats)
         .flatMap(ConsumerLink::close)
         .then()
         .block(timeout);

@@ -20,6 +20,9 @@ class OperatorRouteTest {
     "PREHEAT, sku, 17, /skus/17/preheat, sku=17",
     "REPLAY, id, 9, /dead-letters/9/replay, deadLetter=9",
     "CLOSE_CHARGE, id, 9, /unexplained-charges/9/close, unexplainedCharge=9",
+    "RECHARGE, user, 9223372036854775807, /wallets/9223372036854775807/recharges, user=9223372036854775807",
+    "REFUND_CHARGE, charge, 9, /wallet/charges/9/refunds, charge=9",
+    "CHECK_WALLETS, other, 9, /wallet/check, wallets",
     "ENTER_FALLBACK, other, 9, /fallback/enter, fallback"
   })
   void namesItsObject(OperatorRoute route, String name, String id, String path, String subject) {
@@ -28,7 +31,16 @@ class OperatorRouteTest {
 
   /** The id is text of the caller: it becomes part of a path and of a line of the audit log. */
   @ParameterizedTest
-  @CsvSource({"OPEN, sku, 1/close", "OPEN, sku, -1", "OPEN, sku, 01", "DISCARD, id, ../1"})
+  @CsvSource({
+    "OPEN, sku, 1/close",
+    "OPEN, sku, -1",
+    "OPEN, sku, 01",
+    "DISCARD, id, ../1",
+    "WALLET, user, 0",
+    "RECHARGE, user, 9223372036854775808",
+    "RECHARGE, user, 10000000000000000000",
+    "REFUND_CHARGE, charge, 1e3"
+  })
   void refusesAnIdThatIsNoNumber(OperatorRoute route, String name, String id) {
     assertThatThrownBy(() -> route.target(Map.of(name, id))).isInstanceOf(ProblemException.class);
   }
@@ -40,7 +52,7 @@ class OperatorRouteTest {
   }
 
   @Test
-  void waitsLongForCallsThatLoadASaleOrWaitForOrders() {
+  void waitsLongForCallsThatReadManyRowsOrWaitForOrders() {
     assertThat(OperatorRoute.values())
         .filteredOn(OperatorRoute::isLong)
         .containsExactlyInAnyOrder(
@@ -48,6 +60,7 @@ class OperatorRouteTest {
             OperatorRoute.PREHEAT,
             OperatorRoute.RECONCILE,
             OperatorRoute.AUDIT,
-            OperatorRoute.ARCHIVE);
+            OperatorRoute.ARCHIVE,
+            OperatorRoute.CHECK_WALLETS);
   }
 }

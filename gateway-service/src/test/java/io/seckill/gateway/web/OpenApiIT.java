@@ -21,6 +21,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -381,6 +383,76 @@ class OpenApiIT {
     is(200, gateway.adminGet(one));
   }
 
+  @Test
+  void describesWallets() {
+    long user = stage.newUser();
+    String wallet = "/admin/v1/wallets/" + user;
+    String recharge = wallet + "/recharges";
+    String amount = "{\"amountCents\":5000,\"reason\":\"a test\"}";
+    is(201, move(recharge, "key-of-money", amount));
+    is(200, move(recharge, "key-of-money", amount));
+    is(422, move(recharge, "key-of-money", "{\"amountCents\":1}"));
+    is(400, move(recharge, "key-of-money", "{\"amountCents\":0}"));
+    is(400, gateway.operate("POST", recharge, amount)); // without a key
+    is(201, move(wallet + "/adjustments", "key-of-loss", "{\"amountCents\":-1000}"));
+    is(409, move(wallet + "/adjustments", "key-of-greed", "{\"amountCents\":-4001}"));
+    is(404, move("/admin/v1/wallet/charges/" + user + "/refunds", "key-of-refund", amount));
+    is(200, gateway.operate("PUT", wallet + "/state", "{\"state\":\"FROZEN\"}"));
+    is(400, gateway.operate("PUT", wallet + "/state", "{\"state\":\"GONE\"}"));
+    is(200, gateway.adminGet(wallet));
+    is(200, gateway.adminGet("/admin/v1/wallets/7"));
+    is(400, gateway.adminGet("/admin/v1/wallets/9223372036854775808"));
+    is(200, gateway.adminGet(wallet + "/entries?limit=1"));
+    is(400, gateway.adminGet(wallet + "/entries?limit=201"));
+    is(401, gateway.send(gateway.admin(wallet)));
+
+    String own = "/api/v1/wallet";
+    is(200, gateway.get(user, own));
+    is(200, gateway.get(user, own + "/entries?limit=1"));
+    is(400, gateway.get(user, own + "/entries?before=0"));
+    is(401, gateway.send(gateway.shop(own)));
+    is(403, gateway.send(gateway.shop(own).header(AUTHORIZATION, OPERATOR)));
+    String today = LocalDate.now(ZoneOffset.UTC).toString();
+    GatewayAnswer csv = statement(user, "?from=2026-01-01&to=" + today);
+    is(200, csv);
+    assertThat(csv.body().lines())
+        .hasSize(5)
+        .anySatisfy(
+            line -> assertThat(line).endsWith(",RECHARGE,5000,5000,\"key-of-money\",,\"a test\""))
+        .last()
+        .isEqualTo("," + today + ",CLOSING,,4000,,,");
+    stage.update(
+        "UPDATE wallet_entry SET created_at = '2026-01-15' WHERE user_id = ? AND seq = 1", user);
+    assertThat(statement(user, "?from=2026-01-15&to=2026-01-15").body())
+        .contains("OPENING,,0,", ",RECHARGE,", "CLOSING,,5000,")
+        .doesNotContain("ADJUST");
+    assertThat(statement(user, "?from=2026-01-16&to=9999-12-31").body())
+        .contains("OPENING,,5000,", ",ADJUST,", "CLOSING,,4000,")
+        .doesNotContain("RECHARGE");
+    is(400, statement(user, "?from=2026-01-02&to=2026-01-01"));
+    is(400, statement(user, ""));
+    HttpRequest.Builder html = gateway.shop(own + "/entries").header("Accept", "text/html");
+    is(406, gateway.send(html.header(AUTHORIZATION, TestGateway.shopper(user))));
+    is(200, gateway.operate("POST", "/admin/v1/wallet/check", null));
+    is(200, gateway.adminGet("/admin/v1/wallet/check"));
+  }
+
+  private static GatewayAnswer statement(long user, String query) {
+    HttpRequest.Builder csv =
+        gateway.shop("/api/v1/wallet/entries" + query).header("Accept", "text/csv");
+    return gateway.send(csv.header(AUTHORIZATION, TestGateway.shopper(user)));
+  }
+
+  private static GatewayAnswer move(String path, String key, String body) {
+    return gateway.send(
+        gateway
+            .admin(path)
+            .header(AUTHORIZATION, OPERATOR)
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", key)
+            .POST(BodyPublishers.ofString(body)));
+  }
+
   /** It is switched off. */
   @Test
   void describesTheFallback() {
@@ -417,13 +489,8 @@ class OpenApiIT {
 
   private static GatewayAnswer addStock() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    return gateway.send(
-        gateway
-            .admin(GatewayStage.admin(sku) + "/stock")
-            .header(AUTHORIZATION, OPERATOR)
-            .header("Content-Type", "application/json")
-            .header("Idempotency-Key", "key-of-change")
-            .POST(BodyPublishers.ofString("{\"delta\":5,\"reason\":\"more\"}")));
+    String body = "{\"delta\":5,\"reason\":\"more\"}";
+    return move(GatewayStage.admin(sku) + "/stock", "key-of-change", body);
   }
 
   private static GatewayAnswer show(Placed order, String rest) {

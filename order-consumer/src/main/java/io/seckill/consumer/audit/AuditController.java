@@ -3,9 +3,7 @@ package io.seckill.consumer.audit;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
-import io.seckill.support.web.ProblemException;
 import java.time.LocalDate;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -43,18 +41,10 @@ class AuditController {
       @RequestParam(required = false) @Nullable String day,
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String after) {
-    LocalDate of = day == null ? audits.today() : day(day);
+    LocalDate of = day == null ? audits.today() : PathIds.day("day", day);
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
     List<SaleAudit> page = table.of(of, after == null ? 0 : PathIds.number("after", after), size);
     return new Page(of, page, page.size() == size ? page.get(size - 1).skuId() : null);
-  }
-
-  private static LocalDate day(String text) {
-    try {
-      return LocalDate.parse(text);
-    } catch (DateTimeParseException e) {
-      throw ProblemException.invalid("day", "must be a day, as in 2026-11-25");
-    }
   }
 
   @PostMapping("/skus/{sku}/audit")

@@ -4,12 +4,14 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentProvider.ChargeRequest;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
+import io.seckill.consumer.payment.Payments.Attempt;
 import io.seckill.support.contract.OrderRow;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,6 +20,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
@@ -81,7 +84,65 @@ class ChargeOutcomes {
     List<OrderId> ids = outcomes.stream().map(Outcome::orderId).toList();
     Settled settled =
         transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
-    meters.settled(outcomes.size());
+    return report(settled, outcomes.size());
+  }
+
+  /**
+   * Charges those orders of the attempts that wait for their payment, and settles the charges in
+   * the same transaction.
+   *
+   * @param stored the orders of the attempts
+   * @return the orders afterwards; one that another transaction has locked is missing
+   */
+  Map<Attempt, Optional<OrderRow>> pay(
+      Set<Attempt> attempts, Map<OrderId, OrderRow> stored, ChargesInTransaction provider) {
+    Map<OrderId, ChargeRequest> waiting = new HashMap<>();
+    for (Attempt attempt : attempts) {
+      attempt
+          .own(stored)
+          .filter(order -> order.status() == OrderStatus.CONFIRMED)
+          .ifPresent(order -> waiting.put(order.orderId(), request(order)));
+    }
+    Map<OrderId, OrderRow> now = new HashMap<>(stored);
+    if (!waiting.isEmpty()) {
+      provider.prepare(waiting.values());
+      now.keySet().removeAll(waiting.keySet());
+      now.putAll(charge(waiting, provider).orders());
+    }
+    Map<Attempt, Optional<OrderRow>> paid = new HashMap<>();
+    for (Attempt attempt : attempts) {
+      if (now.containsKey(attempt.orderId()) || !stored.containsKey(attempt.orderId())) {
+        paid.put(attempt, attempt.own(now));
+      }
+    }
+    return paid;
+  }
+
+  private static ChargeRequest request(OrderRow order) {
+    return new ChargeRequest(order.orderId(), order.userId(), order.amountCents());
+  }
+
+  private Settled charge(Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider) {
+    Settled settled =
+        transactions.execute(
+            tx -> {
+              Map<OrderId, OrderRow> locked = orders.lock(waiting.keySet(), waiting.size() == 1);
+              List<ChargeRequest> requests =
+                  locked.values().stream()
+                      .filter(order -> order.status() == OrderStatus.CONFIRMED)
+                      .map(ChargeOutcomes::request)
+                      .toList();
+              List<Outcome> outcomes = new ArrayList<>();
+              provider
+                  .chargeAll(jdbc, requests)
+                  .forEach((id, charge) -> outcomes.add(new Outcome(id, charge)));
+              return change(outcomes, locked);
+            });
+    return report(settled, waiting.size());
+  }
+
+  private Settled report(Settled settled, int outcomes) {
+    meters.settled(outcomes);
     meters.paid(settled.paid().size());
     List<OrderResult> paid = new ArrayList<>();
     List<OrderResult> decidedByMySql = new ArrayList<>();

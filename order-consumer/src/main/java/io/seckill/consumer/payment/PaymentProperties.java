@@ -10,6 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * @param timeout how long a stored order waits for its payment, 1 s..24 h. A change applies to
  *     every order that is not paid yet
+ * @param provider {@code wallet} for payments from wallets, else {@code installed}
  * @param callbackSecret key of the provider's signatures, at least 32 characters; without one the
  *     callback is disabled
  * @param simulatedDeclineFromCents amount from which the simulated provider declines; null for
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("seckill.payment")
 record PaymentProperties(
     @DefaultValue("30m") Duration timeout,
+    @DefaultValue("installed") String provider,
     @Nullable String callbackSecret,
     @Nullable Long simulatedDeclineFromCents) {
 
@@ -27,6 +29,9 @@ record PaymentProperties(
     check(
         timeout.toSeconds() >= 1 && timeout.compareTo(Duration.ofHours(24)) <= 0,
         "seckill.payment.timeout must be 1s..24h but is " + timeout);
+    check(
+        provider.equals("installed") || provider.equals("wallet"),
+        "seckill.payment.provider must be installed or wallet but is " + provider);
     callbackSecret = callbackSecret == null || callbackSecret.isEmpty() ? null : callbackSecret;
     check(
         callbackSecret == null || callbackSecret.length() >= MIN_SECRET_LENGTH,

@@ -3,9 +3,11 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentProvider.ChargeRequest;
 import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
+import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.OrderRow;
@@ -27,9 +29,10 @@ import org.springframework.stereotype.Component;
 /**
  * Pays for orders. The intent is stored before the provider is called; the provider's answer and
  * the order's status change in one transaction; a charge for an order that had ended otherwise is
- * refunded. Concurrent payments share statements and transactions; the provider is called for each
- * by itself, outside of them. {@link #sweep} or the provider's callback completes payments that a
- * crash or a late provider leaves unfinished.
+ * refunded. A provider in the same database charges in that transaction, without an intent.
+ * Concurrent payments share statements and transactions; the provider is called for each by itself,
+ * outside of them. {@link #sweep} or the provider's callback completes payments that a crash or a
+ * late provider leaves unfinished.
  */
 @Component
 class Payments {
@@ -51,12 +54,12 @@ class Payments {
   private final ChargeOutcomes outcomes;
   private final LifecycleMeters meters;
   private final Pace pace;
-  private final PaymentBatcher<Attempt, Optional<OrderRow>> attempts =
-      new PaymentBatcher<>(MAX_WAITING, this::begin);
+  private final CallerBatcher<Attempt, Optional<OrderRow>> attempts =
+      new CallerBatcher<>(MAX_WAITING, this::attempt);
 
   /** Refuses none, as money may have been taken; the threads of the web server bound it. */
-  private final PaymentBatcher<Outcome, OrderRow> answers =
-      new PaymentBatcher<>(Integer.MAX_VALUE, this::settle);
+  private final CallerBatcher<Outcome, OrderRow> answers =
+      new CallerBatcher<>(Integer.MAX_VALUE, this::settle);
 
   Payments(
       Orders orders,
@@ -75,7 +78,13 @@ class Payments {
   }
 
   /** A shopper's wish to pay for an order. */
-  record Attempt(OrderId orderId, long userId) {}
+  record Attempt(OrderId orderId, long userId) {
+
+    /** Its order among these; empty when it is not stored, or is another user's. */
+    Optional<OrderRow> own(Map<OrderId, OrderRow> found) {
+      return Optional.ofNullable(found.get(orderId)).filter(order -> order.userId() == userId);
+    }
+  }
 
   /**
    * @return the order, PAID; the same when it was paid before
@@ -84,7 +93,9 @@ class Payments {
    */
   OrderRow pay(OrderId orderId, long userId) {
     OrderRow found = attempts.submit(new Attempt(orderId, userId)).orElseThrow(Orders::unknown);
-    OrderRow now = found.status() == OrderStatus.CONFIRMED ? charge(found) : found;
+    boolean isToBeCharged =
+        found.status() == OrderStatus.CONFIRMED && !(provider instanceof ChargesInTransaction);
+    OrderRow now = isToBeCharged ? charge(found) : found;
     if (now.status() == OrderStatus.CONFIRMED) {
       throw ProblemException.ofOrder(
           ProblemCode.PAYMENT_DECLINED, "The payment was declined.", OrderStatus.CONFIRMED.name());
@@ -95,21 +106,29 @@ class Payments {
     return now;
   }
 
+  private Map<Attempt, Optional<OrderRow>> attempt(Set<Attempt> batch) {
+    return provider instanceof ChargesInTransaction inTransaction
+        ? outcomes.pay(batch, find(batch), inTransaction)
+        : begin(batch);
+  }
+
   /** Reads the orders, each for its owner only, and stores the intents for those that wait. */
   Map<Attempt, Optional<OrderRow>> begin(Set<Attempt> batch) {
-    Map<OrderId, OrderRow> stored = orders.find(batch.stream().map(Attempt::orderId).toList());
+    Map<OrderId, OrderRow> stored = find(batch);
     Map<Attempt, Optional<OrderRow>> found = new HashMap<>();
     Map<OrderId, Long> waiting = new HashMap<>();
     for (Attempt attempt : batch) {
-      Optional<OrderRow> own =
-          Optional.ofNullable(stored.get(attempt.orderId()))
-              .filter(order -> order.userId() == attempt.userId());
+      Optional<OrderRow> own = attempt.own(stored);
       own.filter(order -> order.status() == OrderStatus.CONFIRMED)
           .ifPresent(order -> waiting.put(order.orderId(), order.amountCents()));
       found.put(attempt, own);
     }
     payments.start(waiting);
     return found;
+  }
+
+  private Map<OrderId, OrderRow> find(Set<Attempt> batch) {
+    return orders.find(batch.stream().map(Attempt::orderId).toList());
   }
 
   /**
@@ -140,7 +159,10 @@ class Payments {
 
   private PaymentProvider.Charge ask(OrderRow order) {
     try {
-      return answer(() -> provider.charge(order.orderId(), order.amountCents()));
+      return answer(
+          () ->
+              provider.charge(
+                  new ChargeRequest(order.orderId(), order.userId(), order.amountCents())));
     } catch (PaymentUnavailableException e) {
       log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
       throw ProblemException.of(

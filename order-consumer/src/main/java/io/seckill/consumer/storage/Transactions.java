@@ -20,7 +20,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Runs work in a transaction of its own, and repeats it after deadlocks and lock waits. Every
  * failure rolls back the whole transaction.
  */
-final class Transactions {
+public final class Transactions {
 
   /** Some six lock waits; after that MySQL counts as unavailable. */
   private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -49,6 +49,11 @@ final class Transactions {
     return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool);
   }
 
+  /** On Spring Boot's own pool, for wallets; nothing is repeated either. */
+  public static Transactions ofWallets(DataSource pool) {
+    return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool);
+  }
+
   /**
    * On a connection of its own, also inside a transaction of the caller.
    *
@@ -62,7 +67,7 @@ final class Transactions {
   }
 
   /** Work on an open transaction. */
-  interface Work<T> {
+  public interface Work<T> {
     /**
      * @return null to roll everything back
      */
@@ -74,7 +79,7 @@ final class Transactions {
    * @throws DataAccessException after a rollback; or from the COMMIT, whose outcome is then unknown
    * @throws TransactionException as well, and when there is no connection
    */
-  <T> Optional<T> run(Work<T> work) {
+  public <T> Optional<T> run(Work<T> work) {
     return transactions.execute(
         tx -> {
           Optional<T> result = Optional.ofNullable(work.in(jdbc));

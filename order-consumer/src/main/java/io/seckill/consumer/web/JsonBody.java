@@ -14,6 +14,6 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface JsonBody {
 
-  /** Longest body: room for a batch of purchases. */
-  int MAX_BYTES = 65_536;
+  /** Longest body: room for a batch of operations on wallets. */
+  int MAX_BYTES = 262_144;
 }

@@ -45,7 +45,7 @@ class ThreadShares extends OncePerRequestFilter {
    */
   enum Kind {
     ORDERS("/internal/v1/orders/.*", 5),
-    PURCHASES("/internal/v1/purchases", 6),
+    PURCHASES("/internal/v1/(purchases|wallet/operations)", 6),
     /** Their senders need no token until they have sent the body. */
     CALLBACKS("/internal/v1/payments/callback", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),

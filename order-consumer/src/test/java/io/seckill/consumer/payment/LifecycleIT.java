@@ -560,7 +560,7 @@ class LifecycleIT {
       assertThat(refused.code()).isEqualTo("BAD_SIGNATURE");
     }
     double counted = consumer.counter("seckill.consumer.payment.callbacks.refused");
-    String tooLong = "{\"note\":\"" + "x".repeat(65_536) + "\"}";
+    String tooLong = "{\"note\":\"" + "x".repeat(262_144) + "\"}";
     assertThat(callback(now(), tooLong).code()).isEqualTo("PAYLOAD_TOO_LARGE");
     assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))
         .as("counted, for the alert")

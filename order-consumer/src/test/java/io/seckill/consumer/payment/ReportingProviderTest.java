@@ -20,7 +20,8 @@ class ReportingProviderTest extends ReportingProviderContract {
 
   private final CallbackSignature signatures =
       new CallbackSignature(
-          new PaymentProperties(Duration.ofMinutes(30), SECRET, null), Clock.systemUTC());
+          new PaymentProperties(Duration.ofMinutes(30), "installed", SECRET, null),
+          Clock.systemUTC());
   private final ReportingProvider provider = new ReportingProvider(SECRET);
 
   @Override

@@ -130,7 +130,7 @@ class InternalApiIT {
 
   @Test
   void readsNoMoreThanTheBodyLimit() {
-    Answer refused = api.send("PUT", PATH, new byte[100 << 10]);
+    Answer refused = api.send("PUT", PATH, new byte[300 << 10]);
 
     assertThat(refused.status()).isEqualTo(413);
     assertThat(refused.code()).isEqualTo("PAYLOAD_TOO_LARGE");

@@ -31,6 +31,7 @@ class ThreadSharesTest {
     "/internal/v1/orders/4711/payment, ORDERS",
     "/internal/v1/orders/4711/cancel, ORDERS",
     "/internal/v1/purchases, PURCHASES",
+    "/internal/v1/wallet/operations, PURCHASES",
     "/internal/v1/payments/callback, CALLBACKS",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",

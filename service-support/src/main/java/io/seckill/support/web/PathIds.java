@@ -2,12 +2,14 @@ package io.seckill.support.web;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses ids in paths and numbers in queries, written as in JSON: decimal digits, no sign, no
- * leading zero.
+ * Parses ids in paths, numbers and days in queries. Numbers are written as in JSON: decimal digits,
+ * no sign, no leading zero.
  */
 public final class PathIds {
 
@@ -17,7 +19,9 @@ public final class PathIds {
    */
   public static final long NEVER_ON_SALE = OrderMessage.MAX_SKU_ID;
 
-  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,18}");
+
+  private static final int DAY_CHARS = 10;
 
   private PathIds() {}
 
@@ -60,13 +64,34 @@ public final class PathIds {
   }
 
   /**
-   * @return at least 1
+   * Parses the query parameter of a day.
+   *
+   * @param text as in 2026-11-25, of a year from 0 to 9999
+   * @throws ProblemException 400 naming the field, also when it is absent
+   */
+  public static LocalDate day(String field, @Nullable String text) {
+    try {
+      if (text != null && text.length() == DAY_CHARS) {
+        return LocalDate.parse(text);
+      }
+    } catch (DateTimeParseException e) {
+      // refused below
+    }
+    throw ProblemException.invalid(field, field + " must be a day, as in 2026-11-25.");
+  }
+
+  /**
+   * @return 1..2^63-1
    * @throws ProblemException 400 naming the field
    */
   public static long number(String field, String text) {
-    if (!NUMBER.matcher(text).matches()) {
-      throw ProblemException.invalid(field, field + " must be a whole number from 1.");
+    try {
+      if (NUMBER.matcher(text).matches()) {
+        return Long.parseLong(text);
+      }
+    } catch (NumberFormatException e) {
+      // 2^63 or more
     }
-    return Long.parseLong(text);
+    throw ProblemException.invalid(field, field + " must be a whole number from 1.");
   }
 }

@@ -14,7 +14,7 @@ public enum ProblemCode {
   UNKNOWN_SKU(404, "There is no such SKU"),
   UNKNOWN_ORDER(404, "There is no such order"),
   UNKNOWN_DEAD_LETTER(404, "There is no such dead letter"),
-  UNKNOWN_CHARGE(404, "There is no such unexplained charge"),
+  UNKNOWN_CHARGE(404, "There is no such charge"),
   METHOD_NOT_ALLOWED(405, "The address does not take this method"),
   NOT_ACCEPTABLE(406, "The answer has none of the accepted types"),
   NOT_OPEN(409, "The sale has not opened yet"),
@@ -27,6 +27,11 @@ public enum ProblemCode {
   NOT_PAYABLE(409, "The order cannot be paid"),
   NOT_CANCELLABLE(409, "The order cannot be cancelled"),
   PAYMENT_DECLINED(409, "The payment was declined"),
+  INSUFFICIENT_FUNDS(409, "The balance is too low"),
+  WALLET_FROZEN(409, "The wallet is frozen"),
+  BALANCE_LIMIT(409, "The balance would be too high"),
+  REFUND_EXCEEDS_CHARGE(409, "Less of the charge is left than would be refunded"),
+  CHARGE_CLOSED(409, "The charge is closed"),
   ILLEGAL_TRANSITION(409, "The state of the sale does not allow this"),
   IMMUTABLE_AFTER_PREHEAT(409, "This cannot change after the first preheat"),
   SALE_RUNNING(409, "The sale is running"),
@@ -69,6 +74,8 @@ public enum ProblemCode {
   STORES_UNAVAILABLE(503, "Redis or MySQL does not answer"),
   /** order-consumer is unavailable, too slow, or sent an invalid answer. */
   DATABASE_UNAVAILABLE(503, "The order service does not answer"),
+  /** Money may have moved; repeating the operation with the same key shows it. */
+  WALLET_UNAVAILABLE(503, "The outcome is not known; repeat with the same idempotency key"),
   UNAVAILABLE(503, "The request cannot be handled at the moment");
 
   private final int status;

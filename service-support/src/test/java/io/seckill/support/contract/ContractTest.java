@@ -16,6 +16,9 @@ import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
+import io.seckill.support.contract.WalletBalance.WalletState;
+import io.seckill.support.contract.WalletBalance.WalletStateRequest;
+import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import java.util.List;
@@ -44,6 +47,15 @@ class ContractTest {
             BreakerState.HALF_OPEN,
             50,
             3),
+        new WalletOperations(
+            List.of(
+                new WalletOperation(7, WalletKind.CHARGE, "key-00000001", 5, 17L, null),
+                new WalletOperation(7, WalletKind.ADJUST, "key-00000002", -5, null, "typo"))),
+        new WalletOutcomes(
+            List.of(
+                new WalletOutcome(WalletCode.DONE, 3L, 95L),
+                WalletOutcome.of(WalletCode.INSUFFICIENT_FUNDS))),
+        new WalletStateRequest("ACTIVE"),
         new HeartbeatAnswer(2, 50, 3),
         new PromiseTransfer(2, List.of(ORDER), List.of(new Admitted(1_001, 3, 5)), true, false),
         new StrongPurchases(List.of(new StrongPurchase(1, 7, "key-00000001", 2, null))),
@@ -84,6 +96,21 @@ class ContractTest {
             "admitted":[],"isLast":true,"isComplete":true}"""
                 .formatted(traced.orderId()));
     assertThat(json(FallbackMode.AUTOMATIC)).isEqualTo("\"automatic\"");
+  }
+
+  /** Browsers read these; the gateway only passes them on. */
+  @Test
+  void writesIdsOfWalletsAsText() {
+    WalletEntryRow entry =
+        new WalletEntryRow(3, WalletKind.CHARGE, -5, 95, "key", Long.MAX_VALUE, null, TIME);
+
+    assertThat(json(new WalletBalance(Long.MAX_VALUE, 95, "EUR", WalletState.FROZEN, 3)))
+        .isEqualTo(
+            """
+            {"userId":"9223372036854775807","balanceCents":95,"currency":"EUR","state":"FROZEN",\
+            "seq":3}""");
+    assertThat(json(new WalletEntries(List.of(entry), 3L)))
+        .contains("\"chargeId\":\"9223372036854775807\"", "\"next\":3");
   }
 
   private static String json(Object written) {

@@ -41,6 +41,11 @@ public abstract class PaymentProviderContract {
     return 9_900;
   }
 
+  /** The user who pays, with money enough for every test. */
+  protected long payer() {
+    return 7;
+  }
+
   /** An amount that the provider declines; empty when the test account declines nothing. */
   protected OptionalLong declinedCents() {
     return OptionalLong.empty();
@@ -99,8 +104,8 @@ public abstract class PaymentProviderContract {
     OptionalLong amount = declinedCents();
     assumeTrue(amount.isPresent(), "the test account declines nothing");
 
-    assertThat(provider().charge(order, amount.getAsLong())).isEqualTo(new Charge.Declined());
-    assertThat(provider().charge(order, amount.getAsLong())).isEqualTo(new Charge.Declined());
+    assertThat(charge(order, amount.getAsLong())).isEqualTo(new Charge.Declined());
+    assertThat(charge(order, amount.getAsLong())).isEqualTo(new Charge.Declined());
     assertThat(provider().find(order)).isEmpty();
   }
 
@@ -169,7 +174,11 @@ public abstract class PaymentProviderContract {
   }
 
   private Charge charge(OrderId id) {
-    return provider().charge(id, acceptedCents());
+    return charge(id, acceptedCents());
+  }
+
+  private Charge charge(OrderId id, long amountCents) {
+    return provider().charge(new PaymentProvider.ChargeRequest(id, payer(), amountCents));
   }
 
   private static List<Charge> atOnce(List<Callable<Charge>> calls) throws Exception {

@@ -168,6 +168,11 @@ public final class Pipeline implements AutoCloseable {
     return brokerUrl;
   }
 
+  /** The token of calls to order-consumer's internal port. */
+  public static String internalToken() {
+    return INTERNAL_TOKEN;
+  }
+
   /** Creates tokens that the gateway accepts. */
   public ShopTokens tokens() {
     return tokens;

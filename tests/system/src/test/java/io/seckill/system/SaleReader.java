@@ -241,9 +241,11 @@ public final class SaleReader {
   private static Map<String, Long> charges(Connection mysql, long skuId) throws SQLException {
     return map(
         mysql,
-        "SELECT c.order_id, c.amount_cents FROM simulated_charge c"
-            + " JOIN orders o ON o.order_id = c.order_id"
-            + " WHERE c.state = 'CHARGED' AND o.sku_id = ?",
+        "SELECT c.id, c.cents FROM (SELECT order_id AS id, amount_cents AS cents"
+            + " FROM simulated_charge WHERE state = 'CHARGED' UNION ALL SELECT charge_id,"
+            + " amount_cents - refunded_cents FROM wallet_charge"
+            + " WHERE amount_cents > refunded_cents) c"
+            + " JOIN orders o ON o.order_id = c.id WHERE o.sku_id = ?",
         skuId,
         row -> row.getString(1),
         row -> row.getLong(2));

@@ -10,9 +10,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 /**
  * Provides test classes with the {@link Pipeline} of this JVM, which is started for the first of
  * them and ends with the JVM. It uses the Redis users of {@code deploy/redis/users.acl}, enables
- * the demo's sign-in and logs a line for each stage of an order. Each class sells its own SKUs and
- * leaves every service running. Labs end when it is asked for: by the alphabetical order of the
- * classes no test needs them any more.
+ * the demo's sign-in and wallets, and logs a line for each stage of an order. Each class sells its
+ * own SKUs and leaves every service running. Labs end when it is asked for: by the alphabetical
+ * order of the classes no test needs them any more.
  */
 public final class SharedPipeline implements ParameterResolver {
 
@@ -20,6 +20,7 @@ public final class SharedPipeline implements ParameterResolver {
   private static final Map<String, String> SETTINGS =
       Map.of(
           "SECKILL_DEMO_ENABLED", "true",
+          "SECKILL_PAYMENT_PROVIDER", "wallet",
           "SECKILL_RECONCILIATION_INTERVAL", "1h",
           "SECKILL_RECONCILIATION_BARRIERTIMEOUT", "20s",
           "LOGGING_LEVEL_IO_SECKILL_ORDER", "DEBUG");

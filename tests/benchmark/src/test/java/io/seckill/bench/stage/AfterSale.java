@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -65,19 +66,34 @@ final class AfterSale implements Stage {
 
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
+    measure(lab, figures, Map.of(), "");
+  }
+
+  /** What the orders of this stage cost when they are paid from wallets: a figure's key. */
+  static String paidFromWallets(String stage) {
+    return stage + "." + PAID;
+  }
+
+  /** Adds {@link #paidFromWallets}, and the other figures of this stage under such keys. */
+  static void measureWithWallets(Lab lab, Figures figures, String stage) throws Exception {
+    measure(lab, figures, Map.of("SECKILL_PAYMENT_PROVIDER", "wallet"), stage + ".");
+  }
+
+  private static void measure(Lab lab, Figures figures, Map<String, String> settings, String prefix)
+      throws Exception {
     lab.runOnly();
-    Map<String, String> variables =
-        Map.of("SECKILL_RECONCILIATION_INTERVAL", RECONCILIATION_INTERVAL.toSeconds() + "s");
+    Map<String, String> variables = new HashMap<>(settings);
+    variables.put("SECKILL_RECONCILIATION_INTERVAL", RECONCILIATION_INTERVAL.toSeconds() + "s");
     try (Lab own = Lab.openWith(lab.settings(), lab.progress(), variables)) {
       own.runOnly(Service.values());
-      Round notKept = new Round(own, Map.of());
+      Round notKept = new Round(own, Map.of(), prefix);
       notKept.measure(new Figures(), 75); // payments need the longest warm-up
-      Round measured = new Round(own, notKept.measureIdle());
+      Round measured = new Round(own, notKept.measureIdle(), prefix);
       for (int repeat = 0; repeat < own.settings().repeats(); repeat++) {
         measured.measure(figures, 25);
       }
       own.progress().now("after a sale: no traffic");
-      figures.add(IDLE, own.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
+      figures.add(prefix + IDLE, own.idlePercent(CpuCost.GATEWAY, CpuCost.RELAY, CpuCost.CONSUMER));
     }
   }
 
@@ -94,8 +110,9 @@ final class AfterSale implements Stage {
    * One sale and what follows it.
    *
    * @param idle CPU time of each process without any work, µs per second
+   * @param prefix of the keys of all figures
    */
-  private record Round(Lab lab, Map<CpuCost, Double> idle) {
+  private record Round(Lab lab, Map<CpuCost, Double> idle, String prefix) {
 
     /** Begin of a measurement. */
     private record Start(CpuTimes cpu, long nanos) {
@@ -263,8 +280,8 @@ final class AfterSale implements Stage {
               (cost, used) ->
                   each.put(cost, (used - seconds * idle.getOrDefault(cost, 0.0)) / orders));
       each.keySet().retainAll(processes);
-      new CpuTimes.PerOrder(each).addTo(figures, key);
-      figures.count(key, orders);
+      new CpuTimes.PerOrder(each).addTo(figures, prefix + key);
+      figures.count(prefix + key, orders);
     }
   }
 }

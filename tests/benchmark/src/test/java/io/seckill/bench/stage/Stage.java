@@ -40,6 +40,7 @@ public interface Stage {
         new AfterSale(),
         new Channels(),
         new Alternatives(),
+        new WalletStage(),
         new Large());
   }
 
@@ -58,6 +59,7 @@ public interface Stage {
         new Memory(),
         new Channels(),
         new Alternatives(),
+        new WalletStage(),
         new Large());
   }
 }

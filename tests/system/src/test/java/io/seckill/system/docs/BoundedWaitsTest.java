@@ -26,7 +26,8 @@ class BoundedWaitsTest {
 
   /** Programs and threads that wait until a test ends or releases them. */
   private static final Set<String> ENDED_BY_TESTS =
-      Set.of("RelayMain", "ServersOfAKilledJvm", "FailpointRegistry", "BatchSeller");
+      Set.of(
+          "RelayMain", "ServersOfAKilledJvm", "FailpointRegistry", "BatchDeductor", "BatchSeller");
 
   private static final Pattern TEXT_OR_COMMENT =
       Pattern.compile(

@@ -40,6 +40,13 @@ final class OpsPage {
     return this;
   }
 
+  /** Presses a button that is about wallets; the dialog is then open. */
+  OpsPage askAboutWallets(String label) {
+    browser.pressLabelled("#wallet-actions button", label);
+    browser.awaitShown("#confirm-yes");
+    return this;
+  }
+
   OpsPage fill(String name, String value) {
     browser.type("#confirm-fields [name=" + name + "]", value);
     return this;

@@ -115,6 +115,52 @@ class ShopPageIT {
     assertThat(ordersOf(2014)).isEqualTo(2);
   }
 
+  @Tag("proof")
+  @Test
+  void paysFromTheBalanceAndHasItBackAfterARefundInBothLanguages() {
+    onStrongSale(2017, 100);
+    page.openFresh(2017).signIn(117);
+    browser.awaitText("#wallet-balance", "Balance $100,000.00");
+    page.buy().awaitStatus("CONFIRMED");
+    browser.awaitText("#pay-balance", "Balance $100,000.00");
+    page.pay().awaitStatus("PAID");
+    browser.awaitText("#wallet-balance", "Balance $99,980.01");
+    browser.awaitText("#wallet-entries li[data-seq='2']", "Order paid");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    browser.run("document.querySelector('#wallet').scrollIntoView();");
+    browser.screenshot("shop-wallet");
+
+    OpsPage ops = new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
+    String order = page.orderId();
+    ops.open(pipeline.tokens().operator()).askAboutWallets("Refund a charge…");
+    ops.fill("id", order).fill("amount", "20.00").refuse("REFUND_EXCEEDS_CHARGE");
+    ops.fill("amount", "19.99").fill("reason", "came broken").confirm("balance 100000.00");
+    ops.askAboutWallets("Check all wallets…").confirm("no difference");
+    browser.awaitText("#wallet-check", "All checked");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+
+    page.open(2017);
+    browser.press("#language");
+    browser.awaitText("#wallet-balance", "余额 $100,000.00");
+    browser.awaitText("#wallet-entries li[data-seq='3']", "退款");
+    browser.run("document.querySelector('#wallet').scrollIntoView();");
+    browser.screenshot("shop-wallet-chinese");
+    browser.run(
+        "const keep = URL.createObjectURL;"
+            + " URL.createObjectURL = (blob) => {"
+            + "   blob.text().then((text) => (window.statement = text));"
+            + "   return keep.call(URL, blob);"
+            + " };");
+    browser.press("#statement");
+    eventually().until(() -> browser.run("return window.statement;") != null);
+    assertThat(browser.run("return window.statement;").toString().lines())
+        .hasSize(6)
+        .anySatisfy(line -> assertThat(line).contains(",CHARGE,-1999,9998001,", order))
+        .last()
+        .asString()
+        .endsWith(",CLOSING,,10000000,,,");
+  }
+
   /** Each status that the order's card has from now on, in {@code window.statuses}. */
   private static void recordStatuses() {
     browser.run(

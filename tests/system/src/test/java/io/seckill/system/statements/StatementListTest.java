@@ -54,6 +54,15 @@ class StatementListTest {
         .isEmpty();
   }
 
+  /** The entries of wallets are books: a correction is another entry. */
+  @Test
+  void noStatementChangesOrDeletesAnEntryOfAWallet() {
+    assertThat(listed)
+        .filteredOn(entry -> entry.sql().contains("wallet_entry"))
+        .isNotEmpty()
+        .allMatch(entry -> entry.sql().matches("(?s)SELECT .*|INSERT INTO wallet\\w* .*"));
+  }
+
   @Test
   void noStatementIsListedTwice() {
     Set<String> different =

@@ -1,4 +1,4 @@
-package io.seckill.consumer.payment;
+package io.seckill.consumer.runtime;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 
-class PaymentBatcherTest {
+class CallerBatcherTest {
 
   private static final int FIRST = -1;
   private static final int BAD = 13;
@@ -41,8 +41,8 @@ class PaymentBatcherTest {
 
   @Test
   void anIdleBatcherExecutesARequestAtOnceOnItsOwnThread() {
-    PaymentBatcher<Integer, String> batcher =
-        new PaymentBatcher<>(
+    CallerBatcher<Integer, String> batcher =
+        new CallerBatcher<>(
             CAPACITY,
             requests -> {
               batches.add(requests);
@@ -56,7 +56,7 @@ class PaymentBatcherTest {
 
   @Test
   void requestsThatArriveDuringABatchFormTheNextAndEqualOnesAreExecutedOnce() throws Exception {
-    PaymentBatcher<Integer, String> batcher = new PaymentBatcher<>(CAPACITY, this::execute);
+    CallerBatcher<Integer, String> batcher = new CallerBatcher<>(CAPACITY, this::execute);
     List<Future<String>> answers = duringTheFirst(batcher, List.of(1, 2, 3, 3));
 
     firstMayEnd.complete(null);
@@ -67,7 +67,7 @@ class PaymentBatcherTest {
 
   @Test
   void aFullQueueRefusesAtOnceAndForgetsNobody() throws Exception {
-    PaymentBatcher<Integer, String> batcher = new PaymentBatcher<>(CAPACITY, this::execute);
+    CallerBatcher<Integer, String> batcher = new CallerBatcher<>(CAPACITY, this::execute);
     List<Integer> full = IntStream.range(100, 100 + CAPACITY).boxed().toList();
     List<Future<String>> answers = duringTheFirst(batcher, full);
 
@@ -83,8 +83,8 @@ class PaymentBatcherTest {
 
   @Test
   void aRequestThatFailsItsBatchFailsNoOther() throws Exception {
-    PaymentBatcher<Integer, String> batcher =
-        new PaymentBatcher<>(
+    CallerBatcher<Integer, String> batcher =
+        new CallerBatcher<>(
             CAPACITY,
             requests -> {
               Map<Integer, String> answers = execute(requests);
@@ -109,8 +109,8 @@ class PaymentBatcherTest {
 
   @Test
   void aRequestThatItsBatchLeftOutIsExecutedAlone() throws Exception {
-    PaymentBatcher<Integer, String> batcher =
-        new PaymentBatcher<>(
+    CallerBatcher<Integer, String> batcher =
+        new CallerBatcher<>(
             CAPACITY,
             requests -> {
               Map<Integer, String> answers = execute(requests);
@@ -129,8 +129,8 @@ class PaymentBatcherTest {
 
   @Test
   void aBatchThatMySqlFailedIsNotExecutedAgain() throws Exception {
-    PaymentBatcher<Integer, String> batcher =
-        new PaymentBatcher<>(
+    CallerBatcher<Integer, String> batcher =
+        new CallerBatcher<>(
             CAPACITY,
             requests -> {
               Map<Integer, String> answers = execute(requests);
@@ -162,7 +162,7 @@ class PaymentBatcherTest {
 
   /** Submits the requests, in this order, while a first one is executed. */
   private List<Future<String>> duringTheFirst(
-      PaymentBatcher<Integer, String> batcher, List<Integer> requests) {
+      CallerBatcher<Integer, String> batcher, List<Integer> requests) {
     List<Future<String>> answers = new ArrayList<>();
     answers.add(callers.submit(() -> batcher.submit(FIRST)));
     eventually().until(() -> !batches.isEmpty());

@@ -1,6 +1,5 @@
-package io.seckill.consumer.payment;
+package io.seckill.consumer.runtime;
 
-import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
@@ -24,13 +23,13 @@ import org.springframework.transaction.TransactionException;
  * @param <T> type of request; equal requests of a batch are executed once
  * @param <R> type of answer
  */
-final class PaymentBatcher<T, R> {
+public final class CallerBatcher<T, R> {
 
-  private static final Logger log = LoggerFactory.getLogger(PaymentBatcher.class);
+  private static final Logger log = LoggerFactory.getLogger(CallerBatcher.class);
 
   /** Executes one batch; may block. */
   @FunctionalInterface
-  interface Executor<T, R> {
+  public interface Executor<T, R> {
 
     /**
      * @param requests one or more, oldest first
@@ -67,7 +66,7 @@ final class PaymentBatcher<T, R> {
   /**
    * @param capacity most requests waiting, and so in a batch; beyond it they are refused
    */
-  PaymentBatcher(int capacity, Executor<T, R> executor) {
+  public CallerBatcher(int capacity, Executor<T, R> executor) {
     this.capacity = capacity;
     this.executor = executor;
   }
@@ -76,7 +75,7 @@ final class PaymentBatcher<T, R> {
    * @throws ProblemException 503 BUSY when too many requests wait: nothing was done
    * @throws RuntimeException of the executor
    */
-  R submit(T request) {
+  public R submit(T request) {
     Pending<T, R> mine = enqueue(request);
     if (mine.executesNext.join()) {
       executeNext();
@@ -88,7 +87,7 @@ final class PaymentBatcher<T, R> {
   }
 
   /** Requests waiting for the batch in progress to end. */
-  synchronized int depth() {
+  public synchronized int depth() {
     return waiting.size();
   }
 

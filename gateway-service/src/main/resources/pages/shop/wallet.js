@@ -1,0 +1,76 @@
+// The shopper's own wallet: its balance, also beside the button that pays, its entries, its statement.
+
+import {$, make, offer, show, write} from './dom.js';
+import {call} from './api.js';
+import {language, money, t} from './words.js';
+import * as session from './session.js';
+
+const PAGE = 5;
+const STATEMENT_MS = 60_000;
+const STATEMENT_DAYS = 90;
+
+/** Null unless somebody is signed in who has ever had money. */
+let wallet = null;
+let entries = [];
+let next = null;
+
+/** Reads the balance, and the newest entries if there are new ones. */
+export async function readWallet() {
+  const token = session.token();
+  if (!token) {
+    wallet = null;
+    renderWallet();
+    return;
+  }
+  const answer = await call('GET', 'api/v1/wallet', {token});
+  if (answer.status !== 200 || session.token() !== token) return;
+  const known = wallet && wallet.userId === answer.json.userId && wallet.seq === answer.json.seq;
+  wallet = answer.json.seq > 0 ? answer.json : null;
+  renderWallet();
+  if (wallet && !known) readEntries(null);
+}
+
+/** @param {number | null} before null for the newest */
+async function readEntries(before) {
+  const token = session.token();
+  const answer = await call('GET', `api/v1/wallet/entries?limit=${PAGE}${before === null ? '' : `&before=${before}`}`, {token});
+  if (answer.status !== 200 || session.token() !== token) return;
+  entries = before === null ? answer.json.entries : [...entries, ...answer.json.entries];
+  next = answer.json.next;
+  renderWallet();
+}
+
+/** Empty without a wallet. */
+export function balance() {
+  if (!wallet) return '';
+  return t(wallet.state === 'FROZEN' ? 'balanceFrozen' : 'balance', {amount: money(wallet.balanceCents)});
+}
+
+export function renderWallet() {
+  show($('wallet'), wallet !== null);
+  if (!wallet) return;
+  write($('wallet-balance'), balance());
+  $('wallet-entries').replaceChildren(...entries.map(row));
+  show($('more-entries'), next !== null);
+}
+
+function row({seq, kind, amountCents, balanceAfterCents, chargeId, createdAt}) {
+  const time = new Intl.DateTimeFormat(language(), {dateStyle: 'medium', timeStyle: 'short'}).format(new Date(createdAt));
+  const what = [time, t(`kind${kind}`), chargeId].filter(Boolean).join(' · ');
+  return make('li', {'data-seq': seq}, make('span', {textContent: what}),
+    make('span', {}, make('strong', {textContent: money(amountCents)}), ` ${t('balance', {amount: money(balanceAfterCents)})}`));
+}
+
+async function statement() {
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  const to = day(Date.now());
+  const from = day(Date.now() - STATEMENT_DAYS * 86_400_000);
+  const answer = await call('GET', `api/v1/wallet/entries?from=${from}&to=${to}`, {token: session.token(), accept: 'text/csv', timeoutMs: STATEMENT_MS});
+  write($('statement-problem'), answer.status === 200 ? '' : t('noStatement'));
+  if (answer.status === 200) offer(answer.text, 'text/csv', `wallet-${from}-${to}.csv`);
+}
+
+export function listenToWallet() {
+  $('more-entries').addEventListener('click', () => readEntries(next));
+  $('statement').addEventListener('click', statement);
+}

@@ -1,0 +1,27 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentProvider.Charge;
+import io.seckill.common.payment.PaymentProvider.ChargeRequest;
+import java.util.Collection;
+import java.util.Map;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * A payment provider whose books are in the database of the orders: a charge and the payment of its
+ * order are one transaction, so neither is ever without the other.
+ */
+public interface ChargesInTransaction extends PaymentProvider {
+
+  /** Is called before the transaction of these charges. */
+  void prepare(Collection<ChargeRequest> requests);
+
+  /**
+   * Charges as {@link #charge(ChargeRequest)}, in the caller's transaction, which holds the locks
+   * of the orders.
+   *
+   * @param requests one for each order
+   */
+  Map<OrderId, Charge> chargeAll(JdbcOperations transaction, Collection<ChargeRequest> requests);
+}

@@ -1,0 +1,186 @@
+package io.seckill.consumer.wallet;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.runtime.UtcColumn;
+import io.seckill.support.contract.WalletBalance.WalletState;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Checks all wallets every hour, the first time of a day as a whole, in one of several processes. A
+ * wallet that differs from its entries is frozen: only its user stops until an operator has looked.
+ */
+@Component
+class WalletCheck {
+
+  private static final Logger log = LoggerFactory.getLogger(WalletCheck.class);
+
+  private static final Duration EVERY = Duration.ofHours(1);
+  private static final Duration PAUSE = Duration.ofMinutes(1);
+
+  /** Longer than a page takes. */
+  private static final Duration LOCK_SILENCE = Duration.ofMinutes(10);
+
+  /** Most characters of the differences; the number of them is stored in full. */
+  private static final int MAX_DETAIL = 2_000;
+
+  private final JdbcClient jdbc;
+  private final JdbcTemplate snapshots;
+  private final TransactionTemplate snapshot;
+  private final DataSource pool;
+  private final Wallets wallets;
+  private final Pace pace;
+  private final Clock clock;
+  private volatile long differences;
+
+  WalletCheck(
+      JdbcClient jdbc,
+      ConnectionPools pools,
+      Wallets wallets,
+      Pace pace,
+      Clock clock,
+      MeterRegistry meters) {
+    this.jdbc = jdbc;
+    this.wallets = wallets;
+    this.pace = pace;
+    this.clock = clock;
+    this.pool = pools.reconciliation();
+    this.snapshots = new JdbcTemplate(pool);
+    this.snapshot = new TransactionTemplate(new JdbcTransactionManager(pool));
+    this.snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    Gauge.builder("seckill.consumer.wallet.differences", () -> differences)
+        .description("Differences that the latest check of the wallets has found")
+        .register(meters);
+  }
+
+  /**
+   * A check of all wallets.
+   *
+   * @param whole whether it read every entry, and not only those since the check before
+   * @param entries that were compared
+   * @param differences their number
+   * @param detail the first of them
+   */
+  record WalletCheckReport(
+      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant checkedAt,
+      boolean whole,
+      long wallets,
+      long entries,
+      int differences,
+      List<String> detail) {}
+
+  @Bean
+  Sweeper walletSweeper() {
+    return new Sweeper("wallet-check", PAUSE, this::round);
+  }
+
+  /** Checks if the latest check is an hour old, unless another process does. */
+  void round() {
+    Instant now = clock.instant();
+    Optional<WalletCheckReport> latest = latest();
+    differences = latest.map(WalletCheckReport::differences).orElse(0);
+    if (latest.isEmpty() || latest.get().checkedAt().plus(EVERY).isBefore(now)) {
+      boolean isFirstOfDay = latest.isEmpty() || !day(latest.get().checkedAt()).equals(day(now));
+      var unused = check(isFirstOfDay);
+    }
+  }
+
+  private static Object day(Instant time) {
+    return time.atZone(ZoneOffset.UTC).toLocalDate();
+  }
+
+  /**
+   * Reads every entry of every wallet.
+   *
+   * @throws ProblemException 503 BUSY while another check runs
+   */
+  WalletCheckReport checkWhole() {
+    return check(true)
+        .orElseThrow(() -> ProblemException.of(ProblemCode.BUSY, "Another check is running."));
+  }
+
+  private Optional<WalletCheckReport> check(boolean whole) {
+    try (RunLock lock = RunLock.take(pool, "wallet-check", LOCK_SILENCE).orElse(null)) {
+      return lock == null ? Optional.empty() : Optional.of(check(whole, pace.steps(lock)));
+    }
+  }
+
+  private WalletCheckReport check(boolean whole, Runnable stepEnds) {
+    Instant start = clock.instant().truncatedTo(ChronoUnit.MICROS); // as MySQL stores it
+    WalletChecker checked =
+        snapshot.execute(
+            tx -> new WalletChecker(snapshots, whole).run(this::keepVerified, stepEnds));
+    checked.users().forEach(this::freeze);
+    checked.differences().forEach(found -> log.error("wallets: {}", found));
+    differences = checked.differences().size();
+    String detail = String.join("\n", checked.differences());
+    jdbc.sql("REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)")
+        .params(
+            UtcColumn.text(start),
+            whole,
+            checked.wallets(),
+            checked.entries(),
+            checked.differences().size(),
+            detail.substring(0, Math.min(detail.length(), MAX_DETAIL)))
+        .update();
+    return latest().orElseThrow();
+  }
+
+  /** On a connection of its own: the snapshot only reads. */
+  private void keepVerified(List<WalletChecker.Checked> page) {
+    List<Object[]> rows =
+        page.stream()
+            .filter(wallet -> wallet.seq() > wallet.verifiedSeq())
+            .map(wallet -> new Object[] {wallet.userId(), wallet.seq()})
+            .toList();
+    wallets.within(transaction -> WalletTable.setVerified(transaction, rows));
+  }
+
+  private void freeze(long userId) {
+    wallets.within(
+        transaction -> {
+          WalletTable.setState(transaction, userId, WalletState.FROZEN);
+          return userId;
+        });
+  }
+
+  /** Empty before the first check. */
+  Optional<WalletCheckReport> latest() {
+    return jdbc.sql("SELECT * FROM wallet_check WHERE id = 1")
+        .query(
+            (row, number) ->
+                new WalletCheckReport(
+                    UtcColumn.instant(row, "checked_at"),
+                    row.getBoolean("whole"),
+                    row.getLong("wallets"),
+                    row.getLong("entries"),
+                    row.getInt("differences"),
+                    row.getString("detail").isEmpty()
+                        ? List.of()
+                        : List.of(row.getString("detail").split("\n"))))
+        .optional();
+  }
+}

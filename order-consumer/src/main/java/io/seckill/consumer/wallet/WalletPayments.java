@@ -1,0 +1,129 @@
+package io.seckill.consumer.wallet;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentUnavailableException;
+import io.seckill.consumer.payment.ChargesInTransaction;
+import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.support.contract.WalletKind;
+import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome.WalletCode;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.stereotype.Component;
+
+/**
+ * Pays for orders from the wallets of their users. The charge of an order has its id. An order that
+ * costs nothing is paid without one.
+ */
+@Component
+@ConditionalOnProperty(name = "seckill.payment.provider", havingValue = "wallet")
+class WalletPayments implements ChargesInTransaction {
+
+  private final Wallets wallets;
+  private final WalletAccounts accounts;
+
+  WalletPayments(Wallets wallets, WalletAccounts accounts) {
+    this.wallets = wallets;
+    this.accounts = accounts;
+  }
+
+  /**
+   * @throws IllegalStateException always: it does not name the payer
+   */
+  @Override
+  public Charge charge(OrderId orderId, long amountCents) {
+    throw new IllegalStateException("a wallet is charged for its user only");
+  }
+
+  @Override
+  public Charge charge(ChargeRequest request) {
+    if (request.amountCents() == 0) {
+      return charged(request.orderId());
+    }
+    accounts.begin(List.of(request.userId()));
+    return answer(request.orderId(), wallets.execute(operation(request)).code());
+  }
+
+  @Override
+  public void prepare(Collection<ChargeRequest> requests) {
+    accounts.begin(requests.stream().map(ChargeRequest::userId).toList());
+  }
+
+  @Override
+  public Map<OrderId, Charge> chargeAll(
+      JdbcOperations transaction, Collection<ChargeRequest> requests) {
+    List<ChargeRequest> costing =
+        requests.stream().filter(request -> request.amountCents() > 0).toList();
+    Map<OrderId, Charge> charges = new HashMap<>();
+    requests.forEach(request -> charges.put(request.orderId(), charged(request.orderId())));
+    if (!costing.isEmpty()) {
+      WalletBatch batch =
+          Objects.requireNonNull( // as a charge needs no new wallet
+              WalletTransactions.decide(
+                  transaction, costing.stream().map(WalletPayments::operation).toList(), Set.of()));
+      for (int i = 0; i < costing.size(); i++) {
+        OrderId id = costing.get(i).orderId();
+        charges.put(id, answer(id, batch.outcomes().get(i).code()));
+      }
+    }
+    return charges;
+  }
+
+  private static WalletOperation operation(ChargeRequest request) {
+    long id = request.orderId().value();
+    return new WalletOperation(
+        request.userId(), WalletKind.CHARGE, "order:" + id, request.amountCents(), id, null);
+  }
+
+  private Charge answer(OrderId orderId, WalletCode code) {
+    return switch (code) {
+      case DONE -> charged(orderId);
+      case REPEATED -> find(orderId).map(Charge.class::cast).orElseGet(Charge.Declined::new);
+      case BUSY, WALLET_UNAVAILABLE -> throw unavailable(code);
+      default -> new Charge.Declined();
+    };
+  }
+
+  private static PaymentUnavailableException unavailable(WalletCode code) {
+    return new PaymentUnavailableException("a wallet cannot be used now: " + code, null);
+  }
+
+  @Override
+  public Optional<Charge.Charged> find(OrderId orderId) {
+    return accounts
+        .find(orderId.value())
+        .filter(ChargeRow::isInForce)
+        .map(charge -> charged(orderId));
+  }
+
+  private static Charge.Charged charged(OrderId orderId) {
+    return new Charge.Charged(chargeId(orderId));
+  }
+
+  /** The name of the charge of an order, once it is made. */
+  static String chargeId(OrderId orderId) {
+    return "wallet-" + orderId;
+  }
+
+  @Override
+  public void refund(OrderId orderId) {
+    WalletCode code = wallets.close(orderId.value(), "refund:" + orderId);
+    if (code != WalletCode.DONE) {
+      throw unavailable(code);
+    }
+  }
+
+  /** Zero, because a refund closes the charge. */
+  @Override
+  public Duration longestBookingDelay() {
+    return Duration.ZERO;
+  }
+}

@@ -1,0 +1,280 @@
+package io.seckill.consumer.wallet;
+
+import io.seckill.consumer.runtime.Sql;
+import io.seckill.consumer.runtime.UtcColumn;
+import io.seckill.consumer.wallet.WalletBatch.Booked;
+import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.consumer.wallet.WalletBatch.EntryKey;
+import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.support.contract.WalletBalance.WalletState;
+import io.seckill.support.contract.WalletEntryRow;
+import io.seckill.support.contract.WalletKind;
+import io.seckill.support.contract.WalletOperation;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/** The tables {@code wallet}, {@code wallet_entry} and {@code wallet_charge}. */
+final class WalletTable {
+
+  private static final String ENTRIES =
+      "SELECT seq, kind, amount_cents, balance_after, request_id, charge_id, reason, created_at"
+          + " FROM wallet_entry WHERE user_id = ?";
+
+  private static final String CHARGES =
+      "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge";
+
+  private static final String NEW_CHARGES =
+      "INSERT INTO wallet_charge (charge_id, user_id, amount_cents, refunded_cents, closed)"
+          + " VALUES ";
+
+  private WalletTable() {}
+
+  /**
+   * Locks the wallets of these users, in the order of the key, until the transaction ends.
+   *
+   * @param users one or more
+   * @return the wallets by user; users without one are missing
+   */
+  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users) {
+    String sql =
+        "SELECT user_id, balance_cents, seq, state FROM wallet FORCE INDEX (PRIMARY)"
+            + " WHERE user_id IN ("
+            + Sql.marks(users.size())
+            + ") FOR UPDATE";
+    return wallets(jdbc, sql, users);
+  }
+
+  /** As {@link #lock}, without locks. */
+  static Map<Long, WalletRow> find(JdbcOperations jdbc, Collection<Long> users) {
+    String sql =
+        "SELECT user_id, balance_cents, seq, state FROM wallet WHERE user_id IN ("
+            + Sql.marks(users.size())
+            + ")";
+    return wallets(jdbc, sql, users);
+  }
+
+  private static Map<Long, WalletRow> wallets(
+      JdbcOperations jdbc, String sql, Collection<Long> users) {
+    return jdbc
+        .query(
+            sql,
+            (row, number) ->
+                new WalletRow(
+                    row.getLong(1),
+                    row.getLong(2),
+                    row.getLong(3),
+                    WalletState.valueOf(row.getString(4))),
+            users.toArray())
+        .stream()
+        .collect(Collectors.toMap(WalletRow::userId, Function.identity()));
+  }
+
+  /**
+   * Creates empty wallets where there are none.
+   *
+   * @param users sorted, one or more
+   */
+  static void create(JdbcOperations jdbc, Collection<Long> users) {
+    jdbc.update(
+        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES "
+            + Sql.repeated("(?, 0, 0, 'ACTIVE')", users.size())
+            + " ON DUPLICATE KEY UPDATE user_id = wallet.user_id",
+        users.toArray());
+  }
+
+  /** Freezes a wallet or ends that; the wallet exists. */
+  static void setState(JdbcOperations jdbc, long userId, WalletState state) {
+    jdbc.update("UPDATE wallet SET state = ? WHERE user_id = ?", state.name(), userId);
+  }
+
+  /**
+   * Stores up to which entries wallets are right.
+   *
+   * @param verified each with user and number of the entry, by user
+   */
+  static int setVerified(JdbcOperations jdbc, List<Object[]> verified) {
+    return verified.isEmpty()
+        ? 0
+        : jdbc.update(
+            "UPDATE ("
+                + String.join(
+                    " UNION ALL ",
+                    Collections.nCopies(verified.size(), "SELECT ? AS user_id, ? AS seq"))
+                + ") checked STRAIGHT_JOIN wallet w ON w.user_id = checked.user_id"
+                + " SET w.verified_seq = checked.seq WHERE w.verified_seq < checked.seq",
+            verified.stream().flatMap(Arrays::stream).toArray());
+  }
+
+  /** The entries of those operations that are done. */
+  static Map<EntryKey, Booked> done(JdbcOperations jdbc, Collection<WalletOperation> operations) {
+    String sql =
+        "SELECT user_id, request_id, seq, kind, amount_cents, balance_after, charge_id"
+            + " FROM wallet_entry FORCE INDEX (uk_wallet_request) WHERE (user_id, request_id) IN ("
+            + Sql.repeated("(?,?)", operations.size())
+            + ")";
+    return jdbc
+        .query(
+            sql,
+            (row, number) ->
+                new Booked(
+                    new EntryKey(row.getLong(1), row.getString(2)),
+                    row.getLong(3),
+                    WalletKind.valueOf(row.getString(4)),
+                    row.getLong(5),
+                    row.getLong(6),
+                    longOrNull(row, 7),
+                    null),
+            operations.stream()
+                .flatMap(operation -> Stream.of(operation.userId(), operation.requestId()))
+                .toArray())
+        .stream()
+        .collect(Collectors.toMap(Booked::key, Function.identity()));
+  }
+
+  private static @Nullable Long longOrNull(ResultSet row, int column) throws SQLException {
+    long value = row.getLong(column);
+    return row.wasNull() ? null : value;
+  }
+
+  /** These charges by id; those that do not exist are missing. */
+  static Map<Long, ChargeRow> charges(JdbcOperations jdbc, Collection<Long> ids) {
+    if (ids.isEmpty()) {
+      return Map.of();
+    }
+    return jdbc
+        .query(
+            CHARGES + " WHERE charge_id IN (" + Sql.marks(ids.size()) + ")",
+            (row, number) -> charge(row),
+            ids.toArray())
+        .stream()
+        .collect(Collectors.toMap(ChargeRow::chargeId, Function.identity()));
+  }
+
+  /** A page of all charges. */
+  static List<ChargeRow> chargesAfter(JdbcOperations jdbc, long after, int limit) {
+    return jdbc.query(
+        CHARGES + " WHERE charge_id > ? ORDER BY charge_id LIMIT ?",
+        (row, number) -> charge(row),
+        after,
+        limit);
+  }
+
+  private static ChargeRow charge(ResultSet row) throws SQLException {
+    return new ChargeRow(
+        row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4), row.getBoolean(5));
+  }
+
+  /**
+   * Writes what a batch has changed.
+   *
+   * @throws DataAccessException of a duplicate key when a key, the number of an entry or a charge
+   *     has been stored since it was read: everything must be rolled back
+   */
+  static void write(JdbcOperations jdbc, WalletBatch batch) {
+    List<Object[]> newCharges = new ArrayList<>();
+    List<Object[]> changedCharges = new ArrayList<>();
+    for (ChargeRow charge : batch.changedCharges()) {
+      (batch.stored(charge) == null ? newCharges : changedCharges)
+          .add(
+              new Object[] {
+                charge.chargeId(),
+                charge.userId(),
+                charge.amountCents(),
+                charge.refundedCents(),
+                charge.closed()
+              });
+    }
+    write(jdbc, NEW_CHARGES + Sql.repeated("(?,?,?,?,?)", newCharges.size()), newCharges, 1);
+    write(
+        jdbc,
+        NEW_CHARGES
+            + Sql.repeated("(?,?,?,?,?)", changedCharges.size())
+            + " ON DUPLICATE KEY UPDATE refunded_cents = VALUES(refunded_cents),"
+            + " closed = VALUES(closed)",
+        changedCharges,
+        2);
+    List<Object[]> entries = batch.newEntries().stream().map(WalletTable::values).toList();
+    write(
+        jdbc,
+        "INSERT INTO wallet_entry (user_id, seq, kind, amount_cents, balance_after, request_id,"
+            + " charge_id, reason) VALUES "
+            + Sql.repeated("(?,?,?,?,?,?,?,?)", entries.size()),
+        entries,
+        1);
+    List<Object[]> wallets = batch.changedWallets().stream().map(WalletTable::values).toList();
+    write(
+        jdbc,
+        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES "
+            + Sql.repeated("(?,?,?,?)", wallets.size())
+            + " ON DUPLICATE KEY UPDATE balance_cents = VALUES(balance_cents), seq = VALUES(seq)",
+        wallets,
+        2);
+  }
+
+  private static Object[] values(Booked entry) {
+    return new Object[] {
+      entry.key().userId(),
+      entry.seq(),
+      entry.kind().name(),
+      entry.signedCents(),
+      entry.balanceAfter(),
+      entry.key().requestId(),
+      entry.chargeId(),
+      entry.reason()
+    };
+  }
+
+  private static Object[] values(WalletRow wallet) {
+    return new Object[] {
+      wallet.userId(), wallet.balanceCents(), wallet.seq(), wallet.state().name()
+    };
+  }
+
+  /**
+   * @param countOfRow 1 for an insert, 2 for an update: MySQL's count of affected rows
+   */
+  private static void write(JdbcOperations jdbc, String sql, List<Object[]> rows, int countOfRow) {
+    if (rows.isEmpty()) {
+      return;
+    }
+    int count = jdbc.update(sql, rows.stream().flatMap(Arrays::stream).toArray());
+    if (count != countOfRow * rows.size()) {
+      throw new IllegalStateException(
+          "%d rows counted in place of %d".formatted(count, countOfRow * rows.size()));
+    }
+  }
+
+  /** A page of a user's entries, newest first. */
+  static List<WalletEntryRow> before(JdbcOperations jdbc, long userId, long before, int limit) {
+    return jdbc.query(
+        ENTRIES + " AND seq < ? ORDER BY seq DESC LIMIT ?",
+        (row, number) -> entry(row),
+        userId,
+        before,
+        limit);
+  }
+
+  private static WalletEntryRow entry(ResultSet row) throws SQLException {
+    return new WalletEntryRow(
+        row.getLong(1),
+        WalletKind.valueOf(row.getString(2)),
+        row.getLong(3),
+        row.getLong(4),
+        row.getString(5),
+        longOrNull(row, 6),
+        row.getString(7),
+        UtcColumn.instant(row, "created_at"));
+  }
+}

@@ -1,0 +1,94 @@
+package io.seckill.consumer.wallet;
+
+import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.support.contract.WalletKind;
+import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome.WalletCode;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * The parts of a transaction that read under locks, decide and write. Its isolation is READ
+ * COMMITTED, so what is read after a lock is what its last holder has committed. A duplicate key
+ * means that another transaction came first: everything must be rolled back.
+ */
+final class WalletTransactions {
+
+  private WalletTransactions() {}
+
+  /**
+   * Decides operations and writes what they change.
+   *
+   * @param walletless receives users who would be paid and have no wallet
+   * @return null when there is such a user: nothing is written
+   */
+  static @Nullable WalletBatch decide(
+      JdbcOperations jdbc, Collection<WalletOperation> operations, Set<Long> walletless) {
+    Set<Long> users = new TreeSet<>();
+    Set<Long> charges = new TreeSet<>();
+    for (WalletOperation operation : operations) {
+      users.add(operation.userId());
+      if (operation.chargeId() != null) {
+        charges.add(operation.chargeId());
+      }
+    }
+    Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users);
+    operations.stream()
+        .filter(each -> each.kind() != WalletKind.REFUND && each.signedCents() > 0)
+        .filter(each -> !wallets.containsKey(each.userId()))
+        .forEach(each -> walletless.add(each.userId()));
+    if (!walletless.isEmpty()) {
+      return null;
+    }
+    WalletBatch batch =
+        new WalletBatch(
+                wallets, WalletTable.done(jdbc, operations), WalletTable.charges(jdbc, charges))
+            .decide(operations);
+    WalletTable.write(jdbc, batch);
+    return batch;
+  }
+
+  /**
+   * Refunds what is left of a charge and closes it.
+   *
+   * @return DONE, or why nothing was done
+   */
+  static WalletCode close(JdbcOperations jdbc, long chargeId, String requestId) {
+    List<Long> id = List.of(chargeId);
+    ChargeRow charge = WalletTable.charges(jdbc, id).get(chargeId);
+    Map<Long, WalletRow> wallets = Map.of();
+    if (charge != null) { // its user stays the same, its amounts may change before the lock
+      wallets = WalletTable.lock(jdbc, List.of(charge.userId()));
+      charge = WalletTable.charges(jdbc, id).get(chargeId);
+    }
+    if (charge != null && charge.closed()) {
+      return WalletCode.DONE;
+    }
+    WalletBatch batch =
+        new WalletBatch(wallets, Map.of(), charge == null ? Map.of() : Map.of(chargeId, charge));
+    if (charge != null && charge.isInForce()) {
+      batch.decide(
+          List.of(
+              new WalletOperation(
+                  charge.userId(),
+                  WalletKind.REFUND,
+                  requestId,
+                  charge.leftCents(),
+                  chargeId,
+                  null)));
+      WalletCode refund = batch.outcomes().get(0).code();
+      if (refund != WalletCode.DONE) {
+        return refund;
+      }
+    }
+    batch.close(chargeId);
+    WalletTable.write(jdbc, batch);
+    return WalletCode.DONE;
+  }
+}

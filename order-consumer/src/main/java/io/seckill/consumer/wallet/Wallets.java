@@ -1,0 +1,241 @@
+package io.seckill.consumer.wallet;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.seckill.consumer.runtime.CallerBatcher;
+import io.seckill.consumer.runtime.Sql;
+import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.Transactions;
+import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome;
+import io.seckill.support.contract.WalletOutcome.WalletCode;
+import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
+ * batches of this process never wait for one another's locks. Thread-safe.
+ */
+@Component
+public final class Wallets {
+
+  private static final Logger log = LoggerFactory.getLogger(Wallets.class);
+
+  private static final int BATCHERS = 4;
+
+  /** Most calls that wait for a batcher; further ones are BUSY. */
+  private static final int MAX_WAITING = 512;
+
+  /** Most operations of a transaction. */
+  private static final int MAX_BATCH = 512;
+
+  private static final int RETRIES = 3;
+
+  private final Transactions transactions;
+  private final List<CallerBatcher<Part, List<WalletOutcome>>> batchers;
+  private final Map<WalletCode, Counter> outcomes = new EnumMap<>(WalletCode.class);
+  private final Counter conflicts;
+  private final Timer time;
+
+  Wallets(DataSource pool, MeterRegistry meters) {
+    this.transactions = Transactions.ofWallets(pool);
+    this.batchers =
+        Stream.generate(
+                () -> new CallerBatcher<Part, List<WalletOutcome>>(MAX_WAITING, this::executeParts))
+            .limit(BATCHERS)
+            .toList();
+    for (WalletCode code : WalletCode.values()) {
+      outcomes.put(
+          code,
+          Counter.builder("seckill.consumer.wallet.operations")
+              .tag("outcome", code.name())
+              .description("Operations on wallets, by what became of them")
+              .register(meters));
+    }
+    this.conflicts =
+        Counter.builder("seckill.consumer.wallet.conflicts")
+            .description("Transactions on wallets undone because another one came first")
+            .register(meters);
+    this.time =
+        Timer.builder("seckill.consumer.wallet.time")
+            .description("From the arrival of operations to their outcomes")
+            .publishPercentileHistogram()
+            .register(meters);
+  }
+
+  /** Operations of one call on one batcher; equal ones of two calls are executed twice. */
+  private static final class Part {
+    private final List<WalletOperation> operations;
+
+    Part(List<WalletOperation> operations) {
+      this.operations = operations;
+    }
+  }
+
+  /** The outcome of one operation, after COMMIT. */
+  public WalletOutcome execute(WalletOperation operation) {
+    return execute(List.of(operation)).get(0);
+  }
+
+  /**
+   * @return after COMMIT, an outcome for each, in their order
+   */
+  public List<WalletOutcome> execute(List<WalletOperation> operations) {
+    long start = System.nanoTime();
+    List<WalletOutcome> all =
+        new ArrayList<>(Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY)));
+    for (int batcher = 0; batcher < BATCHERS; batcher++) {
+      List<Integer> places = places(operations, batcher);
+      List<WalletOutcome> ofBatcher =
+          submit(batcher, places.stream().map(operations::get).toList());
+      for (int i = 0; i < places.size(); i++) {
+        all.set(places.get(i), ofBatcher.get(i));
+      }
+    }
+    time.record(Duration.ofNanos(System.nanoTime() - start));
+    all.forEach(outcome -> Objects.requireNonNull(outcomes.get(outcome.code())).increment());
+    return all;
+  }
+
+  private static List<Integer> places(List<WalletOperation> operations, int batcher) {
+    List<Integer> places = new ArrayList<>();
+    for (int i = 0; i < operations.size(); i++) {
+      if (operations.get(i).userId() % BATCHERS == batcher) {
+        places.add(i);
+      }
+    }
+    return places;
+  }
+
+  private List<WalletOutcome> submit(int batcher, List<WalletOperation> operations) {
+    if (operations.isEmpty()) {
+      return List.of();
+    }
+    try {
+      return batchers.get(batcher).submit(new Part(operations));
+    } catch (ProblemException e) { // too many wait
+      return all(operations, WalletCode.BUSY);
+    }
+  }
+
+  private Map<Part, List<WalletOutcome>> executeParts(Set<Part> parts) {
+    List<WalletOperation> operations =
+        parts.stream().flatMap(part -> part.operations.stream()).toList();
+    List<WalletOutcome> decided = new ArrayList<>(operations.size());
+    Sql.chunks(operations, MAX_BATCH).forEach(chunk -> decided.addAll(executeChunk(chunk)));
+    Map<Part, List<WalletOutcome>> ofParts = new HashMap<>();
+    int from = 0;
+    for (Part part : parts) {
+      int to = from + part.operations.size();
+      ofParts.put(part, List.copyOf(decided.subList(from, to)));
+      from = to;
+    }
+    return ofParts;
+  }
+
+  private List<WalletOutcome> executeChunk(List<WalletOperation> operations) {
+    try {
+      return repeatedly(() -> decide(operations)).orElseGet(() -> all(operations, WalletCode.BUSY));
+    } catch (DataAccessException | TransactionException e) {
+      SqlFailure failure = SqlFailure.of(e);
+      if (failure == SqlFailure.TRY_AGAIN) {
+        return all(operations, WalletCode.BUSY);
+      } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
+        int half = operations.size() / 2;
+        List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half)));
+        halves.addAll(executeChunk(operations.subList(half, operations.size())));
+        return halves;
+      }
+      log.warn("MySQL has failed during operations on wallets: {}", e.toString());
+      return all(operations, WalletCode.WALLET_UNAVAILABLE);
+    }
+  }
+
+  /** Work that returns null, or is refused a row, was undone. */
+  private interface Attempt<T> {
+    @Nullable T run();
+  }
+
+  /** Repeats work that was undone; empty when it was undone every time. */
+  private <T> Optional<T> repeatedly(Attempt<T> attempt) {
+    for (int tries = 0; tries <= RETRIES; tries++) {
+      try {
+        T done = attempt.run();
+        if (done != null) {
+          return Optional.of(done);
+        }
+      } catch (DataAccessException | TransactionException e) {
+        if (SqlFailure.of(e) != SqlFailure.ROW) {
+          throw e;
+        }
+        log.debug("Operations on wallets are decided again", e);
+      }
+      conflicts.increment();
+    }
+    return Optional.empty();
+  }
+
+  private @Nullable List<WalletOutcome> decide(List<WalletOperation> operations) {
+    Set<Long> walletless = new TreeSet<>();
+    Optional<WalletBatch> batch =
+        transactions.run(jdbc -> WalletTransactions.decide(jdbc, operations, walletless));
+    if (!walletless.isEmpty()) { // by a transaction of its own: locks are taken in order of users
+      transactions.run(
+          jdbc -> {
+            WalletTable.create(jdbc, walletless);
+            return true;
+          });
+      batch =
+          transactions.run(jdbc -> WalletTransactions.decide(jdbc, operations, new TreeSet<>()));
+    }
+    return batch.map(WalletBatch::outcomes).orElse(null);
+  }
+
+  /**
+   * Refunds what is left of a charge and closes it, so that it can never be made. A repeat changes
+   * nothing.
+   *
+   * @param requestId key of the refund
+   * @return DONE, or why nothing was done
+   * @throws DataAccessException when the outcome is unknown
+   * @throws TransactionException as well
+   */
+  WalletCode close(long chargeId, String requestId) {
+    return repeatedly(
+            () ->
+                transactions
+                    .run(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
+                    .orElse(null))
+        .orElse(WalletCode.BUSY);
+  }
+
+  /** Reads or changes rows in a transaction. */
+  <T> T within(Function<JdbcOperations, T> work) {
+    return transactions.run(work::apply).orElseThrow();
+  }
+
+  private static List<WalletOutcome> all(List<WalletOperation> operations, WalletCode code) {
+    return Collections.nCopies(operations.size(), WalletOutcome.of(code));
+  }
+}

@@ -1,0 +1,35 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.OrderRow;
+
+/** Payments of a service that is started already, by another provider than its own. */
+public final class PaidBy {
+
+  private final Payments payments;
+
+  public PaidBy(PaymentProvider provider, TestConsumer consumer) {
+    this.payments =
+        new Payments(
+            consumer.bean(Orders.class),
+            consumer.bean(PaymentTable.class),
+            provider,
+            consumer.bean(ChargeOutcomes.class),
+            consumer.bean(LifecycleMeters.class),
+            consumer.bean(Pace.class));
+  }
+
+  /** As when the shopper pays. */
+  public OrderRow pay(OrderId order, long user) {
+    return payments.pay(order, user);
+  }
+
+  /** As the sweep does, for payments that are due. */
+  public void sweep() {
+    payments.sweep();
+  }
+}

@@ -1,0 +1,458 @@
+package io.seckill.consumer.wallet;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.PacketLimit;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.WalletKind;
+import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome;
+import io.seckill.support.contract.WalletOutcome.WalletCode;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
+import io.seckill.testing.TestServers;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Operations on wallets, decided by a real MySQL. */
+@ExtendWith(TestServers.class)
+class WalletsIT {
+
+  private static final AtomicLong NEXT = new AtomicLong(3_100_000);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final Wallets wallets = consumer.bean(Wallets.class);
+
+  private final long user = NEXT.incrementAndGet();
+  private final long charge = NEXT.incrementAndGet();
+
+  @AfterEach
+  void theBooksAreSound() {
+    assertThat(
+            consumer
+                .sql()
+                .sql(
+                    "SELECT w.user_id FROM wallet w LEFT JOIN (SELECT user_id, COUNT(*) AS entries,"
+                        + " SUM(amount_cents) AS cents FROM wallet_entry GROUP BY user_id) e"
+                        + " ON e.user_id = w.user_id WHERE w.user_id >= 3100000"
+                        + " AND (w.balance_cents <> COALESCE(e.cents, 0)"
+                        + " OR w.seq <> COALESCE(e.entries, 0))")
+                .query(Long.class)
+                .list())
+        .isEmpty();
+  }
+
+  @Test
+  void manyClientsEmptyOneWalletExactly() {
+    recharge(user, 150);
+    Wallets secondProcess = secondProcess();
+    Collection<WalletOutcome> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 64)
+            .<Runnable>mapToObj(
+                client ->
+                    () ->
+                        seen.addAll(
+                            until(
+                                () ->
+                                    (client % 2 == 0 ? wallets : secondProcess)
+                                        .execute(
+                                            IntStream.range(0, 5)
+                                                .mapToObj(i -> chargeOf(client * 5 + i))
+                                                .toList()))))
+            .toList());
+
+    assertThat(seen).hasSize(320);
+    assertThat(codes(seen)).containsOnly(WalletCode.DONE, WalletCode.INSUFFICIENT_FUNDS);
+    assertThat(codes(seen)).filteredOn(code -> code == WalletCode.DONE).hasSize(150);
+    assertThat(balance(user)).isZero();
+  }
+
+  private WalletOperation chargeOf(int number) {
+    return new WalletOperation(
+        user, WalletKind.CHARGE, "client-" + number + "-of", 1, 1_000 * user + number, null);
+  }
+
+  /** BUSY has done nothing. */
+  private static List<WalletOutcome> until(Supplier<List<WalletOutcome>> call) {
+    List<WalletOutcome> outcomes = call.get();
+    while (codes(outcomes).contains(WalletCode.BUSY)) {
+      outcomes = call.get();
+    }
+    return outcomes;
+  }
+
+  /** Two processes and several batches each. */
+  @Test
+  void oneKeyIsOneEntry() {
+    List<Wallets> processes = List.of(wallets, secondProcess());
+    Collection<WalletOutcome> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 16)
+            .<Runnable>mapToObj(
+                client ->
+                    () ->
+                        seen.addAll(
+                            until(
+                                () ->
+                                    processes
+                                        .get(client % 2)
+                                        .execute(List.of(rechargeOf(5), rechargeOf(5))))))
+            .toList());
+
+    assertThat(codes(seen)).containsOnlyOnce(WalletCode.DONE).hasSize(32);
+    assertThat(seen).filteredOn(one -> one.code() == WalletCode.REPEATED).hasSize(31);
+    assertThat(seen).extracting(WalletOutcome::seq).containsOnly(1L);
+    assertThat(balance(user)).isEqualTo(5);
+    assertThat(wallets.execute(rechargeOf(6)).code()).isEqualTo(WalletCode.IDEMPOTENCY_KEY_REUSED);
+    long other = NEXT.incrementAndGet();
+    assertThat(wallets.execute(of(other, WalletKind.RECHARGE, "request-01", 6, null)).code())
+        .isEqualTo(WalletCode.DONE);
+  }
+
+  private WalletOperation rechargeOf(long cents) {
+    return of(user, WalletKind.RECHARGE, "request-01", cents, null);
+  }
+
+  @Test
+  void aChargeIsRefundedOnce() {
+    recharge(user, 100);
+    charge(100);
+    Collection<WalletOutcome> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 10)
+            .<Runnable>mapToObj(client -> () -> seen.add(refund("refund-0" + client, 60)))
+            .toList());
+
+    assertThat(codes(seen)).containsOnlyOnce(WalletCode.DONE).hasSize(10);
+    assertThat(codes(seen)).containsOnly(WalletCode.DONE, WalletCode.REFUND_EXCEEDS_CHARGE);
+    assertThat(refund("refund-10", 39).code()).isEqualTo(WalletCode.DONE);
+    assertThat(refund("refund-11", 2).code()).isEqualTo(WalletCode.REFUND_EXCEEDS_CHARGE);
+    assertThat(refund("refund-12", 1).code()).isEqualTo(WalletCode.DONE);
+    assertThat(balance(user)).isEqualTo(100);
+  }
+
+  @Test
+  void rechargeChargeAndRefundInOneCallOfManyUsers() {
+    List<WalletOperation> operations =
+        LongStream.range(0, 170)
+            .map(i -> 10_000 * user + i)
+            .boxed()
+            .flatMap(
+                each ->
+                    List.of(
+                        of(each, WalletKind.RECHARGE, "request-01", 10, null),
+                        of(each, WalletKind.CHARGE, "request-02", 10, each),
+                        of(each, WalletKind.REFUND, "request-03", 4, each))
+                        .stream())
+            .toList();
+
+    List<WalletOutcome> outcomes = wallets.execute(operations);
+
+    assertThat(codes(outcomes)).containsOnly(WalletCode.DONE).hasSize(510);
+    assertThat(outcomes.subList(507, 510))
+        .extracting(WalletOutcome::balanceAfterCents)
+        .containsExactly(10L, 0L, 4L);
+    assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.REPEATED);
+  }
+
+  @Test
+  void decidesABatchThatIsLargerThanMySqlAccepts() throws Exception {
+    List<WalletOperation> operations =
+        IntStream.range(0, 400)
+            .mapToObj(i -> of(user, WalletKind.RECHARGE, "request-" + (1_000 + i), 1, null))
+            .toList();
+
+    assertThat(codes(PacketLimit.during(consumer, 16_384, () -> wallets.execute(operations))))
+        .containsOnly(WalletCode.DONE);
+    assertThat(balance(user)).isEqualTo(400);
+  }
+
+  /** The second of two transactions that wait for each other ends as BUSY, not as too poor. */
+  @Test
+  void aLockThatIsNotFreedMakesItBusy() throws Exception {
+    recharge(user, 10);
+    CompletableFuture<WalletOutcome> waiting;
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      waiting = CompletableFuture.supplyAsync(() -> charge(5));
+      assertThat(Bounded.get(waiting)).isEqualTo(WalletOutcome.of(WalletCode.BUSY));
+      lock.release();
+    }
+    assertThat(balance(user)).isEqualTo(10);
+    assertThat(charge(5).code()).isEqualTo(WalletCode.DONE);
+  }
+
+  @Test
+  void isUnknownWhenMySqlFailsAndARepeatFindsOut() throws Exception {
+    recharge(user, 10);
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      CompletableFuture<WalletOutcome> waiting = CompletableFuture.supplyAsync(() -> charge(5));
+      List<Long> statement =
+          eventually()
+              .until(
+                  () ->
+                      consumer
+                          .sql()
+                          .sql(
+                              "SELECT id FROM information_schema.processlist"
+                                  + " WHERE info LIKE '%FROM wallet FORCE%"
+                                  + user
+                                  + "%FOR UPDATE'")
+                          .query(Long.class)
+                          .list(),
+                  found -> found.size() == 1);
+      consumer.update("KILL " + statement.get(0));
+      assertThat(Bounded.get(waiting)).isEqualTo(WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE));
+      lock.release();
+    }
+
+    assertThat(charge(5)).isEqualTo(new WalletOutcome(WalletCode.DONE, 2L, 5L));
+    assertThat(charge(5)).isEqualTo(new WalletOutcome(WalletCode.REPEATED, 2L, 5L));
+  }
+
+  @Test
+  void operatorsRechargeAdjustFreezeAndRefund() {
+    String path = "/internal/v1/wallets/" + user;
+    assertAnswer(201, 500, post(path + "/recharges", "recharge-1", 500));
+    assertAnswer(200, 500, post(path + "/recharges", "recharge-1", 500));
+    assertThat(post(path + "/recharges", "recharge-1", 501).code())
+        .isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertAnswer(201, 450, post(path + "/adjustments", "adjust-01", -50));
+    assertThat(post(path + "/adjustments", "adjust-02", -451).code())
+        .isEqualTo("INSUFFICIENT_FUNDS");
+
+    assertThat(consumer.api().put(path + "/state", "{\"state\":\"FROZEN\"}").text("state"))
+        .isEqualTo("FROZEN");
+    assertThat(charge(5).code()).isEqualTo(WalletCode.WALLET_FROZEN);
+    consumer.api().put(path + "/state", "{\"state\":\"ACTIVE\"}");
+    assertThat(charge(50).code()).isEqualTo(WalletCode.DONE);
+
+    String refunds = "/internal/v1/wallet/charges/" + charge + "/refunds";
+    assertAnswer(201, 430, post(refunds, "refund-01", 30));
+    assertAnswer(200, 430, post(refunds, "refund-01", 30));
+    assertThat(post(refunds, "refund-02", 21).code()).isEqualTo("REFUND_EXCEEDS_CHARGE");
+    assertThat(post("/internal/v1/wallet/charges/1/refunds", "refund-01", 1).code())
+        .isEqualTo("UNKNOWN_CHARGE");
+
+    Answer shown = consumer.api().get(path);
+    assertThat(shown.number("balanceCents")).isEqualTo(430);
+    assertThat(shown.number("seq")).isEqualTo(4);
+    assertThat(shown.text("currency")).isEqualTo("USD");
+    Answer page = consumer.api().get(path + "/entries?limit=3");
+    assertThat(page.body().path("entries")).hasSize(3);
+    assertThat(page.number("next")).isEqualTo(2);
+    assertThat(consumer.api().get(path + "/entries?before=2").body().path("entries")).hasSize(1);
+    String period = path + "/entries?from=2026-01-01T00:00:00Z&to=2099-01-01T00:00:00Z";
+    assertThat(consumer.api().get(period + "&after=1").body().path("entries").path(0).path("seq"))
+        .hasToString("2");
+    assertThat(
+            consumer
+                .api()
+                .get(path + "/entries?from=2098-01-01T00:00:00Z&to=2099-01-01T00:00:00Z")
+                .body()
+                .path("entries"))
+        .isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "entries?limit=201, limit",
+    "entries?before=0, before",
+    "entries?after=1, after",
+    "entries?from=2026-01-01&to=2026-02-01, from",
+    "entries?from=2026-01-01T00:00:00Z, to",
+    "entries?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&before=2, before",
+  })
+  void refusesInvalidPages(String page, String field) {
+    Answer refused = consumer.api().get("/internal/v1/wallets/" + user + "/" + page);
+
+    assertThat(refused.code()).isEqualTo("INVALID_REQUEST");
+    assertThat(refused.field()).isEqualTo(field);
+  }
+
+  @Test
+  void servicesPostOperationsAndInvalidOnesChangeNothing() {
+    String good = operation("request-01", "5");
+
+    assertThat(operations(good + "," + operation("request-02", "1.5")).field())
+        .isEqualTo("amountCents");
+    assertThat(balance(user)).isZero();
+    assertThat(operations(good + "," + good).text())
+        .isEqualTo(
+            "{\"outcomes\":[{\"code\":\"DONE\",\"seq\":1,\"balanceAfterCents\":5},"
+                + "{\"code\":\"REPEATED\",\"seq\":1,\"balanceAfterCents\":5}]}");
+  }
+
+  private String operation(String key, String amount) {
+    return "{\"userId\":%d,\"kind\":\"RECHARGE\",\"requestId\":\"%s\",\"amountCents\":%s}"
+        .formatted(user, key, amount);
+  }
+
+  private static Answer operations(String operations) {
+    return consumer
+        .api()
+        .post("/internal/v1/wallet/operations", "{\"operations\":[" + operations + "]}");
+  }
+
+  /** {@code edit} and its opposite, {@code undo}. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "wallet|balance_cents = 61|balance_cents = 60|balance 61, but 60 after the last entry",
+        "wallet|seq = 4|seq = 3|seq 4, but the last entry is 3",
+        "wallet_entry|seq = 20|seq = 2|entry 2 is missing",
+        "wallet_entry|kind = 'RECHARGE'|kind = 'CHARGE'|entry 2, RECHARGE of -60",
+        "wallet_entry|amount_cents = -59|amount_cents = -60|entry 2 leaves 40, not 41",
+        "wallet_entry|balance_after = 41|balance_after = 40|entry 2 leaves 41, not 40",
+        "wallet_entry|charge_id = 1|charge_id = CHARGE|charge 1 is null, but booked as",
+        "wallet_charge|amount_cents = 61|amount_cents = 60|charge CHARGE is",
+        "wallet_charge|refunded_cents = 21|refunded_cents = 20|charge CHARGE is",
+        "wallet_charge|user_id = 1|user_id = USER|charge CHARGE is",
+      })
+  void findsARowChangedByHand(String table, String edit, String undo, String difference) {
+    recharge(user, 100);
+    charge(60);
+    refund("refund-01", 20);
+    edit(table, edit, undo);
+    Answer found = check();
+    edit(table, undo, edit);
+
+    assertThat(found.text())
+        .contains("user " + user + ": " + difference.replace("CHARGE is", charge + " is"));
+    assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  /** Of entries, the charge. */
+  private void edit(String table, String to, String from) {
+    String own =
+        switch (table) {
+          case "wallet" -> "user_id = USER";
+          case "wallet_entry" -> "user_id = USER AND seq IN (2, 20)";
+          default -> "charge_id = CHARGE";
+        };
+    String sql = "UPDATE " + table + " SET " + to + " WHERE " + from + " AND " + own;
+    assertThat(consumer.update(sql.replace("= CHARGE", "= " + charge).replace("USER", "" + user)))
+        .isOne();
+  }
+
+  /** In one snapshot, so operations meanwhile are no difference. */
+  @Test
+  void aRowChangedByHandIsFoundAndStopsThatUserOnly() throws Exception {
+    recharge(user, 100);
+    charge(60);
+    long other = NEXT.incrementAndGet();
+    recharge(other, 100);
+    assertThat(check().text()).as("at first").doesNotContain("" + user);
+    Thread operations =
+        new Thread(
+            () -> {
+              for (int i = 0; !Thread.currentThread().isInterrupted(); i++) {
+                wallets.execute(
+                    of(other, WalletKind.CHARGE, "request-" + (1_000 + i), 1, user * 1_000 + i));
+              }
+            });
+    operations.start();
+    consumer.update(
+        "UPDATE wallet_entry SET amount_cents = 90 WHERE user_id = ? AND seq = 1", user);
+    Answer found = check();
+    operations.interrupt();
+    operations.join();
+
+    assertThat(found.text()).contains("user " + user + ": entry 1 leaves 100, not 90");
+    assertThat(found.text()).doesNotContain("user " + other);
+    assertThat(wallets.execute(of(user, WalletKind.CHARGE, "charge-02", 1, other)).code())
+        .isEqualTo(WalletCode.WALLET_FROZEN);
+    consumer.update(
+        "UPDATE wallet_entry SET amount_cents = 100 WHERE user_id = ? AND seq = 1", user);
+    assertThat(check().text()).doesNotContain("user " + user);
+    assertThat(consumer.api().get("/internal/v1/wallet/check").text()).contains("\"whole\":true");
+  }
+
+  /** The scheduled check may be running. */
+  private static Answer check() {
+    return eventually()
+        .until(
+            () -> consumer.api().post("/internal/v1/wallet/check"),
+            answer -> answer.status() == 200);
+  }
+
+  @Test
+  void inDemoModeANewUserStartsWithMoneyOnce() {
+    String path = "/internal/v1/wallets/" + user;
+
+    assertThat(consumer.api().get(path).number("balanceCents")).isEqualTo(10_000_000);
+    assertThat(charge(10_000_000).code()).isEqualTo(WalletCode.DONE);
+    assertThat(consumer.api().get(path).number("balanceCents")).isZero();
+  }
+
+  private static Answer post(String path, String key, long cents) {
+    return consumer
+        .api()
+        .with("Idempotency-Key", key)
+        .post(path, "{\"amountCents\":" + cents + ",\"reason\":\"by hand\"}");
+  }
+
+  private static void assertAnswer(int status, long balance, Answer answer) {
+    assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+    assertThat(answer.number("balanceAfterCents")).isEqualTo(balance);
+  }
+
+  private static Wallets secondProcess() {
+    return new Wallets(consumer.bean(HikariDataSource.class), new SimpleMeterRegistry());
+  }
+
+  private static void recharge(long user, long cents) {
+    assertThat(wallets.execute(of(user, WalletKind.RECHARGE, "recharge-0", cents, null)).code())
+        .isEqualTo(WalletCode.DONE);
+  }
+
+  private WalletOutcome charge(long cents) {
+    return wallets.execute(of(user, WalletKind.CHARGE, "charge-" + cents, cents, charge));
+  }
+
+  private WalletOutcome refund(String key, long cents) {
+    return wallets.execute(of(user, WalletKind.REFUND, key, cents, charge));
+  }
+
+  private static WalletOperation of(
+      long user, WalletKind kind, String key, long cents, @Nullable Long charge) {
+    return new WalletOperation(user, kind, key, cents, charge, null);
+  }
+
+  private static long balance(long user) {
+    return consumer
+        .sql()
+        .sql("SELECT balance_cents FROM wallet WHERE user_id = ?")
+        .param(user)
+        .query(Long.class)
+        .optional()
+        .orElse(0L);
+  }
+
+  private static List<WalletCode> codes(Collection<WalletOutcome> outcomes) {
+    return outcomes.stream().map(WalletOutcome::code).toList();
+  }
+}
