@@ -45,6 +45,9 @@ const ON_A_SALE = {
 /** What may decide the purchases of a sale, as the operator reads it. */
 const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
 
+/** In how many parts, on as many servers at most, a stock may be sold. */
+const SHARDS = [1, 2, 4, 8, 16];
+
 let perform = null;
 
 /** Whether MySQL decides the purchases, without Redis. */
@@ -138,6 +141,7 @@ export function askForProduct(product, context) {
     {name: 'policy', label: 'Policy', value: product ? product.policy : 'LIMITED', options: ['LIMITED', 'ONE_PER_USER', 'UNLIMITED'], fixed: !fresh},
     {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh, reads: WHOLE, when: ({policy}) => policy === 'LIMITED'},
     {name: 'decides', label: 'Decided by', value: product ? product.decides : 'REDIS', options: DECIDERS, fixed: !fresh},
+    {name: 'shards', label: 'Shards (1 unless one server is too slow; Redis only)', value: product ? product.shards : 1, options: SHARDS, fixed: !fresh, reads: WHOLE},
     {name: 'opensAt', label: 'Opens at, UTC', value: product ? product.opensAt : iso(now), fixed: !fresh},
     {name: 'closesAt', label: 'Closes at, UTC', value: product ? product.closesAt : iso(now + 86_400_000)},
   ];
@@ -155,6 +159,7 @@ export function askForProduct(product, context) {
       policy: values.policy,
       limitPerUser: values.limitPerUser,
       decides: values.decides,
+      shards: values.shards,
       opensAt: values.opensAt,
       closesAt: values.closesAt,
     }),

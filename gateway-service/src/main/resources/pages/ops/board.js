@@ -181,7 +181,7 @@ function badge(cell, text, tone) {
 function renderSale(product, ledger, context) {
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
-  write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
+  write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'}${product.shards > 1 ? `, in ${product.shards} shards` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
   const buttons = `${product.skuId} ${product.decides} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
   if ($('actions').dataset.of !== buttons) {
     $('actions').dataset.of = buttons;
@@ -240,7 +240,7 @@ function plainRow(name) {
 /** One entry for each queue that a ledger speaks of; null when none does. */
 function queuesOf(snapshot) {
   const queues = new Map();
-  snapshot.ledgers.forEach(({queue}) => queue && queues.set(queue.queue, queue));
+  snapshot.ledgers.flatMap((ledger) => ledger.shards ?? [ledger]).forEach(({queue}) => queue && queues.set(queue.queue, queue));
   return queues.size === 0 ? null : [...queues.values()].sort((a, b) => a.queue.localeCompare(b.queue));
 }
 

@@ -40,16 +40,22 @@ export function verdict(ledger) {
 }
 
 export function renderSheets(ledger) {
-  const {units, orders, mysql} = ledger;
+  const {units, orders, mysql, shards} = ledger;
   const itself = sheet('MySQL against itself', [
     ['Expected stock', mysql.expected],
     ['Stock in MySQL', mysql.stock],
   ], null, 'mysql', mysql.difference);
   $('sheets').replaceChildren(
-    make('div', {}, cameIn(units), itself),
+    make('div', {}, cameIn(units), itself, ...(shards ? [stockOf(ledger)] : [])),
     sheet('Units, where they are', rows(UNITS, units), sum(UNITS, units), 'units-out', units.difference),
     sheet(`Orders admitted: ${number(orders.admitted)}, where they are`, rows(ORDERS, orders), sum(ORDERS, orders), 'orders-out', orders.difference),
   );
+}
+
+/** The stock of a SKU that is sold in shards. */
+function stockOf({units, pool, shards}) {
+  const lines = shards.map((shard) => [`Shard in partition ${shard.partition.partition}`, shard.units.stock]);
+  return sheet('Stock, by shard', [...lines, ['In no shard', pool]], units.stock, 'shards');
 }
 
 /** Of a strong sale: everything is in MySQL. */

@@ -19,11 +19,13 @@ class GatewayFeaturesTest {
           .feature("fallback", "catalogue", "backends")
           .feature("orders", "catalogue", "backends", "batching", "web", "security")
           .feature("wallet", "backends", "web", "security")
+          .feature("shards", "backends", "batching")
           .feature("ids", "backends", "security")
           .feature("verification", "ids", "backends")
           .feature(
               "admission",
               "verification",
+              "shards",
               "ids",
               "orders",
               "fallback",

@@ -24,7 +24,8 @@ class ConsumerFeaturesTest {
           .feature("fallback", "products", "storage", "orders", "runtime", "web")
           .feature("loading", "products", "fallback", "storage", "orders", "runtime", "web")
           .feature("sales", "loading", "products", "runtime", "web")
-          .feature("ledger", "intake", "orders", "runtime", "web")
+          .feature("shards", "sales", "products", "runtime")
+          .feature("ledger", "intake", "products", "orders", "runtime", "web")
           .feature(
               "reconciliation",
               "loading",

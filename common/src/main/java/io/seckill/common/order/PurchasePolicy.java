@@ -13,4 +13,9 @@ public enum PurchasePolicy {
   public boolean keepsQuota() {
     return this != UNLIMITED;
   }
+
+  /** Most units of one order. */
+  public int largestOrder(int limitPerUser, int maxPerOrder) {
+    return keepsQuota() ? Math.min(limitPerUser, maxPerOrder) : maxPerOrder;
+  }
 }

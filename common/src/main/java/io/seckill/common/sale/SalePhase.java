@@ -2,8 +2,9 @@ package io.seckill.common.sale;
 
 /**
  * Who decides the purchases of a sale now (docs/adr/0021-fallback.md): the column {@code
- * products.sale_phase}, which MySQL makes of {@code decides} and {@code fallback}. All but STRONG
- * and LOADING are also the states of the fallback as a whole, in {@code fallback.state}.
+ * products.sale_phase}, which MySQL makes of {@code decides}, {@code fallback} and {@code shards}.
+ * All but STRONG, LOADING and SHARDED are also the states of the fallback as a whole, in {@code
+ * fallback.state}.
  */
 public enum SalePhase {
   /** Redis, and MySQL stores. */
@@ -17,20 +18,27 @@ public enum SalePhase {
   /** MySQL, while its data are written to Redis. */
   LOADING,
   /** Nobody: the changes since are written to Redis, which decides then. */
-  RETURNING;
+  RETURNING,
+  /**
+   * Its shards, each a sale of its own with a phase of its own (docs/adr/0028): the row has only
+   * the units that no shard has, and nobody buys from it.
+   */
+  SHARDED;
 
   // SQL conditions on a row of products: redisDecides and isOfRedis, and their opposites.
   public static final String REDIS_DECIDES = "sale_phase = 'REDIS'";
   public static final String REDIS_DOES_NOT_DECIDE = "sale_phase <> 'REDIS'";
-  public static final String OF_REDIS = "sale_phase <> 'STRONG'";
-  public static final String NOT_OF_REDIS = "sale_phase = 'STRONG'";
+  public static final String OF_REDIS =
+      "sale_phase IN ('REDIS', 'ENTERING', 'MYSQL', 'LOADING', 'RETURNING')";
+  public static final String IN_SHARDS = "sale_phase = 'SHARDED'";
+  public static final String NOT_OF_REDIS = "sale_phase IN ('STRONG', 'SHARDED')";
 
   /** SQL: units that MySQL may sell; the others are kept for orders that Redis has promised. */
   public static final String SELLABLE_UNITS = "stock - reserved_units";
 
   /** The phase of a sale without a fallback. */
-  public static SalePhase of(Decider configured) {
-    return configured == Decider.REDIS ? REDIS : STRONG;
+  public static SalePhase of(Decider configured, int shards) {
+    return configured == Decider.MYSQL ? STRONG : shards > 1 ? SHARDED : REDIS;
   }
 
   public boolean redisDecides() {
@@ -50,7 +58,7 @@ public enum SalePhase {
    * Whether Redis may have admitted orders of the sale, because it decides it outside fallbacks.
    */
   public boolean isOfRedis() {
-    return this != STRONG;
+    return this != STRONG && this != SHARDED;
   }
 
   public boolean isInFallback() {
@@ -69,12 +77,12 @@ public enum SalePhase {
 
   /** Where purchases go, as the APIs name it; MySQL answers them also while nobody decides. */
   public Decider decider() {
-    return redisDecides() ? Decider.REDIS : Decider.MYSQL;
+    return redisDecides() || this == SHARDED ? Decider.REDIS : Decider.MYSQL;
   }
 
   /** The operator's choice. */
   public Decider configured() {
-    return isOfRedis() ? Decider.REDIS : Decider.MYSQL;
+    return this == STRONG ? Decider.MYSQL : Decider.REDIS;
   }
 
   /** How far the sale is in a fallback, as the APIs and the column {@code fallback} name it. */

@@ -22,6 +22,7 @@ class SalePhaseTest {
           MYSQL     | false | true  | false  | true     | true        | false    | MYSQL   | REDIS  | ACTIVE
           LOADING   | false | true  | false  | true     | true        | true     | MYSQL   | REDIS  | LOADING
           RETURNING | false | false | true   | true     | true        | true     | MYSQL   | REDIS  | RETURNING
+          SHARDED   | false | false | false  | false    | false       | false    | REDIS   | REDIS  | NO
           """)
   void eachPhaseHasOneDecider(
       SalePhase phase,
@@ -46,8 +47,8 @@ class SalePhaseTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void exactlyOneOfTheThreeIsTrueOfAPhase(SalePhase phase) {
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "SHARDED")
+  void exactlyOneOfTheThreeIsTrueOfAPhaseOfAProductThatIsSold(SalePhase phase) {
     assertThat(Stream.of(phase.redisDecides(), phase.mySqlDecides(), phase.nobodyDecides()))
         .containsOnlyOnce(true);
   }
@@ -55,8 +56,10 @@ class SalePhaseTest {
   @ParameterizedTest
   @EnumSource
   void withoutAFallbackTheOperatorHasChosenThePhase(Decider chosen) {
-    assertThat(SalePhase.of(chosen).configured()).isEqualTo(chosen);
-    assertThat(SalePhase.of(chosen).decider()).isEqualTo(chosen);
-    assertThat(SalePhase.of(chosen).isInFallback()).isFalse();
+    for (int shards : new int[] {1, 16}) {
+      assertThat(SalePhase.of(chosen, shards).configured()).isEqualTo(chosen);
+      assertThat(SalePhase.of(chosen, shards).decider()).isEqualTo(chosen);
+      assertThat(SalePhase.of(chosen, shards).isInFallback()).isFalse();
+    }
   }
 }

@@ -34,9 +34,9 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Passes the calls of {@link OperatorRoute} on to order-consumer, which checks and carries them
- * out; its answers are returned unchanged. After a change of a strong sale this gateway reads the
- * products again before it answers, so that it sends the next purchase to the store that decides
- * it.
+ * out; its answers are returned unchanged. After a change of a strong sale, or of a SKU with
+ * shards, this gateway reads the products again before it answers, so that it sends the next
+ * purchase to the store or shard that decides it.
  */
 @Component
 final class OperatorCalls {
@@ -145,13 +145,14 @@ final class OperatorCalls {
         target.subject(),
         consumer
             .forward(route.method().asHttpMethod(), target.path(), body, headers, route.isLong())
-            .flatMap(answer -> isStrong(answer.body()) ? afterReading(answer) : Mono.just(answer)),
+            .flatMap(answer -> isRouted(answer.body()) ? afterReading(answer) : Mono.just(answer)),
         answer -> "done");
   }
 
-  /** Whether the answer is a product that MySQL decides. */
-  private static boolean isStrong(JsonNode answered) {
-    return answered.path("decides").asString("").equals(Decider.MYSQL.name());
+  /** Whether the answer is a product that MySQL decides, or that has shards. */
+  private static boolean isRouted(JsonNode answered) {
+    return answered.path("decides").asString("").equals(Decider.MYSQL.name())
+        || answered.path("shards").asInt(1) > 1;
   }
 
   /** The change is made, so its answer is the same when the products cannot be read. */

@@ -5,21 +5,25 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * Pauses and closes sales, even when everything but Redis is unavailable. A stop is written to
  * Redis first, and is recorded there until order-consumer has written it to MySQL. Repeating the
- * same call completes it. A strong sale is stopped in MySQL, through order-consumer alone.
+ * same call completes it. Of a SKU with shards every shard is stopped. A strong sale is stopped in
+ * MySQL, through order-consumer alone.
  */
 @Component
 class SaleStopper {
@@ -70,9 +74,7 @@ class SaleStopper {
     if (products.decides(skuId) == Decider.MYSQL) {
       return stopMySqlFirst(stop, skuId, operator, strongNotTaken());
     }
-    return calls
-        .<Optional<Boolean>>call(() -> Optional.of(stopRedis(stop, skuId, operator)))
-        .onErrorReturn(SaleStopper::isUnavailable, Optional.empty())
+    return stopRedis(stop, skuId, operator)
         .flatMap(
             noted ->
                 noted.isPresent()
@@ -86,16 +88,30 @@ class SaleStopper {
     return consumer
         .changeState(skuId, stop.target, operator)
         .onErrorMap(SaleStopper::isUnavailable, e -> notTaken)
-        .flatMap(
-            moved ->
-                moved.redisDecides()
-                    ? followInRedis(stop, moved)
-                    : Mono.just(new Stopped.Everywhere(moved)));
+        .flatMap(moved -> followInRedis(stop, moved));
   }
 
-  private boolean stopRedis(Stop stop, long skuId, String operator) {
-    return redis.stop(
-        new PendingStop(skuId, stop.target.name(), System.currentTimeMillis(), operator));
+  /**
+   * Stops the sale, or all shards of it that can be reached, at once.
+   *
+   * @return whether Redis has recorded a stop; empty when it has not answered for one of them
+   */
+  private Mono<Optional<Boolean>> stopRedis(Stop stop, long skuId, String operator) {
+    long now = System.currentTimeMillis();
+    return Flux.fromIterable(idsInRedis(skuId))
+        .map(id -> new PendingStop(id, stop.target.name(), now, operator))
+        .flatMap(
+            one ->
+                calls
+                    .call(() -> Optional.of(redis.stop(one)))
+                    .onErrorReturn(SaleStopper::isUnavailable, Optional.empty()))
+        .reduce((one, other) -> one.flatMap(noted -> other.map(more -> noted || more)));
+  }
+
+  /** The ids that Redis has the sale under: its shards, or the SKU itself. */
+  private List<Long> idsInRedis(long skuId) {
+    int shards = products.shards(skuId);
+    return shards == 1 ? List.of(skuId) : Shards.ids(skuId, shards);
   }
 
   private Mono<Stopped> stopMySql(Stop stop, long skuId, String operator, boolean noted) {
@@ -108,11 +124,29 @@ class SaleStopper {
   }
 
   private Mono<Stopped> followInRedis(Stop stop, ProductRow moved) {
-    return calls
-        .call(() -> follow(moved))
-        .<Stopped>map(followed -> new Stopped.Everywhere(moved))
-        .onErrorResume(
-            SaleStopper::isUnavailable, e -> partly(moved.skuId(), stop, StopAccepted.Store.REDIS));
+    Flux<ProductRow> rows = moved.shards() == 1 ? Flux.just(moved) : shardsOf(moved);
+    return rows.filter(ProductRow::redisDecides)
+        .flatMap(
+            row ->
+                calls
+                    .call(() -> follow(row))
+                    .thenReturn(true)
+                    .onErrorReturn(SaleStopper::isUnavailable, false))
+        .reduce(true, Boolean::logicalAnd)
+        .onErrorReturn(SaleStopper::isUnavailable, false)
+        .flatMap(
+            everywhere ->
+                everywhere
+                    ? Mono.just(new Stopped.Everywhere(moved))
+                    : partly(moved.skuId(), stop, StopAccepted.Store.REDIS));
+  }
+
+  /** The rows of the shards, as they are now: each has an epoch and a version of its own. */
+  private Flux<ProductRow> shardsOf(ProductRow sku) {
+    return products
+        .readAgain()
+        .thenMany(Flux.fromIterable(Shards.ids(sku.skuId(), sku.shards())))
+        .mapNotNull(products::lastRead);
   }
 
   private Followed follow(ProductRow product) {

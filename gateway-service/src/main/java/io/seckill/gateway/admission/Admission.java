@@ -63,7 +63,12 @@ sealed interface Admission
   record Stored(OrderId orderId, OrderStatus status, boolean isRepeat) implements Admission {}
 
   /** Not decided. This attempt took nothing; an earlier attempt with the same key may have. */
-  record Busy() implements Admission {}
+  enum Busy implements Admission {
+    /** A repeat may be decided in a second. */
+    BRIEFLY,
+    /** Its shard has too few units, and another shard of the SKU cannot be reached. */
+    WITHOUT_A_SHARD
+  }
 
   /** Not known whether the purchase was admitted; a repeat with the same key finds out. */
   enum Unknown implements Admission {

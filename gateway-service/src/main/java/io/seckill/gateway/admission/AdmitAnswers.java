@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.Promises;
@@ -78,7 +79,8 @@ final class AdmitAnswers {
       Purchase purchase = request.purchases().get(i);
       PurchaseAttempt attempt = purchase.attempt();
       ScriptReply one = reply.purchases().get(i);
-      if (one.outcome() == Refusal.SOLD_OUT) {
+      // Of a shard it proves nothing: see ShardedPurchases.
+      if (one.outcome() == Refusal.SOLD_OUT && !Shards.isShard(attempt.skuId())) {
         shield.raise(attempt.skuId(), askedNanos);
       }
       if (one.isAdmitted() && OrderTrail.isOn()) {

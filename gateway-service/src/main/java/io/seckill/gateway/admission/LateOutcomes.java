@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -12,11 +13,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
 
 /**
  * Completes the outcomes that Redis alone cannot give, with MySQL. An unknown SKU may be a strong
- * sale that is younger than the last read of the products: "there is no such SKU" is answered after
- * a read that began later. Of an alias only MySQL has the order's status. Never blocks.
+ * sale, or have shards, since the last read of the products: "there is no such SKU" is answered
+ * after a read that began later. Of an alias only MySQL has the order's status. Never blocks.
  */
 @Component
 final class LateOutcomes {
@@ -43,10 +45,9 @@ final class LateOutcomes {
               .thenAccept(status -> decided.complete(repeated(alias, status)));
     } else if (outcome == Refusal.UNKNOWN_SKU && mayBeNew(attempt.skuId())) {
       var unused =
-          products
-              .find(attempt.skuId())
+          asReadAgain(attempt.skuId())
               .timeout(within)
-              .map(found -> found.redisDecides() ? outcome : Unknown.PRODUCTS)
+              .map(found -> isOfRedis(found) ? outcome : Unknown.PRODUCTS)
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
@@ -55,10 +56,25 @@ final class LateOutcomes {
     }
   }
 
-  /** Redis was asked before the products were read: since then they may show a strong sale. */
+  /**
+   * Redis was asked before the products were read: since then they may show a strong sale, or
+   * shards.
+   */
   private boolean mayBeNew(long skuId) {
     @Nullable ProductRow read = products.lastRead(skuId);
     return skuId != PathIds.NEVER_ON_SALE && (read == null || !read.redisDecides());
+  }
+
+  /** The shards of a SKU that is known may be on sale since the last read. */
+  private Mono<ProductRow> asReadAgain(long skuId) {
+    @Nullable ProductRow read = products.lastRead(skuId);
+    Mono<ProductRow> found = Mono.defer(() -> products.find(skuId));
+    return read != null && read.shards() > 1 ? products.readAgain().then(found) : found;
+  }
+
+  /** Whether Redis has the sale under the id of the SKU, or nobody has it yet. */
+  private static boolean isOfRedis(ProductRow read) {
+    return read.redisDecides() || (read.shards() > 1 && read.state() == SaleState.NEW);
   }
 
   private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {

@@ -9,8 +9,6 @@ import java.util.function.Consumer;
 /** A purchase attempt that waits for its outcome; answered once. */
 final class Purchase extends PendingRequest {
 
-  private static final Admission BUSY = new Busy();
-
   private final PurchaseAttempt attempt;
   private final Consumer<Admission> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
@@ -48,6 +46,6 @@ final class Purchase extends PendingRequest {
 
   @Override
   public void fail(Failure failure) {
-    answer(failure == Failure.NOT_SENT ? BUSY : missing);
+    answer(failure == Failure.NOT_SENT ? Busy.BRIEFLY : missing);
   }
 }

@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Stored;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -16,6 +17,10 @@ final class PurchaseAnswers {
   private static final Problem BUSY =
       Problem.of(ProblemCode.BUSY, "Repeat with the same idempotency key.");
   private static final Problem UNKNOWN = Problem.of(ProblemCode.ADMISSION_UNAVAILABLE);
+
+  /** A primary that has failed needs some seconds to be replaced. */
+  private static final Header RETRY_LATER = new Header("Retry-After", "5");
+
   private static final int CREATED = 201;
   private static final int ACCEPTED = 202;
   private static final String MYSQL = "MYSQL";
@@ -42,7 +47,8 @@ final class PurchaseAnswers {
     } else if (outcome instanceof Unknown) {
       return unknown(attempt, correlationId);
     }
-    return HttpAnswer.problem(BUSY, correlationId);
+    HttpAnswer busy = HttpAnswer.problem(BUSY, correlationId);
+    return outcome == Busy.WITHOUT_A_SHARD ? busy.with(RETRY_LATER) : busy;
   }
 
   /**

@@ -4,6 +4,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
@@ -13,11 +14,13 @@ import io.seckill.gateway.web.HttpAnswer;
 import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
 import io.seckill.gateway.web.SafeText;
+import io.seckill.support.web.PathIds;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -35,7 +38,8 @@ final class PurchaseRoute implements DirectRoute {
   private static final int MAX_KEY_CHARS = 64;
   private static final int MAX_BODY_BYTES = 4_096;
 
-  private static final String BAD_SKU = "The SKU in the path must be a whole number from 1.";
+  private static final String BAD_SKU =
+      "The SKU in the path must be a whole number from 1 to 2^52-1.";
   private static final String BAD_KEY =
       "Idempotency-Key must be given once, as 8 to 64 letters, digits, _ or -.";
 
@@ -48,6 +52,7 @@ final class PurchaseRoute implements DirectRoute {
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final Admissions admissions;
+  private final ShardedPurchases shards;
   private final LateOutcomes late;
   private final AdmissionMetrics metrics;
   private final RefusedRequests refusedRequests;
@@ -57,6 +62,7 @@ final class PurchaseRoute implements DirectRoute {
       TokenVerifier tokens,
       RateLimits limits,
       Admissions admissions,
+      ShardedPurchases shards,
       LateOutcomes late,
       AdmissionMetrics metrics,
       RefusedRequests refusedRequests,
@@ -64,6 +70,7 @@ final class PurchaseRoute implements DirectRoute {
     this.tokens = tokens;
     this.limits = limits;
     this.admissions = admissions;
+    this.shards = shards;
     this.late = late;
     this.metrics = metrics;
     this.refusedRequests = refusedRequests;
@@ -103,7 +110,7 @@ final class PurchaseRoute implements DirectRoute {
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = PurchaseBody.quantity(body);
-    if (skuId == 0) {
+    if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {
       return invalid(BAD_SKU, correlationId);
     } else if (!keys.isEmpty() && !isKey(keys)) {
       return invalid(BAD_KEY, correlationId);
@@ -133,9 +140,10 @@ final class PurchaseRoute implements DirectRoute {
     CompletableFuture<Admission> decided = new CompletableFuture<>();
     metrics.request();
     long startedNanos = System.nanoTime();
+    PurchaseAttempt decidedAs = shards.inShard(attempt);
+    Consumer<Admission> answer = outcome -> late.complete(attempt, outcome, decided);
     boolean isStrong =
-        admissions.submit(
-            attempt, outcome -> late.complete(attempt, outcome, decided), decided::complete);
+        admissions.submit(decidedAs, shards.untilProven(decidedAs, answer), decided::complete);
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);

@@ -81,7 +81,7 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
     return switch (one.outcome()) {
       case CONFIRMED -> stored(one, false);
       case REPEATED -> stored(one, true);
-      case BUSY -> new Busy();
+      case BUSY -> Busy.BRIEFLY;
       case UNKNOWN -> Unknown.MYSQL;
       default -> Refusal.valueOf(one.outcome().name());
     };

@@ -3,13 +3,13 @@ package io.seckill.gateway.catalogue;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.sale.Decider;
+import io.seckill.gateway.catalogue.NextReading.Asked;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,12 +44,6 @@ public final class ProductCache implements SmartLifecycle {
   /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  /**
-   * Most requests that wait for one read: one that hangs would keep something of each. A read takes
-   * milliseconds, so this allows for thousands of unknown SKUs a second.
-   */
-  static final int MOST_WAITING = 1_000;
-
   /** How long the product of an ended sale is remembered for its page; it changes no more. */
   private static final Duration ENDED = Duration.ofSeconds(5);
 
@@ -61,11 +54,7 @@ public final class ProductCache implements SmartLifecycle {
   private volatile @Nullable ScheduledExecutorService reader;
   private boolean failing; // used by the reader thread only
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by the lock
-  private boolean isWanted; // guarded by the lock
-  private int waiting; // guarded by the lock: requests that were given next
-  private Set<Long> wanted = new HashSet<>(); // guarded by the lock: SKUs to look for in the next
+  private final NextReading next = new NextReading();
   private final Cache<Long, ProductRow> ended =
       Caffeine.newBuilder().expireAfterWrite(ENDED).maximumSize(ENDED_REMEMBERED).build();
 
@@ -105,50 +94,51 @@ public final class ProductCache implements SmartLifecycle {
    * @param skus to look for in that read, too
    */
   private Mono<ProductReading> nextReading(Set<Long> skus) {
-    lock.lock();
-    try {
-      if (waiting == MOST_WAITING) {
-        return Mono.error(unavailable());
-      }
-      waiting++;
-      wanted.addAll(skus);
-      return Mono.fromFuture(next(), true)
-          .timeout(PATIENCE)
-          .onErrorMap(TimeoutException.class, e -> unavailable());
-    } finally {
-      lock.unlock();
+    CompletableFuture<ProductReading> reading = next.await(skus);
+    if (reading == null) {
+      return Mono.error(unavailable());
+    }
+    readSoon();
+    return Mono.fromFuture(reading, true)
+        .timeout(PATIENCE)
+        .onErrorMap(TimeoutException.class, e -> unavailable());
+  }
+
+  /** Begins the next read soon, if it is not about to begin. */
+  public void readSoon() {
+    ScheduledExecutorService running = reader;
+    if (running != null) {
+      next.want(() -> schedule(running));
     }
   }
 
-  /** The result of a read that begins after this call. */
-  private CompletableFuture<ProductReading> next() {
-    ScheduledExecutorService running = reader;
+  private void schedule(ScheduledExecutorService running) {
     ProductReading before = latest;
-    lock.lock();
-    try {
-      if (!isWanted && running != null) {
-        long ageMs =
-            before == null
-                ? READ_EARLIEST_MS
-                : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before.atNanos());
-        var unused =
-            running.schedule(
-                this::read, Math.max(0, READ_EARLIEST_MS - ageMs), TimeUnit.MILLISECONDS);
-        isWanted = true;
-      }
-      return next;
-    } finally {
-      lock.unlock();
-    }
+    long ageMs =
+        before == null
+            ? READ_EARLIEST_MS
+            : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before.atNanos());
+    var unused =
+        running.schedule(this::read, Math.max(0, READ_EARLIEST_MS - ageMs), TimeUnit.MILLISECONDS);
   }
 
   /**
-   * All products whose sales may still be on, or come.
+   * All products whose sales may still be on, or come; a SKU with shards once, with the units of
+   * all.
    *
    * @throws ProblemException 503 MYSQL_UNAVAILABLE when the last read is too old
    */
   public Collection<ProductRow> all() {
-    return reading().bySku().values();
+    return reading().skus();
+  }
+
+  /**
+   * How many shards decide a SKU's purchases, as of the last read, however old: it does not change
+   * any more after the first preheat. 1 for a SKU without shards, and before that preheat.
+   */
+  public int shards(long skuId) {
+    ProductReading now = latest;
+    return now == null ? 1 : now.shards(skuId);
   }
 
   /**
@@ -190,20 +180,15 @@ public final class ProductCache implements SmartLifecycle {
     return now != null && now.inFallback();
   }
 
-  /** Begins the next read soon, if it is not about to begin. */
-  public void readSoon() {
-    var unused = next();
-  }
-
   /** Whether orders may wait in Redis: not if all sales of the last read are strong, or over. */
   public boolean redisMayHaveOrders() {
     ProductReading now = latest;
     return now == null || now.redisHasSales();
   }
 
-  /** The products of the last read, however old; empty before the first read. */
+  /** {@link #all} of the last read, however old; empty before the first read. */
   public Optional<Collection<ProductRow>> lastRead() {
-    return Optional.ofNullable(latest).map(reading -> reading.bySku().values());
+    return Optional.ofNullable(latest).map(ProductReading::skus);
   }
 
   /**
@@ -230,7 +215,7 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   private void read() {
-    Asked begun = begin();
+    Asked begun = next.begin();
     CompletableFuture<ProductReading> asked = begun.reading();
     try {
       ProductReading now = ProductReader.read(mysql, begun.skus());
@@ -249,24 +234,6 @@ public final class ProductCache implements SmartLifecycle {
       }
       failing = true;
       asked.completeExceptionally(unavailable());
-    }
-  }
-
-  /** A read that callers wait for, and the SKUs to look for in it. */
-  private record Asked(CompletableFuture<ProductReading> reading, Set<Long> skus) {}
-
-  /** Callers from now on wait for another read. */
-  private Asked begin() {
-    lock.lock();
-    try {
-      Asked asked = new Asked(next, wanted);
-      next = new CompletableFuture<>();
-      wanted = new HashSet<>();
-      isWanted = false;
-      waiting = 0;
-      return asked;
-    } finally {
-      lock.unlock();
     }
   }
 

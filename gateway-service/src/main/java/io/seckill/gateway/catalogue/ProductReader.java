@@ -1,8 +1,10 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,10 +13,13 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -27,7 +32,7 @@ public final class ProductReader {
   public static final String COLUMNS =
       """
       sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, sale_phase, opens_at, closes_at,
-      state, state_version, epoch, last_seq, settled
+      state, state_version, epoch, last_seq, settled, shards
       """;
 
   /** Products that may change without being asked for; the first condition is for the index. */
@@ -76,14 +81,66 @@ public final class ProductReader {
               if (row.getObject("dead_sku") != null) {
                 withDeadLetters.add(product.skuId());
               }
-              if (!product.redisDecides()) {
+              if (product.decides() == Decider.MYSQL) {
                 ofMySql.add(product.skuId());
               } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
                 redisHasSales.set(true);
               }
             });
     return new ProductReading(
-        now, bySku, withDeadLetters, ofMySql, redisHasSales.get(), term.get(), inFallback.get());
+        now,
+        bySku,
+        addShards(mysql, bySku),
+        withDeadLetters,
+        ofMySql,
+        redisHasSales.get(),
+        term.get(),
+        inFallback.get());
+  }
+
+  /**
+   * Adds the units of the shards to their SKUs, and reads the shards of those ended long ago.
+   *
+   * @return number of shards of each SKU that has some
+   */
+  private static Map<Long, Integer> addShards(JdbcClient mysql, Map<Long, ProductRow> bySku) {
+    Map<Long, Integer> shards = new HashMap<>();
+    for (ProductRow product : bySku.values()) {
+      if (product.shards() > 1 && product.state() != SaleState.NEW) {
+        shards.put(product.skuId(), product.shards());
+      }
+    }
+    if (shards.isEmpty()) {
+      return Map.of();
+    }
+    Set<Long> missing = new HashSet<>();
+    shards.forEach((sku, count) -> missing.addAll(Shards.ids(sku, count)));
+    missing.removeAll(bySku.keySet());
+    if (!missing.isEmpty()) {
+      mysql
+          .sql("SELECT " + COLUMNS + " FROM products WHERE sku_id IN (:shards)")
+          .param("shards", missing)
+          .query((RowCallbackHandler) row -> bySku.put(row.getLong("sku_id"), product(row)));
+    }
+    shards.forEach(
+        (sku, count) ->
+            bySku.computeIfPresent(
+                sku, (id, product) -> product.withUnitsOf(parts(sku, count, bySku))));
+    return shards;
+  }
+
+  /** Returns the products, those that have shards with the units of these. */
+  public static List<ProductRow> withUnitsOfShards(JdbcClient mysql, List<ProductRow> products) {
+    Map<Long, ProductRow> bySku = new HashMap<>();
+    products.forEach(product -> bySku.put(product.skuId(), product));
+    addShards(mysql, bySku);
+    return products.stream()
+        .map(product -> Objects.requireNonNull(bySku.get(product.skuId())))
+        .toList();
+  }
+
+  private static List<ProductRow> parts(long sku, int shards, Map<Long, ProductRow> bySku) {
+    return Shards.ids(sku, shards).stream().map(bySku::get).filter(Objects::nonNull).toList();
   }
 
   /** The product of a row with {@link #COLUMNS}. */
@@ -105,7 +162,8 @@ public final class ProductReader {
         row.getLong("state_version"),
         row.getLong("epoch"),
         row.getLong("last_seq"),
-        row.getLong("settled"));
+        row.getLong("settled"),
+        row.getInt("shards"));
   }
 
   private static Instant instant(ResultSet row, String column) throws SQLException {

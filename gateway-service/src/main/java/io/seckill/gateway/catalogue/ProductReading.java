@@ -1,8 +1,10 @@
 package io.seckill.gateway.catalogue;
 
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 
@@ -10,6 +12,8 @@ import java.util.Set;
  * One read of the products.
  *
  * @param atNanos System.nanoTime() when the read began
+ * @param bySku the products; of a SKU with shards also these, by their ids
+ * @param shards number of shards of the SKUs that have more than one, from their first preheat
  * @param withDeadLetters SKUs of orders that are open dead letters
  * @param ofMySql SKUs whose purchases MySQL decides
  * @param redisHasSales whether Redis may have the data of any sale
@@ -19,6 +23,7 @@ import java.util.Set;
 record ProductReading(
     long atNanos,
     Map<Long, ProductRow> bySku,
+    Map<Long, Integer> shards,
     Set<Long> withDeadLetters,
     Set<Long> ofMySql,
     boolean redisHasSales,
@@ -40,6 +45,18 @@ record ProductReading(
 
   boolean isUsable() {
     return isYoungerThan(LONGEST_AGE);
+  }
+
+  /** The products without shards. */
+  Collection<ProductRow> skus() {
+    return shards.isEmpty()
+        ? bySku.values()
+        : bySku.values().stream().filter(one -> !Shards.isShard(one.skuId())).toList();
+  }
+
+  /** See {@link ProductCache#shards}. */
+  int shards(long skuId) {
+    return shards.isEmpty() ? 1 : shards.getOrDefault(skuId, 1);
   }
 
   /** REDIS for a SKU that was not there. */

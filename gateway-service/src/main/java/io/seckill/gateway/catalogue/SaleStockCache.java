@@ -5,12 +5,13 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,7 @@ import reactor.core.publisher.Mono;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
  * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
@@ -38,9 +40,9 @@ final class SaleStockCache {
 
   private final UnifiedJedis redis;
   private final BlockingCalls calls;
-  private final AsyncCache<Long, SaleStock> fresh =
+  private final AsyncCache<Long, InRedis> fresh =
       Caffeine.newBuilder().expireAfterWrite(FRESH).maximumSize(REMEMBERED).buildAsync();
-  private final Cache<Long, SaleStock> last =
+  private final Cache<Long, InRedis> last =
       Caffeine.newBuilder().expireAfterWrite(LONGEST_AGE).maximumSize(REMEMBERED).build();
 
   SaleStockCache(UnifiedJedis redis, @Qualifier("redisCalls") BlockingCalls calls) {
@@ -56,7 +58,33 @@ final class SaleStockCache {
    */
   record SaleStock(@Nullable String state, @Nullable Long stock) {}
 
-  private record Asked(Response<List<String>> state, Response<String> stock) {}
+  /**
+   * A sale in Redis, of a SKU or of a shard.
+   *
+   * @param elsewhere units of the SKU outside this shard when order-consumer last counted them; 0
+   *     for a SKU without shards
+   */
+  record InRedis(@Nullable String state, @Nullable Long stock, long elsewhere) {
+
+    private static final InRedis UNREAD = new InRedis(null, null, 0);
+
+    /** The sale of a SKU, from those of its shards that could be read. */
+    static SaleStock whole(List<InRedis> shards) {
+      String state = null;
+      Long units = null;
+      long elsewhere = 0;
+      for (InRedis shard : shards) {
+        state = "OPEN".equals(shard.state) || state == null ? shard.state : state;
+        units =
+            shard.stock == null ? units : Long.valueOf(shard.stock + (units == null ? 0 : units));
+        elsewhere = Math.max(elsewhere, shard.elsewhere);
+      }
+      // Units that move are in no shard; those of a shard that cannot be read may be left.
+      return new SaleStock(state, units != null && units == 0 ? Long.valueOf(elsewhere) : units);
+    }
+  }
+
+  private record Asked(Response<List<String>> hash, Response<String> stock) {}
 
   /**
    * Returns the sales of all these products, by SKU.
@@ -65,30 +93,39 @@ final class SaleStockCache {
    */
   Mono<Map<Long, SaleStock>> of(Collection<ProductRow> products) {
     Map<Long, SaleStock> strong = new HashMap<>();
-    List<Long> inRedis = new ArrayList<>();
+    Map<Long, List<Long>> inRedis = new HashMap<>();
     for (ProductRow product : products) {
-      if (!product.redisDecides() || product.state() == SaleState.CLOSED) {
+      if (product.decides() == Decider.MYSQL || product.state() == SaleState.CLOSED) {
         strong.put(product.skuId(), new SaleStock(product.state().name(), product.stock()));
       } else {
-        inRedis.add(product.skuId());
+        inRedis.put(product.skuId(), keysOf(product));
       }
     }
     return inRedis.isEmpty()
         ? Mono.just(strong)
-        : inRedis(inRedis).map(sales -> all(sales, strong));
+        : inRedis(inRedis.values().stream().flatMap(List::stream).toList())
+            .map(sales -> all(inRedis, sales, strong));
+  }
+
+  /** The ids that Redis has the product under. */
+  private static List<Long> keysOf(ProductRow product) {
+    return product.shards() == 1 || product.state() == SaleState.NEW
+        ? List.of(product.skuId())
+        : Shards.ids(product.skuId(), product.shards());
   }
 
   private static Map<Long, SaleStock> all(
-      Map<Long, SaleStock> inRedis, Map<Long, SaleStock> strong) {
-    Map<Long, SaleStock> all = new HashMap<>(inRedis);
-    all.putAll(strong);
+      Map<Long, List<Long>> inRedis, Map<Long, InRedis> sales, Map<Long, SaleStock> strong) {
+    Map<Long, SaleStock> all = new HashMap<>(strong);
+    inRedis.forEach(
+        (sku, ids) -> all.put(sku, InRedis.whole(ids.stream().map(sales::get).toList())));
     return all;
   }
 
-  private Mono<Map<Long, SaleStock>> inRedis(Collection<Long> skus) {
+  private Mono<Map<Long, InRedis>> inRedis(Collection<Long> ids) {
     // Shared with other callers: one that cancels must not cancel it for them.
     return Mono.fromFuture(
-            () -> fresh.getAll(skus, (missing, executor) -> read(missing).toFuture()), true)
+            () -> fresh.getAll(ids, (missing, executor) -> read(missing).toFuture()), true)
         .onErrorMap(SaleStockCache::cause);
   }
 
@@ -100,38 +137,54 @@ final class SaleStockCache {
     return cause;
   }
 
-  private Mono<Map<Long, SaleStock>> read(Set<? extends Long> skus) {
+  private Mono<Map<Long, InRedis>> read(Set<? extends Long> skus) {
     return calls
         .call(() -> ask(skus))
         .doOnNext(last::putAll)
         .onErrorResume(ProblemException.class, failure -> lastOf(skus, failure));
   }
 
-  private Mono<Map<Long, SaleStock>> lastOf(Set<? extends Long> skus, ProblemException failure) {
-    Map<Long, SaleStock> known = last.getAllPresent(skus);
+  private Mono<Map<Long, InRedis>> lastOf(Set<? extends Long> skus, ProblemException failure) {
+    Map<Long, InRedis> known = last.getAllPresent(skus);
     return known.size() == skus.size() ? Mono.just(known) : Mono.error(failure);
   }
 
   /** Reads all SKUs in one round trip. */
-  private Map<Long, SaleStock> ask(Set<? extends Long> skus) {
+  private Map<Long, InRedis> ask(Set<? extends Long> skus) {
     Map<Long, Asked> asked = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (Long sku : skus) {
         asked.put(
             sku,
             new Asked(
-                pipeline.hmget(RedisKeys.sku(sku), "state"), pipeline.get(RedisKeys.stock(sku))));
+                pipeline.hmget(RedisKeys.sku(sku), "state", "elsewhere"),
+                pipeline.get(RedisKeys.stock(sku))));
       }
       pipeline.sync();
     }
-    Map<Long, SaleStock> sales = new HashMap<>();
-    asked.forEach((sku, replies) -> sales.put(sku, saleStock(replies)));
+    Map<Long, InRedis> sales = new HashMap<>();
+    asked.forEach((sku, replies) -> sales.put(sku, inRedis(sku, replies)));
     return sales;
   }
 
-  private static SaleStock saleStock(Asked asked) {
-    String stock = PipelineReplies.get(asked.stock());
-    List<@Nullable String> state = PipelineReplies.get(asked.state());
-    return new SaleStock(state.get(0), stock == null ? null : Long.valueOf(stock));
+  /** A shard whose server does not answer is only missing. */
+  private static InRedis inRedis(long sku, Asked asked) {
+    try {
+      String stock = PipelineReplies.get(asked.stock());
+      List<@Nullable String> hash = PipelineReplies.get(asked.hash());
+      return new InRedis(
+          hash.get(0), stock == null ? null : Long.valueOf(stock), units(hash.get(1)));
+    } catch (JedisConnectionException e) {
+      if (Shards.isShard(sku)) {
+        return InRedis.UNREAD;
+      }
+      throw e;
+    }
+  }
+
+  /** The units of {@code <units>:<Unix ms>}. */
+  private static long units(@Nullable String elsewhere) {
+    int end = elsewhere == null ? -1 : elsewhere.indexOf(':');
+    return end < 0 ? 0 : Long.parseLong(elsewhere, 0, end, 10);
   }
 }

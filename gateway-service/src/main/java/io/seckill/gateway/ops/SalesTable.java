@@ -2,6 +2,7 @@ package io.seckill.gateway.ops;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductReader;
 import io.seckill.support.contract.ProductRow;
@@ -54,7 +55,7 @@ class SalesTable {
 
   /**
    * A page of the products, running sales first, of each state the latest opening first; read on
-   * every call, so that an operator sees the latest changes.
+   * every call, so that an operator sees the latest changes. A SKU with shards is there once.
    *
    * @param after null for the first page
    * @param limit 1..{@link #MAX_PRODUCTS}
@@ -81,17 +82,19 @@ class SalesTable {
       opensAt = after.opensAtUtc();
       below = after.skuId();
     }
-    return mysql
-        .sql(
-            """
-            SELECT %s FROM products FORCE INDEX (ix_products_state)
-            WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?)
-            ORDER BY opens_at DESC, sku_id DESC LIMIT ?
-            """
-                .formatted(ProductReader.COLUMNS))
-        .params(state.name(), opensAt, opensAt, below, limit)
-        .query((row, n) -> ProductReader.product(row))
-        .list();
+    List<ProductRow> skus =
+        mysql
+            .sql(
+                """
+                SELECT %s FROM products FORCE INDEX (ix_products_state)
+                WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?) AND sku_id < %d
+                ORDER BY opens_at DESC, sku_id DESC LIMIT ?
+                """
+                    .formatted(ProductReader.COLUMNS, Shards.FIRST_ID))
+            .params(state.name(), opensAt, opensAt, below, limit)
+            .query((row, n) -> ProductReader.product(row))
+            .list();
+    return ProductReader.withUnitsOfShards(mysql, skus);
   }
 
   private long openDeadLetters() {

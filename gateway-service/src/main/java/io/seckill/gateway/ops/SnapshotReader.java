@@ -6,6 +6,7 @@ import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -20,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
@@ -93,7 +95,14 @@ class SnapshotReader {
   }
 
   private InRedis inRedis() {
-    return new InRedis(lanes.read(), states.pendingStops());
+    return new InRedis(
+        lanes.read(),
+        states.pendingStops().stream().map(SnapshotReader::ofSku).distinct().toList());
+  }
+
+  /** The stop of a shard is that of its SKU. */
+  private static PendingStop ofSku(PendingStop stop) {
+    return new PendingStop(Shards.sku(stop.skuId()), stop.state(), stop.askedAt(), stop.operator());
   }
 
   private Mono<Boolean> consumerIsUp() {
@@ -160,11 +169,18 @@ class SnapshotReader {
   private static State broker(List<JsonNode> ledgers) {
     List<JsonNode> withQueue =
         ledgers.stream()
+            .flatMap(SnapshotReader::sold)
             .filter(ledger -> !ledger.path("decides").asString("").equals(Decider.MYSQL.name()))
             .toList();
     return withQueue.isEmpty()
         ? State.UNKNOWN
         : State.of(withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
+  }
+
+  /** The ledgers of a SKU's shards, or its own. */
+  private static Stream<JsonNode> sold(JsonNode ledger) {
+    JsonNode shards = ledger.path("shards");
+    return shards.isEmpty() ? Stream.of(ledger) : shards.valueStream();
   }
 
   private static <T> Mono<Optional<T>> orEmpty(Mono<T> read) {

@@ -6,6 +6,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.security.RateLimits;
 import java.time.Instant;
@@ -135,7 +136,7 @@ public class OrderStatuses {
     boolean confirmed = order.status() == OrderStatus.CONFIRMED;
     return new OrderView(
         order.id(),
-        order.skuId(),
+        Shards.sku(order.skuId()),
         order.quantity(),
         order.status(),
         order.reason(),
@@ -154,7 +155,7 @@ public class OrderStatuses {
     Instant changedAt = Instant.ofEpochMilli(record.changedAt());
     return new OrderView(
         order.id(),
-        order.skuId(),
+        Shards.sku(order.skuId()),
         record.quantity(),
         record.status(),
         record.reason(),

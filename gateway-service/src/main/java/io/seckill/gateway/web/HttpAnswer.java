@@ -38,9 +38,10 @@ public record HttpAnswer(int status, String contentType, String body, List<Heade
             .toList());
   }
 
-  /** The same answer with one more header. */
+  /** The same answer with this header, instead of one of the same name. */
   public HttpAnswer with(Header header) {
     List<Header> all = new ArrayList<>(headers);
+    all.removeIf(other -> other.name().equalsIgnoreCase(header.name()));
     all.add(header);
     return new HttpAnswer(status, contentType, body, all);
   }

@@ -1,24 +1,33 @@
 package io.seckill.gateway.admin;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
 class SaleControlIT {
@@ -174,6 +183,66 @@ class SaleControlIT {
     assertThat(redis.hget(RedisKeys.sku(sku), "extending")).isNull();
     assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
         .isEqualTo(Long.toString(Long.parseLong(sale.get("closesAt")) + 3_600_000L));
+  }
+
+  /** Nobody is refused before the last unit is sold, though all shoppers are in one shard. */
+  @Test
+  void aSkuInShardsIsOneSkuToShoppersAndOperators() {
+    long sku = stage.newSku();
+    int units = 203;
+    gateway.putOnSale(
+        sku,
+        GatewayStage.product(PurchasePolicy.ONE_PER_USER, 1, units)
+            .replace("\"stock\"", "\"shards\":4,\"stock\""));
+
+    Iterator<Long> shoppers =
+        LongStream.generate(stage::newUser).filter(user -> Shards.of(user, 4) == 1).iterator();
+    List<Long> waiting = new ArrayList<>();
+    LongStream.range(0, units).forEach(n -> waiting.add(shoppers.next()));
+    eventually()
+        .until(
+            () -> {
+              Map<Long, CompletableFuture<GatewayAnswer>> answers = new HashMap<>();
+              waiting.stream()
+                  .limit(32)
+                  .forEach(user -> answers.put(user, gateway.buyAsync(user, sku, 1, "key-" + sku)));
+              answers.forEach((user, answer) -> removeIfSold(waiting, user, Bounded.get(answer)));
+              return waiting.isEmpty();
+            });
+
+    long late = shoppers.next();
+    eventually().until(() -> gateway.buy(late, sku, 1, "key-0001").code().equals("SOLD_OUT"));
+    long elsewhere =
+        LongStream.generate(stage::newUser)
+            .filter(user -> Shards.of(user, 4) == 2)
+            .findFirst()
+            .orElseThrow();
+    eventually().until(() -> gateway.buy(elsewhere, sku, 1, "key-0001").code().equals("SOLD_OUT"));
+    eventually()
+        .until(() -> gateway.get(late, "/api/v1/skus/" + sku).json().path("soldOut").asBoolean());
+    GatewayAnswer all = gateway.adminGet("/admin/v1/skus");
+    List<JsonNode> shown =
+        all.json().path("skus").valueStream().filter(one -> isOf(one, sku)).toList();
+    assertThat(shown).hasSize(1);
+    assertThat(shown.get(0).path("stock").asLong()).isEqualTo(units); // no order is stored yet
+    assertThat(shown.get(0).path("shards").asInt()).isEqualTo(4);
+
+    gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null).expect(200);
+    assertThat(Shards.ids(sku, 4))
+        .allSatisfy(
+            shard -> assertThat(redis.hget(RedisKeys.sku(shard), "state")).isEqualTo("PAUSED"));
+    assertThat(gateway.buy(late, sku, 1, "key-0001").code()).isEqualTo("PAUSED");
+  }
+
+  private static boolean isOf(JsonNode product, long sku) {
+    return Shards.sku(product.path("skuId").asLong()) == sku;
+  }
+
+  private static void removeIfSold(List<Long> waiting, Long user, GatewayAnswer answer) {
+    assertThat(answer.code()).isIn("202", "BUSY");
+    if (answer.status() == 202) {
+      waiting.remove(user);
+    }
   }
 
   private static Instant instant(String ms) {

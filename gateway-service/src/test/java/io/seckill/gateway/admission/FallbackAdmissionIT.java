@@ -142,6 +142,7 @@ class FallbackAdmissionIT {
         1,
         epoch,
         0,
-        0);
+        0,
+        1);
   }
 }

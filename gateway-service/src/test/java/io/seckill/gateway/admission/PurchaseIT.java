@@ -10,7 +10,10 @@ import io.micrometer.core.instrument.Tag;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.Shards;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
@@ -25,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,14 +48,18 @@ class PurchaseIT {
   /** Number of keys of a sale without purchases: its rules and its stock. */
   private static final int UNTOUCHED = 2;
 
+  private static final long SHARDED = 2_001;
+
   private static UnifiedJedis redis;
+  private static SeededDatabase database;
   private static TestGateway gateway;
 
   @BeforeAll
   static void start(RedisServer server, MySqlServer mysql) {
     String url = server.newDatabase().url();
     redis = RedisClients.open(RedisSettings.single(url), "test");
-    gateway = SeededDatabase.create(mysql).gateway(url);
+    database = SeededDatabase.create(mysql);
+    gateway = database.gateway(url);
   }
 
   @AfterAll
@@ -106,6 +114,59 @@ class PurchaseIT {
             "{\"orderId\":\""
                 + id
                 + "\",\"status\":\"CONFIRMED\",\"position\":null,\"durableIn\":\"REDIS\"}");
+  }
+
+  @Test
+  void theShardOfAShopperDecidesAndRefusesNothingThatIsLeftElsewhere() {
+    List<TestSale> shards =
+        Shards.ids(SHARDED, 4).stream()
+            .map(id -> TestSale.open(redis, id, PurchasePolicy.LIMITED, 5, 0))
+            .toList();
+    database.shardedSale(SHARDED, 4);
+    ProductCache products = gateway.bean(ProductCache.class);
+    eventually().until(() -> products.shards(SHARDED) == 4);
+    TestSale mine = find(shards, Shards.purchased(SHARDED, 7, 4));
+    redis.sadd(RedisKeys.skus(mine.partition()), Long.toString(mine.sku()));
+
+    // Nothing is proven: the purchase waits, asks for units, and is not decided.
+    GatewayAnswer busy = gateway.buy(7, SHARDED, 2, "key-0001");
+    assertProblem(busy, 503, "BUSY");
+    assertThat(busy.header("Retry-After")).isEqualTo("1");
+    assertThat(redis.hget(RedisKeys.sku(mine.sku()), "asked")).matches("2:\\d{13}");
+    assertThat(shards).filteredOn(shard -> shard != mine).allMatch(shard -> !asks(shard));
+
+    // Units arrive while it waits.
+    mine.with("elsewhere", "9:" + System.currentTimeMillis()).without("asked");
+    CompletableFuture<GatewayAnswer> waiting = gateway.buyAsync(7, SHARDED, 2, "key-0001");
+    eventually().until(() -> asks(mine));
+    mine.stock(3);
+    assertThat(waiting).succeedsWithin(Duration.ofSeconds(10));
+    GatewayAnswer sold = gateway.buy(7, SHARDED, 2, "key-0001").expect(202);
+    OrderMessage order = mine.outbox().get(0);
+    assertThat(order.skuId()).isEqualTo(mine.sku());
+    assertThat(mine.quota(7)).isEqualTo("2");
+    assertThat(gateway.get(7, sold.header("Location")).expect(200).json().path("skuId").asLong())
+        .isEqualTo(SHARDED);
+
+    // Fewer units than it needs, then none, are proven for all shards, for a second.
+    eventually().until(() -> codeWithElsewhere(mine, 1, 3).equals("TOO_FEW_LEFT"));
+    mine.stock(0);
+    eventually().until(() -> codeWithElsewhere(mine, 0, 1).equals("SOLD_OUT"));
+    eventually().until(() -> gateway.buy(7, SHARDED, 1, "key-0003").code().equals("BUSY"));
+  }
+
+  /** The code of a purchase just after the units outside the shard were counted. */
+  private static String codeWithElsewhere(TestSale shard, long units, int quantity) {
+    shard.with("elsewhere", units + ":" + System.currentTimeMillis());
+    return gateway.buy(7, SHARDED, quantity, "key-0003").code();
+  }
+
+  private static boolean asks(TestSale shard) {
+    return redis.hexists(RedisKeys.sku(shard.sku()), "asked");
+  }
+
+  private static TestSale find(List<TestSale> shards, long id) {
+    return shards.stream().filter(shard -> shard.sku() == id).findFirst().orElseThrow();
   }
 
   @Test
@@ -284,6 +345,9 @@ class PurchaseIT {
         "01",
         "1.9",
         "abc",
+        "4503599627370496", // the first id of shards
+        "4503599627402512",
+        "9007199254740990",
         "9007199254740992",
         "9223372036854775808",
         "%7B0%7D",

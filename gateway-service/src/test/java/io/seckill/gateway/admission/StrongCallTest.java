@@ -39,7 +39,7 @@ class StrongCallTest {
             List.of(
                 new Stored(ID, OrderStatus.CONFIRMED, false),
                 new Stored(ID, OrderStatus.PAID, true),
-                new Busy(),
+                Busy.BRIEFLY,
                 Unknown.MYSQL));
   }
 

@@ -37,11 +37,11 @@ class ProductCacheTest {
     Bounded.await(mysql.asked);
 
     List<CompletableFuture<ProductRow>> flood =
-        LongStream.rangeClosed(1, 5 * ProductCache.MOST_WAITING)
+        LongStream.rangeClosed(1, 5 * NextReading.MOST_WAITING)
             .mapToObj(sku -> products.find(sku).toFuture())
             .toList();
 
-    assertThat(flood.stream().filter(one -> !one.isDone())).hasSize(ProductCache.MOST_WAITING);
+    assertThat(flood.stream().filter(one -> !one.isDone())).hasSize(NextReading.MOST_WAITING);
     assertThatThrownBy(() -> products.readAgain().block(SOON)).isInstanceOf(ProblemException.class);
 
     mysql.answer.countDown();

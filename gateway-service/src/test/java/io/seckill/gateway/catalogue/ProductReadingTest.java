@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,39 @@ class ProductReadingTest {
     assertThat(reading(Duration.ofMinutes(4)).isUsable()).isTrue();
   }
 
+  @Test
+  void aSkuWithShardsIsShownOnceAndItsShardsAreThere() {
+    long sku = 21;
+    Map<Long, ProductRow> rows = new HashMap<>();
+    rows.put(sku, product(sku, Decider.REDIS));
+    rows.put(OF_MYSQL, product(OF_MYSQL, Decider.MYSQL));
+    Shards.ids(sku, 4).forEach(id -> rows.put(id, product(id, Decider.REDIS)));
+
+    ProductReading reading =
+        new ProductReading(
+            System.nanoTime(), rows, Map.of(sku, 4), Set.of(), Set.of(), true, 5, false);
+
+    assertThat(reading.skus())
+        .extracting(ProductRow::skuId)
+        .containsExactlyInAnyOrder(sku, OF_MYSQL);
+    assertThat(reading.shards(sku)).isEqualTo(4);
+    assertThat(reading.shards(OF_MYSQL)).isOne();
+    assertThat(reading.shards(UNKNOWN)).isOne();
+    assertThat(reading.bySku()).containsKey(Shards.id(sku, 3));
+  }
+
+  @Test
+  void aSkuHasTheUnitsOfItsShardsAndTheirDecider() {
+    List<ProductRow> parts =
+        List.of(product(31, Decider.REDIS), product(32, Decider.MYSQL), product(33, Decider.REDIS));
+    ProductRow sku = product(OF_REDIS, Decider.REDIS);
+
+    assertThat(sku.withUnitsOf(parts).stock()).isEqualTo(4 * 10);
+    assertThat(sku.withUnitsOf(parts).decides()).isEqualTo(Decider.MYSQL);
+    assertThat(sku.withUnitsOf(parts.subList(0, 1)).decides()).isEqualTo(Decider.REDIS);
+    assertThat(sku.withUnitsOf(List.of())).isEqualTo(sku);
+  }
+
   private static ProductReading reading(Duration age) {
     return new ProductReading(
         System.nanoTime() - age.toNanos(),
@@ -58,6 +94,7 @@ class ProductReadingTest {
             OF_REDIS, product(OF_REDIS, Decider.REDIS),
             OF_MYSQL, product(OF_MYSQL, Decider.MYSQL),
             WITH_DEAD_LETTER, product(WITH_DEAD_LETTER, Decider.REDIS)),
+        Map.of(),
         Set.of(WITH_DEAD_LETTER),
         Set.of(OF_MYSQL),
         true,
@@ -83,6 +120,7 @@ class ProductReadingTest {
         1,
         1,
         LAST_SEQ,
-        0);
+        0,
+        1);
   }
 }

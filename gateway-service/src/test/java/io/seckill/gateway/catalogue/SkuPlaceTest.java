@@ -43,7 +43,8 @@ class SkuPlaceTest {
         1,
         1,
         0,
-        0);
+        0,
+        1);
   }
 
   @ParameterizedTest

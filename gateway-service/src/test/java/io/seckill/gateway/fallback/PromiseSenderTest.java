@@ -162,7 +162,8 @@ class PromiseSenderTest {
         1,
         1,
         lastSeq,
-        settled);
+        settled,
+        1);
   }
 
   private void begin(long term) {

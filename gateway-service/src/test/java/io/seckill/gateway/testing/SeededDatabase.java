@@ -3,6 +3,7 @@ package io.seckill.gateway.testing;
 import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
@@ -82,6 +83,13 @@ public final class SeededDatabase {
   /** Writes a sale; replaces the row if it exists. */
   public void sale(long sku, String state, long epoch, long lastSeq) {
     sale(sku, state, epoch, lastSeq, "REDIS");
+  }
+
+  /** Writes an open sale with the rows of its shards; these have 100 units each. */
+  public void shardedSale(long sku, int shards) {
+    sale(sku, "OPEN", 1, 0);
+    execute("UPDATE products SET stock = 0, shards = %d WHERE sku_id = %d".formatted(shards, sku));
+    Shards.ids(sku, shards).forEach(id -> sale(id, "OPEN", 1, 0));
   }
 
   private void sale(long sku, String state, long epoch, long lastSeq, String decides) {

@@ -75,7 +75,8 @@ class SaleArchiver {
   }
 
   /**
-   * Begins the archive of a sale; {@link #round} completes it. A repeat shows how far it is.
+   * Begins the archive of a sale; {@link #round} completes it. A repeat shows how far it is. The
+   * shards of a SKU come first; when one is not at rest, those before it stay archived.
    *
    * @throws ProblemException 404 UNKNOWN_SKU; 409 NOT_AT_REST naming all that is missing, nothing
    *     is changed
@@ -88,6 +89,7 @@ class SaleArchiver {
     }
     ProductSnapshot sale =
         ProductRows.find(jdbc, sku).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
+    sale.shardIds().forEach(shard -> begin(shard, startedBy));
     refuse(rest.missing(sale));
     transactions.executeWithoutResult(tx -> begin(sale, startedBy));
     log.info("sku {}: {} has it archived", sku, startedBy);

@@ -20,8 +20,9 @@ class AuditTable {
   /** A sale is audited until this long after its closing time. */
   private static final int DAYS_AFTER_CLOSING = 7;
 
+  /** Of a SKU with shards each is audited; its own row has no orders. */
   private static final String DUE =
-      " FROM products p WHERE p.state <> 'NEW' AND p.opens_at <= :due"
+      " FROM products p WHERE p.state <> 'NEW' AND p.shards = 1 AND p.opens_at <= :due"
           + " AND p.closes_at > :due - INTERVAL "
           + DAYS_AFTER_CLOSING
           + " DAY AND NOT EXISTS (SELECT 1 FROM daily_audit a"

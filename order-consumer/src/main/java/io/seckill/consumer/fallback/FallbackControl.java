@@ -81,7 +81,8 @@ class FallbackControl {
       case ENTERING -> activate(now);
       case MYSQL -> leaveByItself(now);
       case RETURNING -> resumeIfLost(now);
-      case STRONG, LOADING -> throw new IllegalStateException("a fallback is in no such state");
+      case STRONG, LOADING, SHARDED ->
+          throw new IllegalStateException("a fallback is in no such state");
     }
     SalePhase state = table.read().state();
     meters.show(state, state.redisDecides() ? List.of() : sales.all());

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -255,13 +257,20 @@ public class FallbackSales {
   }
 
   /**
-   * Releases the reserved units: the orders that they were for are declared lost.
+   * Releases the reserved units, of a SKU with shards those of all: the orders that they were for
+   * are declared lost.
    *
    * @return units released
    * @throws ProblemException 404 UNKNOWN_SKU; 409 REFUSED when MySQL does not decide the sale in a
    *     fallback
    */
   long release(long skuId) {
+    List<Long> shards =
+        ProductRows.find(jdbc, skuId).map(ProductSnapshot::shardIds).orElse(List.of());
+    return shards.isEmpty() ? releaseOne(skuId) : shards.stream().mapToLong(this::releaseOne).sum();
+  }
+
+  private long releaseOne(long skuId) {
     InFallback sale =
         jdbc.sql(
                 "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"

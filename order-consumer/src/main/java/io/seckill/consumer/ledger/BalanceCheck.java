@@ -84,7 +84,9 @@ final class BalanceCheck {
         orders,
         inMySql,
         lists,
-        queue);
+        queue,
+        null,
+        null);
   }
 
   private Units units() {

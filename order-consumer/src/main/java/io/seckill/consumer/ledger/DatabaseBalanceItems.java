@@ -6,6 +6,8 @@ import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -161,6 +163,11 @@ class DatabaseBalanceItems {
     return strong;
   }
 
+  /** The shards of a SKU; none if it is sold itself. */
+  List<Long> shardIds(long skuId) {
+    return ProductRows.find(jdbc, skuId).map(ProductSnapshot::shardIds).orElse(List.of());
+  }
+
   /**
    * Returns SKUs whose units can be sold or in flight: first those whose sale has begun and is not
    * closed, then those closed, then the coming ones; none whose closing time is more than an hour
@@ -168,7 +175,7 @@ class DatabaseBalanceItems {
    */
   List<Long> watched(int most) {
     return jdbc.sql(
-            "SELECT sku_id FROM products WHERE state <> 'NEW'"
+            "SELECT sku_id FROM products WHERE state <> 'NEW' AND shards = 1"
                 + " AND closes_at > NOW() - INTERVAL 1 HOUR"
                 + " ORDER BY CASE WHEN state <> 'CLOSED' AND opens_at <= NOW() THEN 0"
                 + " WHEN state = 'CLOSED' THEN 1 ELSE 2 END,"

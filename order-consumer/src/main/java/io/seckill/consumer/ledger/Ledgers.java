@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -97,6 +99,25 @@ public class Ledgers {
    */
   SkuLedger of(long skuId) {
     int queue = queueOf(skuId, mysql.strongAmong(Set.of(skuId)));
+    List<Long> shards = queue == NO_QUEUE ? mysql.shardIds(skuId) : List.of();
+    return shards.isEmpty() ? of(skuId, queue) : sharded(skuId, shards);
+  }
+
+  /** Units that move while the shards are read unbalance a ledger; not several in a row. */
+  private SkuLedger sharded(long skuId, List<Long> shards) {
+    SkuLedger ledger = null;
+    for (int reads = 0; reads < READS && (ledger == null || !ledger.balanced()); reads++) {
+      List<SkuLedger> read =
+          byQueue(shards, mysql.strongAmong(shards)).entrySet().stream()
+              .flatMap(queue -> readLocked(queue.getKey(), queue.getValue()).stream())
+              .sorted(Comparator.comparingInt(shard -> Shards.shard(shard.skuId())))
+              .toList();
+      ledger = new ShardedLedger(readLocked(NO_QUEUE, List.of(skuId)).get(0), read).solve();
+    }
+    return remember(Objects.requireNonNull(ledger));
+  }
+
+  private SkuLedger of(long skuId, int queue) {
     synchronized (readLocks.get(queue)) {
       SkuLedger known = last.get(skuId);
       if (known != null && isFresh(known)) {
@@ -144,24 +165,31 @@ public class Ledgers {
     long start = System.nanoTime();
     watch(mysql.watched(MAX_SKUS));
     Set<Long> strong = mysql.strongAmong(watched);
-    Map<Integer, List<Long>> byQueue =
-        watched.stream()
-            .collect(
-                groupingBy(
-                    sku -> queueOf(sku, strong),
-                    () -> new TreeMap<Integer, List<Long>>(Comparator.reverseOrder()),
-                    toList()));
-    byQueue.forEach(
-        (queue, skus) -> {
-          try {
-            synchronized (readLocks.get(queue)) {
-              read(queue, skus);
-            }
-          } catch (JedisException | DataAccessException | TransactionException e) {
-            log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
-          }
-        });
+    byQueue(watched, strong)
+        .forEach(
+            (queue, skus) -> {
+              try {
+                readLocked(queue, skus);
+              } catch (JedisException | DataAccessException | TransactionException e) {
+                log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
+              }
+            });
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
+  }
+
+  private static Map<Integer, List<Long>> byQueue(Collection<Long> skus, Set<Long> strong) {
+    return skus.stream()
+        .collect(
+            groupingBy(
+                sku -> queueOf(sku, strong),
+                () -> new TreeMap<Integer, List<Long>>(Comparator.reverseOrder()),
+                toList()));
+  }
+
+  private List<SkuLedger> readLocked(int queue, Collection<Long> skus) {
+    synchronized (readLocks.get(queue)) {
+      return read(queue, skus);
+    }
   }
 
   private void watch(List<Long> skus) {

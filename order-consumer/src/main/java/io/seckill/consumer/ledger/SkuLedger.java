@@ -1,6 +1,7 @@
 package io.seckill.consumer.ledger;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.seckill.common.sale.Decider;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param partition all 0 for a strong sale
  * @param queue null while the broker does not answer, and for a strong sale; the queue is then not
  *     checked
+ * @param pool units in no shard, which are part of the stock; null for a SKU without shards
+ * @param shards their ledgers, whose sums this one has, except for partition and queue; null for a
+ *     SKU without shards
  */
 record SkuLedger(
     long skuId,
@@ -33,7 +37,9 @@ record SkuLedger(
     Orders orders,
     MySql mysql,
     Lists partition,
-    @Nullable Queue queue) {
+    @Nullable Queue queue,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long pool,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<SkuLedger> shards) {
 
   /**
    * {@code initial + added - withdrawn} = sum of the other items + difference.
@@ -98,6 +104,7 @@ record SkuLedger(
       long expected,
       long difference) {
 
+    /** Of a SKU whose orders are not in the lists of its partition. */
     static Lists none(int partition) {
       return new Lists(partition, 0, 0, 0, 0, 0, 0);
     }
@@ -118,8 +125,12 @@ record SkuLedger(
     if (!balanced) {
       found.add("the ledger does not balance");
     }
-    if (queue == null && decides == Decider.REDIS) {
+    if (queue == null && decides == Decider.REDIS && shards == null) {
       found.add("the broker does not say what it holds");
+    }
+    if (shards != null) {
+      shards.stream().flatMap(shard -> shard.waiting().stream()).distinct().forEach(found::add);
+      return found;
     }
     add(found, orders.outboxAndPrivateQueues + orders.broker, "orders on their way to MySQL");
     add(found, orders.confirmed, "orders that may still be paid");
@@ -136,6 +147,6 @@ record SkuLedger(
   SkuLedger since(@Nullable Instant since) {
     return new SkuLedger(
         skuId, decides, state, epoch, readAt, balanced, since, units, orders, mysql, partition,
-        queue);
+        queue, pool, shards);
   }
 }

@@ -1,5 +1,7 @@
 package io.seckill.consumer.loading;
 
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
@@ -23,7 +25,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * two operators at once, leave either the old sale closed, or an unfinished loading that admits
  * nothing, or the finished one. To recover, repeat the preheat.
  *
- * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight.
+ * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight. So is the
+ * row of a SKU with shards, and then each of them is loaded.
  */
 @Component
 public class Preheat {
@@ -63,18 +66,21 @@ public class Preheat {
   /**
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
-   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback; 503 BUSY when too
-   *     many sales are being loaded
+   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, or when there are
+   *     too many shards for the stock; 503 BUSY when too many sales are being loaded
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
   public ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
     refuseInFallback(product);
-    if (!product.phase().redisDecides()) {
-      return transactions.execute(tx -> beginStrong(skuId));
+    if (product.phase() == SalePhase.STRONG) {
+      return transactions.execute(tx -> beginInMySql(skuId));
     }
     safety.refuseUnsafe();
+    if (product.phase() == SalePhase.SHARDED) {
+      return shards(product);
+    }
     refuseWhileRunningInRedis(product);
     if (!isConnectionFree()) {
       throw ProblemException.of(ProblemCode.BUSY, "Other sales are being loaded.");
@@ -84,6 +90,16 @@ public class Preheat {
     } finally {
       connections.release();
     }
+  }
+
+  /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
+  private ProductRow shards(Product product) {
+    for (long shard : product.shardIds()) {
+      refuseInFallback(products.findBySkuId(shard).orElseThrow());
+    }
+    ProductRow row = transactions.execute(tx -> beginInMySql(product.skuId()));
+    Shards.ids(row.skuId(), row.shards()).forEach(this::run);
+    return row;
   }
 
   private static void refuseInFallback(Product product) {
@@ -166,23 +182,25 @@ public class Preheat {
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
-  private ProductRow beginStrong(long skuId) {
+  private ProductRow beginInMySql(long skuId) {
     Product product = lockStopped(skuId, true);
+    product.split(settings.maxPerOrder()).forEach(products::save);
     return product.preheat(settings.maxPerOrder(), settings.retention(), product.settled()).row();
   }
 
   /**
    * Locks the row of a sale that is not running.
    *
-   * @param strong as it was read; an operator may have edited a product that was never preheated
+   * @param inMySql whether Redis does not have it, as it was read; an operator may have edited a
+   *     product that was never preheated
    */
-  private Product lockStopped(long skuId, boolean strong) {
+  private Product lockStopped(long skuId, boolean inMySql) {
     Product product = products.lock(skuId).orElseThrow(Product::unknown).refuseArchived();
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }
     refuseInFallback(product);
-    if (product.phase().redisDecides() == strong) {
+    if (product.phase().redisDecides() == inMySql) {
       throw SaleLoading.overtaken();
     }
     return product;

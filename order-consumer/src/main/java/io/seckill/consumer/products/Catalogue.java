@@ -1,7 +1,9 @@
 package io.seckill.consumer.products;
 
+import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
@@ -36,23 +38,36 @@ class Catalogue {
    * Creates the product, or edits it: every field before its first preheat; after that only its
    * name and its closing time, which may only move to later, in both stores.
    *
-   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the member that may not
-   *     change
+   * @throws ProblemException 400 when a SKU with this id has no shards; 409 ARCHIVED,
+   *     IMMUTABLE_AFTER_PREHEAT naming the member that may not change
    * @throws JedisException when Redis may lack the later closing time; a repeat completes it
    */
   Upserted upsert(long skuId, ProductRules rules) {
+    if (rules.shards() > 1 && skuId > Shards.LARGEST_SKU) {
+      throw ProblemException.invalid("shards", "A SKU above 2^48-2 has no shards.");
+    }
     if (products.findBySkuId(skuId).isEmpty()) {
       Optional<Product> created = create(skuId, rules);
       if (created.isPresent()) {
         return new Upserted(created.get().row(), true);
       }
     }
-    Product edited =
-        transactions.execute(tx -> products.lock(skuId).orElseThrow(Product::unknown).edit(rules));
-    if (edited.epoch() > 0 && edited.phase().redisDecides()) {
-      extension.extend(edited);
+    List<Product> edited = transactions.execute(tx -> edit(skuId, rules));
+    edited.stream()
+        .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
+        .forEach(extension::extend);
+    return new Upserted(edited.get(0).row(), false);
+  }
+
+  /** Returns the SKU's own row first, and then those of its shards. */
+  private List<Product> edit(long skuId, ProductRules rules) {
+    List<Product> rows = SkuRows.lock(products, skuId);
+    if (rows.isEmpty()) {
+      throw Product.unknown();
     }
-    return new Upserted(edited.row(), false);
+    Product sku = rows.get(0).edit(rules);
+    rows.stream().skip(1).forEach(shard -> shard.follow(sku));
+    return rows;
   }
 
   /** Empty when another request has created it meanwhile. */

@@ -2,6 +2,7 @@ package io.seckill.consumer.products;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -15,6 +16,7 @@ import jakarta.persistence.Table;
 import jakarta.persistence.Version;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.hibernate.annotations.DynamicUpdate;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 @DynamicUpdate
 @Table(name = "products")
 public class Product {
+
+  private static final long ORDERS_OF_A_SHARD = 50;
 
   @Id private long skuId;
 
@@ -75,7 +79,7 @@ public class Product {
   private void rewrite(ProductRules wanted) {
     rules = wanted;
     stock = wanted.stock();
-    phase = SalePhase.of(wanted.decides());
+    phase = SalePhase.of(wanted.decides(), wanted.shards());
   }
 
   /**
@@ -125,6 +129,47 @@ public class Product {
       state = target;
       stateVersion = Math.max(stateVersion, known) + 1;
     }
+    return this;
+  }
+
+  /**
+   * Makes the shards of a SKU that has some, at its first preheat. Its own row keeps the rest of
+   * the stock: the units of no shard.
+   *
+   * @param maxPerOrder most units of one order
+   * @return new products; none if the SKU has no shards, or has them already
+   * @throws ProblemException 409 REFUSED when a shard would have fewer than 50 of the largest
+   *     orders: the stock would then be sold out while the mover still spreads it
+   */
+  public List<Product> split(int maxPerOrder) {
+    if (state != SaleState.NEW || rules.shards() == 1) {
+      return List.of();
+    }
+    long part = stock / rules.shards();
+    long least = ORDERS_OF_A_SHARD * rules.policy().largestOrder(rules.limitPerUser(), maxPerOrder);
+    if (part < least) {
+      throw ProblemException.of(
+          ProblemCode.REFUSED, "A shard would have %d units, and needs %d.".formatted(part, least));
+    }
+    stock -= part * rules.shards();
+    return Shards.ids(skuId, rules.shards()).stream()
+        .map(id -> new Product(id, rules.ofShard(part)))
+        .toList();
+  }
+
+  /** Ids of the shards; none before the first preheat. */
+  public List<Long> shardIds() {
+    return state == SaleState.NEW ? List.of() : Shards.ids(skuId, rules.shards());
+  }
+
+  /** Ids of the products that are bought: those of the shards, or the SKU itself. */
+  public List<Long> soldIds() {
+    return rules.shards() == 1 ? List.of(skuId) : shardIds();
+  }
+
+  /** Takes over from its SKU what has been edited; a shard keeps its stock and decider. */
+  Product follow(Product sku) {
+    rules = sku.rules.ofShard(rules.stock()).with(rules.decides());
     return this;
   }
 
@@ -201,6 +246,7 @@ public class Product {
         stateVersion,
         epoch,
         lastSeq,
-        settled);
+        settled,
+        rules.shards());
   }
 }

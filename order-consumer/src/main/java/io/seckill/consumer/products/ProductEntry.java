@@ -2,6 +2,7 @@ package io.seckill.consumer.products;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.SingleLine;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A product as an operator enters it.
  *
  * @param decides REDIS when absent
+ * @param shards 1 when absent
  */
 record ProductEntry(
     String name,
@@ -25,7 +27,8 @@ record ProductEntry(
     @Nullable Long limitPerUser,
     @Nullable String decides,
     String opensAt,
-    String closesAt) {
+    String closesAt,
+    @Nullable Long shards) {
 
   private static final int MAX_NAME = 200;
   private static final long MAX_PRICE_CENTS = 1_000_000_000_000L;
@@ -54,7 +57,18 @@ record ProductEntry(
     if (!opening.isBefore(closing)) {
       throw ProblemException.invalid("closesAt", "closesAt must be after opensAt.");
     }
-    return new ProductRules(name, priceCents, stock, bought, limit, decider(), opening, closing);
+    return new ProductRules(
+        name, priceCents, stock, bought, limit, decider(), opening, closing, shardCount());
+  }
+
+  private int shardCount() {
+    long count = shards == null ? 1 : shards;
+    if (!Shards.isCount(count)) {
+      throw ProblemException.invalid("shards", "shards must be 1, 2, 4, 8 or 16.");
+    } else if (count > 1 && decider() == Decider.MYSQL) {
+      throw ProblemException.invalid("shards", "A sale that MySQL decides has no shards.");
+    }
+    return (int) count;
   }
 
   private Decider decider() {

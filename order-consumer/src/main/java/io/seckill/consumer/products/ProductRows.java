@@ -52,6 +52,7 @@ public final class ProductRows {
         row.getBoolean("ended"),
         row.getBoolean("archived"),
         row.getInt("max_per_order"),
-        Duration.ofSeconds(row.getInt("retention_s")));
+        Duration.ofSeconds(row.getInt("retention_s")),
+        row.getInt("shards"));
   }
 }

@@ -19,6 +19,7 @@ import java.time.Instant;
  * @param limitPerUser units per user: 1 for ONE_PER_USER, 1..10000 for LIMITED, 0 for UNLIMITED
  * @param decides MYSQL for a strong sale
  * @param opensAt in whole milliseconds, before closesAt
+ * @param shards 1, 2, 4, 8 or 16
  */
 @Embeddable
 record ProductRules(
@@ -29,11 +30,22 @@ record ProductRules(
     int limitPerUser,
     @Enumerated(EnumType.STRING) Decider decides,
     Instant opensAt,
-    Instant closesAt) {
+    Instant closesAt,
+    int shards) {
 
   ProductRules with(Decider decider) {
     return new ProductRules(
-        name, priceCents, stock, policy, limitPerUser, decider, opensAt, closesAt);
+        name, priceCents, stock, policy, limitPerUser, decider, opensAt, closesAt, shards);
+  }
+
+  /**
+   * The rules of a shard.
+   *
+   * @param units of the SKU's stock that it has
+   */
+  ProductRules ofShard(long units) {
+    return new ProductRules(
+        name, priceCents, units, policy, limitPerUser, decides, opensAt, closesAt, 1);
   }
 
   /**
@@ -46,6 +58,7 @@ record ProductRules(
     refuse(limitPerUser != wanted.limitPerUser, "limitPerUser", "cannot change");
     refuse(decides != wanted.decides, "decides", "cannot change");
     refuse(!opensAt.equals(wanted.opensAt), "opensAt", "cannot change");
+    refuse(shards != wanted.shards, "shards", "cannot change");
     refuse(wanted.closesAt.isBefore(closesAt), "closesAt", "can only move to later");
   }
 

@@ -3,8 +3,10 @@ package io.seckill.consumer.products;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 /**
  * A row of {@code products}.
@@ -20,6 +22,7 @@ import java.time.Instant;
  *     there
  * @param maxPerOrder most units of one order, as of the last preheat
  * @param retention how long Redis keeps the sale after its closing, as of the last preheat
+ * @param shards 1 for a product that is sold itself, as a shard is
  */
 public record ProductSnapshot(
     long skuId,
@@ -38,7 +41,8 @@ public record ProductSnapshot(
     boolean ended,
     boolean archived,
     int maxPerOrder,
-    Duration retention) {
+    Duration retention,
+    int shards) {
 
   /**
    * Units of one bucket on average, so that its hash stays packed, which it does up to 128 fields
@@ -67,6 +71,11 @@ public record ProductSnapshot(
   /** Whether the sale was not preheated, rebuilt or closed between the two. */
   public boolean isSameLoadingAs(ProductSnapshot other) {
     return epoch == other.epoch && other.isWanted();
+  }
+
+  /** Ids of the shards, in ascending order; none before the first preheat. */
+  public List<Long> shardIds() {
+    return state.equals("NEW") ? List.of() : Shards.ids(skuId, shards);
   }
 
   /** When the sale's keys in Redis expire. */

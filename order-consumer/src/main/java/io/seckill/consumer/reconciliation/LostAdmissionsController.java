@@ -43,7 +43,7 @@ class LostAdmissionsController {
   @PostMapping
   @ResponseStatus(HttpStatus.NO_CONTENT)
   void lost(@PathVariable String sku, @JsonBody LostAdmissions body) {
-    long skuId = PathIds.sku(sku);
+    long skuId = PathIds.product(sku);
     int raised = jdbc.sql(RAISE).params(body.seq(), skuId, body.epoch()).update();
     if (raised > 0) {
       log.error("sku {}: a gateway reports lost admissions, up to number {}", skuId, body.seq());

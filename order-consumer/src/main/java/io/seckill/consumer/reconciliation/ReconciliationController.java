@@ -1,5 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
@@ -7,6 +9,7 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.Comparator;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,13 +27,26 @@ class ReconciliationController {
 
   private static final Logger log = LoggerFactory.getLogger(ReconciliationController.class);
 
+  private static final List<Outcome> WORST_LAST =
+      List.of(
+          Outcome.NOT_ON_SALE,
+          Outcome.CLEAN,
+          Outcome.REPAIRED,
+          Outcome.REBUILT,
+          Outcome.FOUND,
+          Outcome.LOST,
+          Outcome.UNPROVEN);
+
   private final Reconciler reconciler;
   private final ReconciliationTable table;
+  private final Products products;
   private final AuditLog audit;
 
-  ReconciliationController(Reconciler reconciler, ReconciliationTable table, AuditLog audit) {
+  ReconciliationController(
+      Reconciler reconciler, ReconciliationTable table, Products products, AuditLog audit) {
     this.reconciler = reconciler;
     this.table = table;
+    this.products = products;
     this.audit = audit;
   }
 
@@ -50,8 +66,23 @@ class ReconciliationController {
         operator,
         "reconcile",
         "sku=" + skuId + " dryRun=" + dryRun,
-        () -> run(skuId, new Order(dryRun, true, operator.name())),
+        () -> runAll(skuId, new Order(dryRun, true, operator.name())),
         report -> "outcome=" + report.outcome() + " repairs=" + report.counts());
+  }
+
+  /** Of a SKU with shards each is reconciled; the report that needs an operator most is shown. */
+  private Report runAll(long skuId, Order order) {
+    return soldIds(skuId).stream().map(id -> run(id, order)).toList().stream()
+        .max(Comparator.comparingInt(report -> WORST_LAST.indexOf(report.outcome())))
+        .orElseThrow();
+  }
+
+  private List<Long> soldIds(long skuId) {
+    return products
+        .findBySkuId(skuId)
+        .map(Product::soldIds)
+        .filter(ids -> !ids.isEmpty())
+        .orElse(List.of(skuId));
   }
 
   private Report run(long skuId, Order order) {
@@ -68,6 +99,11 @@ class ReconciliationController {
 
   @GetMapping
   Reports latest(@PathVariable String sku) {
-    return new Reports(table.latest(PathIds.sku(sku)));
+    return new Reports(
+        soldIds(PathIds.sku(sku)).stream()
+            .flatMap(id -> table.latest(id).stream())
+            .sorted(Comparator.comparing(Report::startedAt).reversed())
+            .limit(ReconciliationTable.MOST_REPORTS)
+            .toList());
   }
 }

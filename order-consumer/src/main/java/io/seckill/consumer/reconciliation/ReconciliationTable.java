@@ -16,7 +16,7 @@ import org.springframework.transaction.support.TransactionOperations;
 @Component
 class ReconciliationTable {
 
-  private static final int MOST_REPORTS = 20;
+  static final int MOST_REPORTS = 20;
 
   /** More rows add no information; the numbers of findings and repairs are stored in full. */
   private static final int MOST_REPAIRS = 1_000;

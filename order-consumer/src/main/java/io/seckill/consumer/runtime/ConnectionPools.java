@@ -34,8 +34,11 @@ public class ConnectionPools {
   /** A run needs one connection for its lock and one for its snapshot. */
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
-  /** Held by the process that runs the scheduled reconciliation, for as long as it does. */
-  private static final int LEADERSHIP = 1;
+  /**
+   * Held by the process that runs the scheduled reconciliation, and by the one that moves units
+   * between shards, for as long as they do.
+   */
+  private static final int LEADERSHIP = 2;
 
   private final HikariDataSource orderStorage;
   private final HikariDataSource strongSales;

@@ -5,6 +5,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.products.SkuRows;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
@@ -55,7 +56,8 @@ class PendingStops {
   /**
    * Writes the stop of a sale that is pending in Redis to MySQL, and removes it from Redis. A stop
    * that the state in MySQL does not allow is removed as well: such a sale does not run. A strong
-   * sale has one when a gateway had not read the product yet.
+   * sale has one when a gateway had not read the product yet. The stop of a shard stops its SKU
+   * with all shards; the sweep stops the others in Redis.
    *
    * <p>The stop is read while the row is locked, and removed before any process may open the sale.
    * So no opening has followed a stop that is still pending, and a slow process never stops a sale
@@ -71,13 +73,16 @@ class PendingStops {
   }
 
   private Optional<Taken> take(long skuId) {
-    Optional<Product> locked = products.lock(skuId);
+    List<Product> locked = SkuRows.lock(products, skuId);
     return states
         .pendingStop(skuId)
         .map(
             stop -> {
               SaleState target = SaleState.valueOf(stop.state());
-              return new Taken(stop, locked.map(product -> product.move(target, 0).row()));
+              locked.forEach(product -> product.move(target, 0));
+              return new Taken(
+                  stop,
+                  locked.stream().map(Product::row).filter(row -> row.skuId() == skuId).findAny());
             });
   }
 

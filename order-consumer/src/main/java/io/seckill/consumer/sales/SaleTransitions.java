@@ -1,5 +1,7 @@
 package io.seckill.consumer.sales;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
@@ -7,9 +9,14 @@ import io.seckill.consumer.loading.RedisSafety;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.products.SkuRows;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +27,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Opens, resumes, pauses and closes sales. An opening goes to MySQL first, then to Redis, which
- * starts to admit; it needs both stores, except for a strong sale, and a repeat completes it.
+ * starts to admit; it needs both stores, except for a strong sale, and a repeat completes it. A SKU
+ * and its shards have one state in MySQL, which one transaction changes.
  */
 @Component
 public class SaleTransitions {
@@ -59,15 +67,20 @@ public class SaleTransitions {
    *     orders, UNSAFE_REDIS when it may lose them and the sale is not only resumed
    */
   ProductRow open(long skuId, SaleState from) {
-    ProductRow product = find(skuId).refuseArchived().row();
+    Product product = find(skuId).refuseArchived();
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }
-    if (product.redisDecides()) {
-      refuseUnfit(product, from);
-    }
-    ProductRow opened = openInMySql(skuId);
-    return opened.redisDecides() ? inRedis(opened) : opened;
+    sold(product).filter(ProductRow::redisDecides).forEach(row -> refuseUnfit(row, from));
+    return openRows(skuId).stream()
+        .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
+        .toList()
+        .get(0);
+  }
+
+  /** The rows of the products that are bought. */
+  private Stream<ProductRow> sold(Product product) {
+    return product.soldIds().stream().map(id -> find(id).row());
   }
 
   private void refuseUnfit(ProductRow product, SaleState from) {
@@ -130,11 +143,19 @@ public class SaleTransitions {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {
-    if (!redisDecides(skuId)) {
-      return move(skuId, SaleState.OPEN, 0);
-    }
-    stops.carry(skuId);
-    return move(skuId, SaleState.OPEN, states.version(skuId));
+    return openRows(skuId).get(0);
+  }
+
+  private List<ProductRow> openRows(long skuId) {
+    Map<Long, Long> versions = new HashMap<>();
+    sold(find(skuId))
+        .filter(ProductRow::redisDecides)
+        .forEach(
+            row -> {
+              stops.carry(row.skuId());
+              versions.put(row.skuId(), states.version(row.skuId()));
+            });
+    return move(skuId, SaleState.OPEN, versions);
   }
 
   /**
@@ -145,12 +166,21 @@ public class SaleTransitions {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   public ProductRow stop(long skuId, SaleState target) {
-    Noted noted = redisDecides(skuId) ? noted(skuId, target) : new Noted(null, true);
-    ProductRow row = move(skuId, target, 0);
-    if (noted.redisAnswers() && row.redisDecides()) { // a fallback may have ended
+    Map<Long, Noted> noted =
+        sold(find(skuId))
+            .filter(ProductRow::redisDecides)
+            .collect(toMap(ProductRow::skuId, row -> noted(row.skuId(), target)));
+    List<ProductRow> rows = move(skuId, target, Map.of());
+    rows.stream()
+        .filter(ProductRow::redisDecides) // a fallback may have ended
+        .forEach(row -> follow(row, noted.getOrDefault(row.skuId(), new Noted(null, true))));
+    return rows.get(0);
+  }
+
+  private void follow(ProductRow row, Noted noted) {
+    if (noted.redisAnswers()) {
       stops.follow(row, noted.stop());
     }
-    return row;
   }
 
   /**
@@ -160,10 +190,6 @@ public class SaleTransitions {
 
   private Product find(long skuId) {
     return products.findBySkuId(skuId).orElseThrow(Product::unknown);
-  }
-
-  private boolean redisDecides(long skuId) {
-    return find(skuId).phase().redisDecides();
   }
 
   private Noted noted(long skuId, SaleState target) {
@@ -176,23 +202,35 @@ public class SaleTransitions {
   }
 
   /**
-   * @param known number of the last state change that Redis has
+   * Changes the state of the SKU and of its shards, or of none.
+   *
+   * @param known numbers of the last state changes that Redis has, by id
+   * @return the SKU's own row first
    */
-  private ProductRow move(long skuId, SaleState target, long known) {
+  private List<ProductRow> move(long skuId, SaleState target, Map<Long, Long> known) {
     return transactions.execute(
         tx -> {
-          Product product = products.lock(skuId).orElseThrow(Product::unknown);
-          if (target != SaleState.CLOSED) {
-            product.refuseArchived();
+          List<Product> rows = SkuRows.lock(products, skuId);
+          if (rows.isEmpty()) {
+            throw Product.unknown();
           }
-          SaleState state = product.move(target, known).state();
-          if (state != target) {
-            throw ProblemException.ofSale(
-                ProblemCode.ILLEGAL_TRANSITION,
-                "A sale that is " + state + " cannot become " + target + ".",
-                state.name());
-          }
-          return product.row();
+          return rows.stream()
+              .map(product -> move(product, target, known.getOrDefault(product.skuId(), 0L)))
+              .toList();
         });
+  }
+
+  private static ProductRow move(Product product, SaleState target, long known) {
+    if (target != SaleState.CLOSED) {
+      product.refuseArchived();
+    }
+    SaleState state = product.move(target, known).state();
+    if (state != target) {
+      throw ProblemException.ofSale(
+          ProblemCode.ILLEGAL_TRANSITION,
+          "A sale that is " + state + " cannot become " + target + ".",
+          state.name());
+    }
+    return product.row();
   }
 }

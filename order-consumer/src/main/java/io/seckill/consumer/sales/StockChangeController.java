@@ -43,7 +43,7 @@ class StockChangeController {
   record Request(long delta, String reason) {
 
     Request {
-      RequestChecks.integer("delta", delta, -StockChanges.MAX_STOCK, StockChanges.MAX_STOCK);
+      RequestChecks.integer("delta", delta, -DatabaseStock.MAX_STOCK, DatabaseStock.MAX_STOCK);
       if (delta == 0) {
         throw ProblemException.invalid("delta", "delta must not be 0.");
       }

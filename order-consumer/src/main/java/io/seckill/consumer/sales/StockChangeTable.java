@@ -94,6 +94,22 @@ class StockChangeTable {
         == 1;
   }
 
+  /**
+   * Changes the units of no shard. The version shows that units have moved, also when as many came
+   * back since.
+   *
+   * @return false when there are too few
+   */
+  boolean pool(long skuId, long delta) {
+    return jdbc.sql(
+                "UPDATE products SET stock = stock + :delta, state_version = state_version + 1"
+                    + " WHERE sku_id = :sku AND stock >= -:delta")
+            .param("delta", delta)
+            .param("sku", skuId)
+            .update()
+        == 1;
+  }
+
   /** Withdraws units from the product, if it has them and none of them is reserved. */
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(

@@ -35,15 +35,14 @@ import org.springframework.transaction.support.TransactionOperations;
  * one.
  *
  * <p>A sale that only MySQL has, because it is a strong one or was never preheated, is changed
- * there in one transaction; so is a sale that MySQL decides in a fallback. While a fallback begins
- * or ends, changes wait.
+ * there in one transaction; so is a sale that MySQL decides in a fallback, and a SKU with shards:
+ * its own row has the units of none of them ({@link StockMoves}). While a fallback begins or ends,
+ * changes wait.
  */
 @Component
 class StockChanges {
 
   private static final Logger log = LoggerFactory.getLogger(StockChanges.class);
-
-  static final long MAX_STOCK = 1_000_000_000L;
 
   /** Steps of one call; a change needs three, and some more when preheats come in between. */
   private static final int MAX_STEPS = 16;
@@ -56,16 +55,22 @@ class StockChanges {
 
   private final StockChangeTable table;
   private final RedisStock redis;
+  private final DatabaseStock mysql;
+  private final StockMoves moves;
   private final JdbcClient jdbc;
   private final TransactionOperations transactions;
 
   StockChanges(
       StockChangeTable table,
       RedisStock redis,
+      DatabaseStock mysql,
+      StockMoves moves,
       JdbcClient jdbc,
       TransactionOperations transactions) {
     this.table = table;
     this.redis = redis;
+    this.mysql = mysql;
+    this.moves = moves;
     this.jdbc = jdbc;
     this.transactions = transactions;
   }
@@ -89,7 +94,7 @@ class StockChanges {
     if (sale.filter(ProductSnapshot::archived).isPresent()) {
       throw Product.archived();
     }
-    if (sale.filter(StockChanges::isBetween).isPresent()) {
+    if (sale.filter(DatabaseStock::isBetween).isPresent()) {
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }
@@ -100,6 +105,9 @@ class StockChanges {
     if (change.delta() != delta) {
       throw ProblemException.of(
           ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
+    }
+    if (sale.filter(found -> found.shards() > 1).isPresent() && !change.isAddition()) {
+      moves.gather(skuId, -delta);
     }
     StockChange driven = drive(change);
     if (!driven.state().isFinal()) {
@@ -142,7 +150,7 @@ class StockChanges {
   }
 
   private Step step(StockChange change) {
-    if (isBetween(sale(change.skuId()))) {
+    if (DatabaseStock.isBetween(sale(change.skuId()))) {
       return Step.WAIT;
     }
     return switch (change.state()) {
@@ -153,30 +161,14 @@ class StockChanges {
     };
   }
 
-  private Step addToMySql(StockChange read) {
-    transactions.executeWithoutResult(
-        tx -> {
-          StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
-          ProductSnapshot sale =
-              ProductRows.lock(jdbc, change.skuId()).orElseThrow(StockChanges::gone);
-          if (change.state() != ChangeState.PENDING || isBetween(sale)) {
-            return;
-          }
-          if (table.add(change.skuId(), change.delta(), MAX_STOCK)) {
-            table.move(
-                change,
-                isOnlyInMySql(sale) ? ChangeState.DONE : ChangeState.MYSQL_DONE,
-                sale.epoch());
-          } else {
-            table.move(change, ChangeState.REFUSED, change.epoch());
-          }
-        });
+  private Step addToMySql(StockChange change) {
+    transactions.executeWithoutResult(tx -> mysql.add(change));
     return Step.ON;
   }
 
   private Step addToRedis(StockChange change) {
     ProductSnapshot sale = sale(change.skuId());
-    if (sale.epoch() != change.epoch() || isOnlyInMySql(sale)) {
+    if (sale.epoch() != change.epoch() || DatabaseStock.isOnlyInMySql(sale)) {
       return finish(change, ChangeState.DONE);
     }
     return switch (redis.apply(change)) {
@@ -192,7 +184,7 @@ class StockChanges {
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
-    if (isOnlyInMySql(sale)) {
+    if (DatabaseStock.isOnlyInMySql(sale)) {
       return withdrawFromMySql(change);
     }
     return switch (redis.apply(change)) {
@@ -205,29 +197,8 @@ class StockChanges {
     };
   }
 
-  private Step withdrawFromMySql(StockChange read) {
-    transactions.executeWithoutResult(
-        tx -> {
-          StockChange change = table.lock(read).orElseThrow(StockChanges::gone);
-          if (!change.equals(read)) {
-            return;
-          }
-          ProductSnapshot sale =
-              ProductRows.lock(jdbc, change.skuId()).orElseThrow(StockChanges::gone);
-          if (isBetween(sale)) {
-            return;
-          }
-          if (sale.epoch() != change.epoch()) {
-            table.move(change, ChangeState.PENDING, sale.epoch());
-          } else if (table.withdraw(change.skuId(), -change.delta())) {
-            table.move(change, ChangeState.DONE, change.epoch());
-          } else if (isOnlyInMySql(sale)) {
-            table.move(change, ChangeState.REFUSED, change.epoch());
-          } else {
-            log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
-            table.move(change, ChangeState.UNDOING, change.epoch());
-          }
-        });
+  private Step withdrawFromMySql(StockChange change) {
+    transactions.executeWithoutResult(tx -> mysql.withdraw(change));
     return Step.ON;
   }
 
@@ -248,29 +219,14 @@ class StockChanges {
   }
 
   private StockChange read(long skuId, String changeId) {
-    return table.find(skuId, changeId).orElseThrow(StockChanges::gone);
+    return table.find(skuId, changeId).orElseThrow(DatabaseStock::gone);
   }
 
   private ProductSnapshot sale(long skuId) {
-    return ProductRows.find(jdbc, skuId).orElseThrow(StockChanges::gone);
-  }
-
-  /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
-  private static boolean isOnlyInMySql(ProductSnapshot sale) {
-    return !sale.phase().redisDecides() || sale.state().equals("NEW");
-  }
-
-  /** Whether a fallback begins or ends. */
-  private static boolean isBetween(ProductSnapshot sale) {
-    return sale.phase().nobodyDecides();
+    return ProductRows.find(jdbc, skuId).orElseThrow(DatabaseStock::gone);
   }
 
   private static boolean isClosed(ProductSnapshot sale) {
     return sale.state().equals("CLOSED");
-  }
-
-  /** Neither products nor changes are ever deleted. */
-  private static IllegalStateException gone() {
-    return new IllegalStateException("a row of a stock change is gone");
   }
 }

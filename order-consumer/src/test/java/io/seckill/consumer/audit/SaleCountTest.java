@@ -81,7 +81,8 @@ class SaleCountTest {
           false,
           archived,
           5,
-          Duration.ZERO);
+          Duration.ZERO,
+          1);
     }
   }
 

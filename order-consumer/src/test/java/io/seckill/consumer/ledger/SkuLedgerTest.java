@@ -49,7 +49,9 @@ class SkuLedgerTest {
             new Orders(9, inRedis, inBroker, 0, confirmed, 1, 1, 1, 1, 1, 0),
             new MySql(10, 10, 0),
             Lists.none(7),
-            hasQueue ? new Queue("queue", 0, 0, 0, 0) : null);
+            hasQueue ? new Queue("queue", 0, 0, 0, 0) : null,
+            null,
+            null);
 
     assertThat(ledger.waiting()).isEqualTo(waits == null ? List.of() : List.of(waits));
   }

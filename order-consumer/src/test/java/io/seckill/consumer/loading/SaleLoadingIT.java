@@ -248,7 +248,8 @@ class SaleLoadingIT {
         false,
         false,
         100,
-        Duration.ofHours(2));
+        Duration.ofHours(2),
+        1);
   }
 
   private static void execute(String sql, Object... params) {

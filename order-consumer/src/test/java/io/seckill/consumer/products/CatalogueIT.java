@@ -61,7 +61,7 @@ class CatalogueIT {
             """
             {"skuId":%d,"name":"Phone","priceCents":9900,"stock":500,"initialStock":500,\
             "policy":"LIMITED","limitPerUser":2,"decides":"REDIS","fallback":"NO","opensAt":"2026-01-01T00:00:00Z",\
-            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0}\
+            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0,"shards":1}\
             """
                 .formatted(sku));
     assertThat(api.get(path).body()).isEqualTo(created.body());

@@ -24,7 +24,7 @@ class ProductTest {
 
   private static ProductRules rules(Decider decider, long stock, String name, Instant closing) {
     return new ProductRules(
-        name, 9_900, stock, PurchasePolicy.LIMITED, 2, decider, OPENING, closing);
+        name, 9_900, stock, PurchasePolicy.LIMITED, 2, decider, OPENING, closing, 1);
   }
 
   private static Product product(Decider decider) {
@@ -59,13 +59,14 @@ class ProductTest {
 
   @ParameterizedTest
   @CsvSource({
-    "priceCents, 9901, 500, LIMITED, 2, REDIS, 0, 0",
-    "stock, 9900, 501, LIMITED, 2, REDIS, 0, 0",
-    "policy, 9900, 500, ONE_PER_USER, 1, REDIS, 0, 0",
-    "limitPerUser, 9900, 500, LIMITED, 3, REDIS, 0, 0",
-    "decides, 9900, 500, LIMITED, 2, MYSQL, 0, 0",
-    "opensAt, 9900, 500, LIMITED, 2, REDIS, 1, 0",
-    "closesAt, 9900, 500, LIMITED, 2, REDIS, 0, -1"
+    "priceCents, 9901, 500, LIMITED, 2, REDIS, 0, 0, 1",
+    "stock, 9900, 501, LIMITED, 2, REDIS, 0, 0, 1",
+    "policy, 9900, 500, ONE_PER_USER, 1, REDIS, 0, 0, 1",
+    "limitPerUser, 9900, 500, LIMITED, 3, REDIS, 0, 0, 1",
+    "decides, 9900, 500, LIMITED, 2, MYSQL, 0, 0, 1",
+    "opensAt, 9900, 500, LIMITED, 2, REDIS, 1, 0, 1",
+    "closesAt, 9900, 500, LIMITED, 2, REDIS, 0, -1, 1",
+    "shards, 9900, 500, LIMITED, 2, REDIS, 0, 0, 2"
   })
   void afterThePreheatARefusedEditNamesItsFieldAndChangesNothing(
       String field,
@@ -75,7 +76,8 @@ class ProductTest {
       int limit,
       Decider decider,
       int opensLater,
-      int closesLater) {
+      int closesLater,
+      int shards) {
     Product product = product(Decider.REDIS).preheat(100, RETENTION, 0);
     ProductRow before = product.row();
     ProductRules wanted =
@@ -87,7 +89,8 @@ class ProductTest {
             limit,
             decider,
             OPENING.plusMillis(opensLater),
-            CLOSING.plusMillis(closesLater));
+            CLOSING.plusMillis(closesLater),
+            shards);
 
     assertThatThrownBy(() -> product.edit(wanted))
         .isInstanceOfSatisfying(

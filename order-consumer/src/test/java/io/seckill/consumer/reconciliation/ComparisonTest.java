@@ -152,7 +152,8 @@ class ComparisonTest {
             false,
             false,
             100,
-            Duration.ofDays(1));
+            Duration.ofDays(1),
+            1);
     return new Comparison(
         sale,
         new RedisSaleState(Map.of("epoch", "1"), Long.toString(stock)),

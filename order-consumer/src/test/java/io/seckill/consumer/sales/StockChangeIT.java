@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Redis is reached through a proxy, which can drop the request or the reply of any call. */
@@ -347,6 +349,59 @@ class StockChangeIT {
                 .code())
         .isEqualTo("UNKNOWN_SKU");
     assertStock(100, 100);
+  }
+
+  /**
+   * As after a crash of the mover at each point of a half of a move: before Redis, between the
+   * stores, after both. Each is finished once, and no unit is anywhere twice.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "-30, PENDING, false, 70, 30",
+    "-30, PENDING, true, 70, 30",
+    "-300, PENDING, false, 100, 0",
+    "20, PENDING, false, 120, -20",
+    "20, MYSQL_DONE, false, 120, -20",
+    "20, MYSQL_DONE, true, 120, -20"
+  })
+  void aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps(
+      long delta, String state, boolean inRedis, long inShard, long pooled) {
+    String path = "/internal/v1/skus/" + sku;
+    String four = "\"shards\":4,\"stock\"";
+    api.put(path, Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
+    api.post(path + "/preheat");
+    long shard = Shards.id(sku, 1);
+    consumer.update("UPDATE products SET stock = stock + 50 WHERE sku_id = ?", sku); // a top-up
+    consumer.update("UPDATE products SET initial_stock = initial_stock + 50 WHERE sku_id = ?", sku);
+    if (state.equals("MYSQL_DONE")) {
+      for (String column : List.of("stock", "initial_stock")) {
+        consumer.update(
+            "UPDATE products SET " + column + " = " + column + " + ? WHERE sku_id = ?",
+            delta,
+            shard);
+      }
+      consumer.update("UPDATE products SET stock = stock - ? WHERE sku_id = ?", delta, sku);
+    }
+    if (inRedis) {
+      consumer.redis().incrBy(RedisKeys.stock(shard), delta);
+      consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:" + delta + ":A");
+    }
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
+            + " updated_at) VALUES (?, 'move-1', ?, '', '', 1, ?, NOW(6) - INTERVAL 1 HOUR)",
+        shard,
+        delta,
+        state);
+
+    consumer.bean(StockChanges.class).sweep();
+    consumer.update("UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR");
+    consumer.bean(StockChanges.class).sweep();
+
+    assertThat(orders.stockInMySql(shard)).isEqualTo(inShard);
+    assertThat(orders.product(shard, "initial_stock")).isEqualTo(Long.toString(inShard));
+    assertThat(orders.stockInRedis(shard)).isEqualTo(inShard);
+    assertThat(orders.stockInMySql(sku)).isEqualTo(50 + pooled);
+    assertThat(api.get(path + "/ledger").body().path("balanced").asBoolean()).isTrue();
   }
 
   private void open(long stock) {

@@ -5,6 +5,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import java.time.Instant;
+import java.util.Collection;
 
 /**
  * A row of {@code products}, as the internal port and the admin port return it.
@@ -19,6 +20,7 @@ import java.time.Instant;
  * @param epoch raised by every preheat, 0 before the first
  * @param lastSeq highest admission sequence stored, or the number from which a rebuild continues
  * @param settled orders settled, counted on the same scale as lastSeq
+ * @param shards parts that the SKU is sold in, each a row of its own (docs/adr/0028); 1 for none
  */
 public record ProductRow(
     long skuId,
@@ -36,9 +38,39 @@ public record ProductRow(
     long stateVersion,
     long epoch,
     long lastSeq,
-    long settled) {
+    long settled,
+    int shards) {
 
+  /** Not of a SKU that is sold in shards: each of them is a sale of its own. */
   public boolean redisDecides() {
-    return decides == Decider.REDIS;
+    return decides == Decider.REDIS && shards == 1;
+  }
+
+  /**
+   * The row of a SKU with the units of its shards, and with the store that decides them.
+   *
+   * @param parts rows of its shards; empty for a SKU without shards
+   */
+  public ProductRow withUnitsOf(Collection<ProductRow> parts) {
+    ProductRow decided =
+        parts.stream().filter(part -> part.decides == Decider.MYSQL).findFirst().orElse(this);
+    return new ProductRow(
+        skuId,
+        name,
+        priceCents,
+        stock + parts.stream().mapToLong(ProductRow::stock).sum(),
+        initialStock,
+        policy,
+        limitPerUser,
+        decided.decides,
+        decided.fallback,
+        opensAt,
+        closesAt,
+        state,
+        stateVersion,
+        epoch,
+        lastSeq,
+        settled,
+        shards);
   }
 }

@@ -2,6 +2,7 @@ package io.seckill.support.web;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.sale.Shards;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
 import java.util.regex.Pattern;
@@ -26,15 +27,25 @@ public final class PathIds {
   private PathIds() {}
 
   /**
-   * @return 1..2^53-2
+   * @return 1..2^52-1; the ids above are those of shards, which only services name
    * @throws ProblemException 400 naming skuId
    */
   public static long sku(String text) {
     long id = number("skuId", text);
-    if (id >= NEVER_ON_SALE) {
-      throw ProblemException.invalid("skuId", "skuId must be at most 2^53-2.");
+    if (id >= Shards.FIRST_ID) {
+      throw ProblemException.invalid("skuId", "skuId must be at most 2^52-1.");
     }
     return id;
+  }
+
+  /**
+   * Parses an id that a service sends: of a SKU, or of a shard.
+   *
+   * @throws ProblemException 400 naming skuId
+   */
+  public static long product(String text) {
+    long id = number("skuId", text);
+    return Shards.isShard(id) ? id : sku(text);
   }
 
   /**

@@ -8,6 +8,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.Shards;
 import io.seckill.system.Pipeline;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceMetrics;
@@ -353,6 +354,23 @@ public final class Lab implements AutoCloseable {
     return openAll(others.stream().map(other -> newSku(other.partition())).toList(), stockOfEach);
   }
 
+  /**
+   * Puts a new SKU on sale in shards.
+   *
+   * @return its shards, in the order of their ids
+   */
+  public List<BenchSale> newShardedSale(long stock, int shards) {
+    long skuId = newSku();
+    AdminClient admin = pipeline.admin();
+    insist(
+        () ->
+            admin.putShardedSku(
+                skuId, PurchasePolicy.LIMITED, BenchSale.UNITS_PER_USER, stock, shards));
+    insist(() -> admin.preheat(skuId));
+    insist(() -> admin.open(skuId));
+    return Shards.ids(skuId, shards).stream().map(id -> inRedis(id, stock / shards)).toList();
+  }
+
   private long newSku() {
     return nextSku++;
   }
@@ -421,6 +439,10 @@ public final class Lab implements AutoCloseable {
 
   private BenchSale open(long skuId, long stock) {
     open(skuId, stock, Decider.REDIS);
+    return inRedis(skuId, stock);
+  }
+
+  private BenchSale inRedis(long skuId, long stock) {
     String sku = RedisKeys.sku(skuId);
     return new BenchSale(
         skuId,

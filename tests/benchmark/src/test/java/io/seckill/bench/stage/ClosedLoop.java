@@ -4,9 +4,11 @@ import io.seckill.bench.lab.BenchSale;
 import io.seckill.bench.lab.CpuTimes;
 import io.seckill.bench.lab.Lab;
 import io.seckill.bench.lab.StoredRows;
+import io.seckill.bench.lab.Waiting;
 import io.seckill.bench.report.Figures;
 import io.seckill.system.load.LoadResult;
 import io.seckill.system.load.Loader;
+import java.util.List;
 
 /**
  * As many purchases as a sale has units, as fast as answers come.
@@ -22,16 +24,21 @@ record ClosedLoop(Lab lab, Figures figures, String lostKey) {
    * accepted purchase until the last row.
    */
   LoadResult buy(String rateKey, BenchSale sale, int connections) throws Exception {
-    long count = sale.stock();
-    ReadyPurchases purchases = new ReadyPurchases(lab, sale, (int) count);
+    return buy(rateKey, List.of(sale), (int) sale.stock(), connections);
+  }
+
+  /** The same with so many purchases, from these sales in turn. */
+  LoadResult buy(String rateKey, List<BenchSale> sales, int count, int connections)
+      throws Exception {
+    ReadyPurchases purchases = new ReadyPurchases(lab, sales, count);
     try (StoredRows database = new StoredRows(lab.mysql())) {
       CpuTimes before = CpuTimes.now();
       long start = System.nanoTime();
       LoadResult result = Loader.run(purchases.asap(connections), answer -> {});
       long accepted = accepted(result);
       figures.count(
-          rateKey.replace("_per_s", "_behind"), Math.max(0, accepted - database.stored(sale)));
-      figures.count(lostKey, database.missing(sale, accepted));
+          rateKey.replace("_per_s", "_behind"), Math.max(0, accepted - database.stored(sales)));
+      figures.count(lostKey, Waiting.missing(accepted, () -> database.stored(sales)));
       figures.add(
           rateKey.replace("_per_s", "_stored_per_s"), accepted * 1e9 / (System.nanoTime() - start));
       figures.add(rateKey, accepted / result.seconds());

@@ -80,10 +80,24 @@ final class ConsumerDrain implements Stage {
    */
   private static Duration drain(Lab lab, Figures figures, String rateKey, int skus, int count)
       throws Exception {
-    lab.progress().now("consumer: filling the queues, " + skus + " SKUs");
+    List<BenchSale> aheadOf = lab.newSales(skus, count / 2);
+    return drain(lab, figures, rateKey, aheadOf, lab.newSalesBeside(aheadOf, count), count);
+  }
+
+  /**
+   * @param aheadOf sales of half as many orders, which are not measured, in the same partitions
+   * @return the time for which it consumed
+   */
+  static Duration drain(
+      Lab lab,
+      Figures figures,
+      String rateKey,
+      List<BenchSale> aheadOf,
+      List<BenchSale> sales,
+      int count)
+      throws Exception {
+    lab.progress().now("consumer: filling the queues, " + sales.size() + " SKUs");
     int ahead = count / 2;
-    List<BenchSale> aheadOf = lab.newSales(skus, ahead);
-    List<BenchSale> sales = lab.newSalesBeside(aheadOf, count);
     List<OrderMessage> first = recorded(lab, new MadeOrders(aheadOf, lab.newUsers(ahead)));
     List<OrderMessage> measured = recorded(lab, new MadeOrders(sales, lab.newUsers(count)));
     try (OrderQueues queues = OrderQueues.open(lab.vhost())) {
@@ -94,7 +108,7 @@ final class ConsumerDrain implements Stage {
             queues.publish(measured);
           });
     }
-    lab.progress().now("consumer: storing " + count + " orders of " + skus + " SKUs");
+    lab.progress().now("consumer: storing " + count + " orders of " + sales.size() + " SKUs");
     long start = System.nanoTime();
     CpuTimes before = CpuTimes.now();
     try (StoredRows database = new StoredRows(lab.mysql())) {

@@ -49,7 +49,12 @@ final class PurchaseLoad {
 
   /** Puts new SKUs on sale, with stock for all purchases of a run. */
   List<BenchSale> newSales(Duration run, int skus) {
-    return lab.newSales(skus, mostPerSecond * run.toSeconds() / skus);
+    return lab.newSales(skus, enough(run) / skus);
+  }
+
+  /** Units for all purchases of a run. */
+  long enough(Duration run) {
+    return mostPerSecond * run.toSeconds();
   }
 
   /**
@@ -95,7 +100,7 @@ final class PurchaseLoad {
     try (RequestFile file =
         RequestFile.write(
             count,
-            i -> requests.purchase(users.id(i), sales.get((int) (i % sales.size())).skuId()))) {
+            i -> requests.purchase(users.id(i), sales.get((int) (i % sales.size())).soldAs()))) {
       CpuTimes before = CpuTimes.now();
       Wrk.Result result = Wrk.run(port, connections, run, file);
       if (warm && result.rounds() > 0) {
@@ -110,7 +115,7 @@ final class PurchaseLoad {
   private long admitted(List<BenchSale> sales) {
     return sales.stream()
         .mapToLong(
-            sale -> sale.stock() - Long.parseLong(lab.redis().get(RedisKeys.stock(sale.skuId()))))
+            sale -> Long.parseLong(lab.redis().hget(RedisKeys.sku(sale.skuId()), "admittedUnits")))
         .sum();
   }
 }

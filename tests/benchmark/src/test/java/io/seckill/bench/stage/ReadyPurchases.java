@@ -17,12 +17,17 @@ final class ReadyPurchases {
   private final byte[][] requests;
 
   ReadyPurchases(Lab lab, BenchSale sale, int count) {
+    this(lab, List.of(sale), count);
+  }
+
+  /** As above, from these sales in turn. */
+  ReadyPurchases(Lab lab, List<BenchSale> sales, int count) {
     this.port = lab.pipeline().shopPort();
     this.requests = new byte[count][];
     Requests signed = new Requests(lab.pipeline().tokens());
     this.users = lab.newUsers(count);
     for (int i = 0; i < count; i++) {
-      requests[i] = signed.purchase(users.id(i), sale.skuId());
+      requests[i] = signed.purchase(users.id(i), sales.get(i % sales.size()).soldAs());
     }
   }
 

@@ -60,6 +60,30 @@ final class RelayDrain implements Stage {
     }
   }
 
+  /** Measures from the moment the orders are in the outbox to the last removal. */
+  static void drain(
+      Lab lab,
+      Figures into,
+      OrderQueues queues,
+      String lostKey,
+      String rateKey,
+      List<BenchSale> from,
+      int count)
+      throws Exception {
+    lab.progress().now("relay: filling the outbox with " + count + " orders");
+    Outbox outbox = new Outbox(lab.redis());
+    outbox.prepare(new MadeOrders(from, lab.newUsers(count)));
+    lab.progress().now("relay: draining them, " + from.size() + " lanes");
+    CpuTimes before = CpuTimes.now();
+    long start = System.nanoTime();
+    outbox.release();
+    Waiting.until("the outbox to be drained", LOOK, () -> outbox.waiting() == 0);
+    into.add(rateKey, count * 1e9 / (System.nanoTime() - start));
+    before.addSince(into, rateKey, count);
+    into.count(lostKey, Waiting.missing(count, queues::depth));
+    queues.purge();
+  }
+
   /** The relay, its ceiling and its baseline, over the same queues. */
   private record Relays(Lab lab, Figures figures, OrderQueues queues, List<BenchSale> sales) {
 
@@ -102,21 +126,9 @@ final class RelayDrain implements Stage {
       drain(figures, rateKey, from, count);
     }
 
-    /** Measures from the moment the orders are in the outbox to the last removal. */
     private void drain(Figures into, String rateKey, List<BenchSale> from, int count)
         throws Exception {
-      lab.progress().now("relay: filling the outbox with " + count + " orders");
-      Outbox outbox = new Outbox(lab.redis());
-      outbox.prepare(new MadeOrders(from, lab.newUsers(count)));
-      lab.progress().now("relay: draining them, " + from.size() + " lanes");
-      CpuTimes before = CpuTimes.now();
-      long start = System.nanoTime();
-      outbox.release();
-      Waiting.until("the outbox to be drained", LOOK, () -> outbox.waiting() == 0);
-      into.add(rateKey, count * 1e9 / (System.nanoTime() - start));
-      before.addSince(into, rateKey, count);
-      figures.count(LOST, Waiting.missing(count, queues::depth));
-      queues.purge();
+      RelayDrain.drain(lab, into, queues, LOST, rateKey, from, count);
     }
 
     private void perfTest(int publishers, List<PerfTest.Goal> goals) throws Exception {

@@ -40,6 +40,7 @@ public interface Stage {
         new AfterSale(),
         new Channels(),
         new Alternatives(),
+        new StockShards(),
         new WalletStage(),
         new Large());
   }
@@ -59,6 +60,7 @@ public interface Stage {
         new Memory(),
         new Channels(),
         new Alternatives(),
+        new StockShards(),
         new WalletStage(),
         new Large());
   }

@@ -83,6 +83,23 @@ public final class AdminClient {
         skuId, policy, limit, stock, decides, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
   }
 
+  /** Creates a SKU that is sold in shards, opened a minute ago and closes in a day. */
+  public Answer putShardedSku(
+      long skuId, PurchasePolicy policy, int limit, long stock, int shards) {
+    Instant now = Instant.now();
+    String body =
+        product(
+            skuId,
+            policy,
+            limit,
+            stock,
+            Decider.REDIS,
+            now.minusSeconds(60),
+            now.plus(1, ChronoUnit.DAYS));
+    String sharded = body.replaceFirst("\\{", "{\"shards\":" + shards + ",");
+    return calls.send("PUT", sku(skuId), tokens.operator(), null, sharded);
+  }
+
   /** Creates a SKU with a limit of two units per user, which opens after a while, for a day. */
   public Answer putSkuOpeningIn(long skuId, Duration until, long stock) {
     Instant opensAt = Instant.now().plus(until);
@@ -104,20 +121,30 @@ public final class AdminClient {
       Decider decides,
       Instant opensAt,
       Instant closesAt) {
-    String body =
-        """
+    String body = product(skuId, policy, limit, stock, decides, opensAt, closesAt);
+    return calls.send("PUT", sku(skuId), tokens.operator(), null, body);
+  }
+
+  private static String product(
+      long skuId,
+      PurchasePolicy policy,
+      int limit,
+      long stock,
+      Decider decides,
+      Instant opensAt,
+      Instant closesAt) {
+    return """
         {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
          "decides":"%s","opensAt":"%s","closesAt":"%s"}\
         """
-            .formatted(
-                skuId,
-                stock,
-                policy,
-                policy.keepsQuota() ? Integer.toString(limit) : "null",
-                decides,
-                opensAt.truncatedTo(ChronoUnit.SECONDS),
-                closesAt.truncatedTo(ChronoUnit.SECONDS));
-    return calls.send("PUT", sku(skuId), tokens.operator(), null, body);
+        .formatted(
+            skuId,
+            stock,
+            policy,
+            policy.keepsQuota() ? Integer.toString(limit) : "null",
+            decides,
+            opensAt.truncatedTo(ChronoUnit.SECONDS),
+            closesAt.truncatedTo(ChronoUnit.SECONDS));
   }
 
   public Answer preheat(long skuId) {

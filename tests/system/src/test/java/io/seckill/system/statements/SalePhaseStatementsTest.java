@@ -23,15 +23,15 @@ class SalePhaseStatementsTest {
   private static final List<String> READERS =
       """
       ledger.DatabaseBalanceItems: any
-      ledger.DatabaseBalanceItems: STRONG ENTERING MYSQL LOADING RETURNING
+      ledger.DatabaseBalanceItems: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
       reconciliation.LostAdmissionsController: REDIS
-      reconciliation.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING, REDIS, REDIS MYSQL LOADING RETURNING
+      reconciliation.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING SHARDED, REDIS, REDIS MYSQL LOADING RETURNING
       reconciliation.Schedule: REDIS
       catalogue.ProductReader: any
       products.Products: REDIS
-      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
-      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING
-      deadletter.DeadLetterTable: STRONG
+      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
+      sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
+      deadletter.DeadLetterTable: STRONG SHARDED
       fallback.FallbackSales: ENTERING
       fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
       fallback.FallbackSales: MYSQL LOADING RETURNING
@@ -43,6 +43,8 @@ class SalePhaseStatementsTest {
       orders.Cancellations: any
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
+      shards.ShardTable: SHARDED
+      shards.ShardTable: REDIS
       storage.StrongSale: any
       ops.SalesTable: any
       verification.StoredSales: REDIS
@@ -98,11 +100,11 @@ class SalePhaseStatementsTest {
       value = {
         "SELECT sale_phase FROM products                         | any",
         "SELECT 1 FROM products p WHERE p.sale_phase = 'REDIS'   | REDIS",
-        "SELECT 1 FROM products WHERE sale_phase <> 'STRONG'     | REDIS ENTERING MYSQL LOADING RETURNING",
+        "SELECT 1 FROM products WHERE sale_phase <> 'STRONG'     | REDIS ENTERING MYSQL LOADING RETURNING SHARDED",
         "SELECT 1 FROM products WHERE sale_phase IN ('MYSQL', 'RETURNING') | MYSQL RETURNING",
         "select 1 from Product p where p.phase = REDIS and p.closesAt > NOW() | REDIS",
         "UPDATE products SET epoch = IF(sale_phase = 'REDIS', 1, 2) WHERE sale_phase <> 'REDIS'"
-            + " | 'REDIS, STRONG ENTERING MYSQL LOADING RETURNING'",
+            + " | 'REDIS, STRONG ENTERING MYSQL LOADING RETURNING SHARDED'",
       })
   void phasesAreThoseOfEachCondition(String sql, String phases) {
     assertThat(phases(sql)).isEqualTo(phases);

@@ -1,0 +1,117 @@
+package io.seckill.gateway.admission;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.sale.Shards;
+import io.seckill.gateway.admission.Admission.Busy;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.batching.RequestBatcher;
+import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.shards.ShardLines;
+import io.seckill.gateway.shards.WaitingPurchase;
+import io.seckill.gateway.shards.WaitingPurchase.Outcome;
+import io.seckill.gateway.shards.WaitingPurchase.Waiter;
+import io.seckill.gateway.verification.VerifiedServers;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+
+/**
+ * Purchases of SKUs that have shards. The shopper's shard decides, as if it were a SKU. When it
+ * refuses a purchase for lack of units, that is no answer yet: the purchase waits in {@link
+ * ShardLines}, and is sent again when the shard has received units, until the lack is proven for
+ * all shards. Never blocks.
+ */
+@Component
+final class ShardedPurchases {
+
+  private final ProductCache products;
+  private final ShardLines lines;
+  private final SoldOutShield shield;
+  private final VerifiedServers servers;
+  private final RedisBreaker breaker;
+  private final RequestBatcher<Purchase> admit;
+
+  ShardedPurchases(
+      ProductCache products,
+      ShardLines lines,
+      SoldOutShield shield,
+      VerifiedServers servers,
+      RedisBreaker breaker,
+      @Qualifier("admitQueue") RequestBatcher<Purchase> admit) {
+    this.products = products;
+    this.lines = lines;
+    this.shield = shield;
+    this.servers = servers;
+    this.breaker = breaker;
+    this.admit = admit;
+  }
+
+  /** Returns the attempt at the shopper's shard; the same attempt when the SKU has no shards. */
+  PurchaseAttempt inShard(PurchaseAttempt attempt) {
+    int shards = products.shards(attempt.skuId());
+    return shards == 1
+        ? attempt
+        : attempt.at(Shards.purchased(attempt.skuId(), attempt.userId(), shards));
+  }
+
+  /**
+   * Returns what receives the outcomes of an attempt at a shard, and passes its last one on; the
+   * answer itself when the attempt is not at a shard.
+   *
+   * @param answer called once, within 300 ms of the first outcome and the time of one more call
+   */
+  Consumer<Admission> untilProven(PurchaseAttempt attempt, Consumer<Admission> answer) {
+    return Shards.isShard(attempt.skuId()) ? new Outcomes(attempt, answer) : answer;
+  }
+
+  /** The outcomes of one attempt, one after the other. */
+  private final class Outcomes implements Consumer<Admission>, Waiter {
+    private final PurchaseAttempt attempt;
+    private final Consumer<Admission> answer;
+    private @Nullable WaitingPurchase waiting;
+
+    Outcomes(PurchaseAttempt attempt, Consumer<Admission> answer) {
+      this.attempt = attempt;
+      this.answer = answer;
+    }
+
+    @Override
+    public void accept(Admission outcome) {
+      boolean isShort = outcome == Refusal.SOLD_OUT || outcome == Refusal.TOO_FEW_LEFT;
+      if (!isShort || (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId()))) {
+        answer.accept(outcome);
+        return;
+      }
+      if (waiting == null) {
+        waiting = new WaitingPurchase(attempt.skuId(), attempt.quantity(), System.nanoTime(), this);
+      }
+      lines.await(waiting);
+    }
+
+    @Override
+    public void ended(Outcome outcome, long askedNanos) {
+      switch (outcome) {
+        case SEND_AGAIN -> Admissions.enqueue(admit, new Purchase(attempt, this));
+        case SOLD_OUT -> {
+          shield.raise(attempt.skuId(), askedNanos);
+          answer.accept(Refusal.SOLD_OUT);
+        }
+        case TOO_FEW_LEFT -> answer.accept(Refusal.TOO_FEW_LEFT);
+        case BUSY -> answer.accept(allReachable() ? Busy.BRIEFLY : Busy.WITHOUT_A_SHARD);
+      }
+    }
+
+    private boolean allReachable() {
+      long sku = Shards.sku(attempt.skuId());
+      return Shards.ids(sku, products.shards(sku)).stream().allMatch(this::isReachable);
+    }
+
+    private boolean isReachable(long shard) {
+      int partition = Partition.ofSku(shard);
+      return servers.replicationId(partition) != null
+          && !servers.isQuarantined(shard)
+          && !breaker.isOpen(partition);
+    }
+  }
+}

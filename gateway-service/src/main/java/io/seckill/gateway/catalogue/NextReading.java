@@ -1,0 +1,73 @@
+package io.seckill.gateway.catalogue;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The next read of the products, and the requests that wait for it. Thread-safe. */
+final class NextReading {
+
+  /**
+   * Most requests that wait for one read: one that hangs would keep something of each. A read takes
+   * milliseconds, so this allows for thousands of unknown SKUs a second.
+   */
+  static final int MOST_WAITING = 1_000;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by the lock
+  private boolean isWanted; // guarded by the lock
+  private int waiting; // guarded by the lock: requests that were given next
+  private Set<Long> wanted = new HashSet<>(); // guarded by the lock: SKUs to look for in the next
+
+  /** A read that callers wait for, and the SKUs to look for in it. */
+  record Asked(CompletableFuture<ProductReading> reading, Set<Long> skus) {}
+
+  /**
+   * Returns the result of a read that begins after this call; null when too many wait for it.
+   *
+   * @param skus to look for in that read, too
+   */
+  @Nullable CompletableFuture<ProductReading> await(Set<Long> skus) {
+    lock.lock();
+    try {
+      if (waiting == MOST_WAITING) {
+        return null;
+      }
+      waiting++;
+      wanted.addAll(skus);
+      return next;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Runs this once for each read, to begin it early. */
+  void want(Runnable beginSoon) {
+    lock.lock();
+    try {
+      if (!isWanted) {
+        beginSoon.run();
+        isWanted = true;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Begins the read: callers from now on wait for another one. */
+  Asked begin() {
+    lock.lock();
+    try {
+      Asked asked = new Asked(next, wanted);
+      next = new CompletableFuture<>();
+      wanted = new HashSet<>();
+      isWanted = false;
+      waiting = 0;
+      return asked;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

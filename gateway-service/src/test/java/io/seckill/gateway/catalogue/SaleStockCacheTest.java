@@ -1,0 +1,46 @@
+package io.seckill.gateway.catalogue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.gateway.catalogue.SaleStockCache.InRedis;
+import io.seckill.gateway.catalogue.SaleStockCache.SaleStock;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SaleStockCacheTest {
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "-",
+      value = {
+        // shards: state/stock/elsewhere              | state  | stock
+        "OPEN/10/0                                   | OPEN   | 10",
+        "-/-/0                                       | -      | -",
+        "OPEN/3/9 OPEN/0/9 OPEN/4/9 OPEN/5/9         | OPEN   | 12",
+        "OPEN/0/2 OPEN/0/2                           | OPEN   | 2",
+        "OPEN/0/0 OPEN/0/0                           | OPEN   | 0",
+        "PAUSED/3/9 OPEN/2/9                         | OPEN   | 5",
+        "PAUSED/3/9 PAUSED/2/9                       | PAUSED | 5",
+        "-/-/0 OPEN/2/9                              | OPEN   | 2",
+        "-/-/0 OPEN/0/7                              | OPEN   | 7",
+      })
+  void theStockOfASkuIsThatOfItsShards(
+      String shards, @Nullable String state, @Nullable Long stock) {
+    List<InRedis> read =
+        Arrays.stream(shards.split(" ", -1)).map(SaleStockCacheTest::shard).toList();
+
+    assertThat(InRedis.whole(read)).isEqualTo(new SaleStock(state, stock));
+  }
+
+  private static InRedis shard(String text) {
+    String[] part = text.split("/", -1);
+    return new InRedis(
+        part[0].equals("-") ? null : part[0],
+        part[1].equals("-") ? null : Long.valueOf(part[1]),
+        Long.parseLong(part[2]));
+  }
+}

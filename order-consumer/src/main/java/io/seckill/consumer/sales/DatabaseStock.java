@@ -1,0 +1,99 @@
+package io.seckill.consumer.sales;
+
+import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * MySQL's half of a stock change, in the caller's transaction. Units come to a shard from the row
+ * of its SKU, and return there: one transaction changes both rows.
+ */
+@Component
+class DatabaseStock {
+
+  private static final Logger log = LoggerFactory.getLogger(DatabaseStock.class);
+
+  static final long MAX_STOCK = 1_000_000_000L;
+
+  private final StockChangeTable table;
+  private final JdbcClient jdbc;
+
+  DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
+    this.table = table;
+    this.jdbc = jdbc;
+  }
+
+  /** Adds the units of a change that is PENDING; refuses it when there are too many, or too few. */
+  void add(StockChange read) {
+    StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
+    ProductSnapshot sale = lock(change.skuId());
+    if (change.state() != ChangeState.PENDING || isBetween(sale)) {
+      return;
+    }
+    if (isPooled(change) && table.add(change.skuId(), change.delta(), MAX_STOCK)) {
+      table.move(
+          change, isOnlyInMySql(sale) ? ChangeState.DONE : ChangeState.MYSQL_DONE, sale.epoch());
+    } else {
+      table.move(change, ChangeState.REFUSED, change.epoch());
+    }
+  }
+
+  /** Withdraws the units of a change that Redis has applied, or need not apply. */
+  void withdraw(StockChange read) {
+    StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
+    if (!change.equals(read)) {
+      return;
+    }
+    ProductSnapshot sale = lock(change.skuId());
+    if (isBetween(sale)) {
+      return;
+    }
+    if (sale.epoch() != change.epoch()) {
+      table.move(change, ChangeState.PENDING, sale.epoch());
+    } else if (table.withdraw(change.skuId(), -change.delta()) && isPooled(change)) {
+      table.move(change, ChangeState.DONE, change.epoch());
+    } else if (isOnlyInMySql(sale)) {
+      table.move(change, ChangeState.REFUSED, change.epoch());
+    } else {
+      log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
+      table.move(change, ChangeState.UNDOING, change.epoch());
+    }
+  }
+
+  /** Locks the row, after that of the SKU if this is a shard. */
+  private ProductSnapshot lock(long id) {
+    if (Shards.isShard(id)) {
+      var unused = lockRow(Shards.sku(id));
+    }
+    return lockRow(id);
+  }
+
+  private ProductSnapshot lockRow(long id) {
+    return ProductRows.lock(jdbc, id).orElseThrow(DatabaseStock::gone);
+  }
+
+  /** Whether the units of a shard's change were taken from the row of its SKU, or put there. */
+  private boolean isPooled(StockChange change) {
+    return !Shards.isShard(change.skuId())
+        || table.pool(Shards.sku(change.skuId()), -change.delta());
+  }
+
+  /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
+  static boolean isOnlyInMySql(ProductSnapshot sale) {
+    return !sale.phase().redisDecides() || sale.state().equals("NEW");
+  }
+
+  /** Whether a fallback begins or ends. */
+  static boolean isBetween(ProductSnapshot sale) {
+    return sale.phase().nobodyDecides();
+  }
+
+  /** Neither products nor changes are ever deleted. */
+  static IllegalStateException gone() {
+    return new IllegalStateException("a row of a stock change is gone");
+  }
+}

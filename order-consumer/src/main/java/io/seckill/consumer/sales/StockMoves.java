@@ -1,0 +1,181 @@
+package io.seckill.consumer.sales;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.support.web.Operator;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Moves units between the shards of a SKU and its own row, which has the units of no shard: first
+ * there, then to a shard (docs/adr/0028). Each half is a stock change of the shard. So it happens
+ * once, {@link StockChanges#sweep} finishes it after a crash, and the ledger counts it meanwhile.
+ * Two processes may move units of the same SKU.
+ */
+@Component
+public class StockMoves {
+
+  private static final Operator OPERATOR = new Operator("shards");
+  private static final String REASON = "moved between shards";
+
+  /** Of one withdrawal: shoppers take units while they are gathered. */
+  private static final int GATHERINGS = 3;
+
+  private final StockChangeTable table;
+  private final RedisStock redis;
+  private final DatabaseStock mysql;
+  private final JdbcClient jdbc;
+  private final TransactionOperations transactions;
+  private final UnifiedJedis stocks;
+  private final RedisCallGuard guard;
+  private final Counter moved;
+
+  StockMoves(
+      StockChangeTable table,
+      RedisStock redis,
+      DatabaseStock mysql,
+      JdbcClient jdbc,
+      TransactionOperations transactions,
+      UnifiedJedis stocks,
+      RedisCallGuard guard,
+      MeterRegistry meters) {
+    this.table = table;
+    this.redis = redis;
+    this.mysql = mysql;
+    this.jdbc = jdbc;
+    this.transactions = transactions;
+    this.stocks = stocks;
+    this.guard = guard;
+    this.moved =
+        Counter.builder("seckill.consumer.shard.moved.units")
+            .description("Units given to shards")
+            .register(meters);
+  }
+
+  /** Units of a shard: to be taken from it, or given to it, at least 1; or its stock. */
+  public record Units(long shardId, long units) {}
+
+  /** Takes units from shards. One that has fewer by now gives none. */
+  public void take(List<Units> from) {
+    List<StockChange> begun = transactions.execute(tx -> begin(from, -1));
+    List<StockChange> taken = begun.stream().filter(this::isTaken).toList();
+    transactions.executeWithoutResult(tx -> taken.forEach(mysql::withdraw));
+  }
+
+  private boolean isTaken(StockChange change) {
+    ProductSnapshot sale = ProductRows.find(jdbc, change.skuId()).orElseThrow(DatabaseStock::gone);
+    if (DatabaseStock.isOnlyInMySql(sale)) {
+      return true;
+    }
+    return reaches(
+        change,
+        answer -> {
+          if (answer == RedisStock.Answer.REFUSED) {
+            table.move(change, ChangeState.REFUSED, change.epoch());
+          }
+          return answer == RedisStock.Answer.DONE;
+        });
+  }
+
+  /** Gives units of no shard to shards; a shard for which there are too few gets none. */
+  public void give(List<Units> to) {
+    List<StockChange> given =
+        transactions.execute(
+            tx -> {
+              List<StockChange> begun = begin(to, 1);
+              begun.forEach(mysql::add);
+              return begun.stream().map(this::read).toList();
+            });
+    List<StockChange> done =
+        given.stream()
+            .filter(change -> change.state() == ChangeState.MYSQL_DONE)
+            .filter(change -> reaches(change, RedisStock.Answer.DONE::equals))
+            .toList();
+    transactions.executeWithoutResult(
+        tx -> done.forEach(change -> table.move(change, ChangeState.DONE, change.epoch())));
+    moved.increment((double) done.stream().mapToLong(StockChange::delta).sum());
+  }
+
+  private List<StockChange> begin(List<Units> moves, int sign) {
+    List<StockChange> begun = new ArrayList<>();
+    for (Units move : moves) {
+      String id = "move-" + UUID.randomUUID();
+      table.insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR);
+      begun.add(table.find(move.shardId(), id).orElseThrow(DatabaseStock::gone));
+    }
+    return begun;
+  }
+
+  private StockChange read(StockChange change) {
+    return table.find(change.skuId(), change.changeId()).orElseThrow(DatabaseStock::gone);
+  }
+
+  /** False also when Redis does not answer: the sweep goes on with the change. */
+  private boolean reaches(StockChange change, Predicate<RedisStock.Answer> isDone) {
+    boolean[] done = {false};
+    guard.run(guard.partOf(change.skuId()), () -> done[0] = isDone.test(redis.apply(change)));
+    return done[0];
+  }
+
+  /**
+   * Takes units from the shards with most stock until this many are in no shard, if there are as
+   * many: for a withdrawal, whose row keeps them there.
+   */
+  void gather(long skuId, long units) {
+    for (int round = 0; round < GATHERINGS; round++) {
+      ProductSnapshot sku = ProductRows.find(jdbc, skuId).orElseThrow(DatabaseStock::gone);
+      List<Units> from = richest(stocks(sku), units - sku.stock());
+      if (from.isEmpty()) {
+        return;
+      }
+      take(from);
+    }
+  }
+
+  private List<Units> stocks(ProductSnapshot sku) {
+    return sku.shardIds().stream().map(this::stock).toList();
+  }
+
+  /** The stock of a shard, 0 when it cannot be read. */
+  private Units stock(long shard) {
+    ProductSnapshot sale = ProductRows.find(jdbc, shard).orElseThrow(DatabaseStock::gone);
+    long[] units = {0};
+    if (DatabaseStock.isOnlyInMySql(sale)) {
+      units[0] = sale.stock();
+    } else {
+      guard.run(
+          guard.partOf(shard),
+          () -> {
+            String stock = stocks.get(RedisKeys.stock(shard));
+            units[0] = stock == null ? 0 : Long.parseLong(stock);
+          });
+    }
+    return new Units(shard, units[0]);
+  }
+
+  /** Takes what is missing from as few as can give it. */
+  public static List<Units> richest(List<Units> stocks, long missing) {
+    List<Units> from = new ArrayList<>();
+    long left = missing;
+    for (Units shard :
+        stocks.stream().sorted(Comparator.comparingLong(Units::units).reversed()).toList()) {
+      long units = Math.min(left, shard.units());
+      if (units > 0) {
+        from.add(new Units(shard.shardId(), units));
+        left -= units;
+      }
+    }
+    return from;
+  }
+}

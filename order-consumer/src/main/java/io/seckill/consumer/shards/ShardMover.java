@@ -1,0 +1,148 @@
+package io.seckill.consumer.shards;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.sales.StockMoves;
+import jakarta.annotation.PreDestroy;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Looks at the SKUs with shards that are on sale, in one of several processes: that saves work, and
+ * nothing else depends on it, because every move and every proof stands for itself. For one thread.
+ */
+@Component
+class ShardMover {
+
+  private static final Logger log = LoggerFactory.getLogger(ShardMover.class);
+
+  private static final Duration ROUND = Duration.ofMillis(25);
+
+  /**
+   * How soon a sale that was opened is looked at, and another process notices that this one ended.
+   */
+  private static final Duration REFRESH = Duration.ofMillis(500);
+
+  private static final Duration LOCK_SILENCE = Duration.ofSeconds(2);
+
+  private final DataSource dataSource;
+  private final ShardTable table;
+  private final ShardReader reader;
+  private final StockMoves moves;
+  private final Map<Long, SkuMover> movers = new HashMap<>();
+  private final Map<Long, Long> due = new HashMap<>();
+  private final Map<Long, Long> looked = new ConcurrentHashMap<>();
+  private List<ProductSnapshot> sales = List.of();
+  private long refreshed = System.nanoTime() - REFRESH.toNanos();
+  private @Nullable RunLock lock;
+
+  ShardMover(
+      ConnectionPools pools,
+      ShardTable table,
+      ShardReader reader,
+      StockMoves moves,
+      MeterRegistry meters) {
+    this.dataSource = pools.reconciliation();
+    this.table = table;
+    this.reader = reader;
+    this.moves = moves;
+    Gauge.builder("seckill.consumer.shard.looks.age", this, ShardMover::longestAgo)
+        .description("Time since the look longest ago at a SKU with shards")
+        .baseUnit("seconds")
+        .register(meters);
+  }
+
+  private double longestAgo() {
+    long now = System.nanoTime();
+    return looked.values().stream().mapToLong(time -> now - time).max().orElse(0) / 1e9;
+  }
+
+  @Bean
+  Sweeper shardSweeper() {
+    return new Sweeper("shards", ROUND, this::round);
+  }
+
+  /** Looks at each SKU whose time has come. */
+  void round() {
+    long now = System.nanoTime();
+    if (now - refreshed >= REFRESH.toNanos()) {
+      refreshed = now;
+      refresh();
+    }
+    for (ProductSnapshot sku : sales) {
+      if (System.nanoTime() - due.getOrDefault(sku.skuId(), now) >= 0) {
+        Duration rest = look(sku);
+        due.put(sku.skuId(), System.nanoTime() + rest.toNanos());
+      }
+    }
+  }
+
+  private Duration look(ProductSnapshot sku) {
+    SkuMover mover = movers.computeIfAbsent(sku.skuId(), id -> new SkuMover(table, reader, moves));
+    try {
+      Duration rest = mover.look(sku);
+      looked.put(sku.skuId(), System.nanoTime());
+      return rest;
+    } catch (DataAccessException | TransactionException e) {
+      log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
+      mover.renew(sku);
+      return REFRESH;
+    }
+  }
+
+  /** While MySQL is away the sales stay as they are, and what is proven stays. */
+  private void refresh() {
+    try {
+      List<ProductSnapshot> found = table.onSale();
+      sales = !found.isEmpty() && leads() ? found : List.of();
+    } catch (DataAccessException e) {
+      log.debug("MySQL does not answer", e);
+      return;
+    }
+    if (sales.isEmpty()) {
+      stop();
+    }
+    var skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
+    movers.keySet().retainAll(skus);
+    due.keySet().retainAll(skus);
+    looked.keySet().retainAll(skus);
+  }
+
+  private boolean leads() {
+    RunLock held = lock;
+    if (held != null && held.isHeld()) {
+      return true;
+    }
+    stop();
+    Optional<RunLock> taken = RunLock.take(dataSource, "move-shards", LOCK_SILENCE);
+    lock = taken.orElse(null);
+    return taken.isPresent();
+  }
+
+  /** Releases the lock, so that another process goes on. */
+  @PreDestroy
+  void stop() {
+    RunLock held = lock;
+    lock = null;
+    if (held != null) {
+      held.close();
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.seckill.consumer.shards;
+
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.sales.StockMoves;
+import io.seckill.consumer.sales.StockMoves.Units;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
+
+/** Looks at the shards of one SKU, moves units, and proves how many are left. For one thread. */
+final class SkuMover {
+
+  /** Shorter than a purchase waits at a gateway, with the moves. */
+  private static final Duration SELLING = Duration.ofMillis(50);
+
+  private static final Duration QUIET = Duration.ofMillis(100);
+
+  /** A proof counts for a second. */
+  private static final Duration SOLD_OUT = Duration.ofMillis(250);
+
+  private static final Duration RESTING = Duration.ofSeconds(1);
+
+  private final ShardTable table;
+  private final ShardReader reader;
+  private final StockMoves moves;
+  private final SaleRates rates = new SaleRates();
+
+  /** The first pass of the last proof that no unit is left; empty when one may be. */
+  private List<ShardState> soldOut = List.of();
+
+  /** Whether the shards have the last proof. */
+  private boolean shown;
+
+  SkuMover(ShardTable table, ShardReader reader, StockMoves moves) {
+    this.table = table;
+    this.reader = reader;
+    this.moves = moves;
+  }
+
+  /**
+   * Looks once. During a fallback nothing moves: MySQL sells what each shard has.
+   *
+   * @return time until the next look
+   * @throws org.springframework.dao.DataAccessException when MySQL does not answer
+   */
+  Duration look(ProductSnapshot sku) {
+    Pool pool = table.pool(sku);
+    if (!pool.isRedis()) {
+      return RESTING;
+    }
+    List<ShardState> shards = reader.read(sku.shardIds());
+    long sold = rates.add(shards, System.nanoTime());
+    if (moved(sku, pool, shards)) {
+      return SELLING;
+    }
+    prove(sku, pool, shards);
+    if (!soldOut.isEmpty()) {
+      return SOLD_OUT;
+    }
+    boolean isAsked = shards.stream().anyMatch(shard -> shard.asked() > 0);
+    return sold > 0 || isAsked ? SELLING : hasBegun(sku, shards) ? QUIET : RESTING;
+  }
+
+  private static boolean hasBegun(ProductSnapshot sku, List<ShardState> shards) {
+    long soon = sku.opensAt().toEpochMilli() - RESTING.toMillis();
+    return shards.stream().anyMatch(shard -> shard.nowMs() >= soon);
+  }
+
+  private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
+    List<Units> takes = plan(sku, pool, shards).takes();
+    if (!takes.isEmpty()) {
+      retract(shards);
+      moves.take(takes);
+    }
+    List<Units> gives =
+        plan(sku, takes.isEmpty() ? pool : table.pool(sku), without(shards, takes)).gives();
+    if (!gives.isEmpty()) {
+      retract(shards);
+      moves.give(gives);
+    }
+    return !takes.isEmpty() || !gives.isEmpty();
+  }
+
+  private MovePlan plan(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
+    return new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
+  }
+
+  private static int largestOrder(ProductSnapshot sku) {
+    return sku.policy().largestOrder(sku.limitPerUser(), sku.maxPerOrder());
+  }
+
+  private static List<ShardState> without(List<ShardState> shards, List<Units> takes) {
+    Map<Long, Long> taken = takes.stream().collect(Collectors.toMap(Units::shardId, Units::units));
+    return shards.stream()
+        .map(shard -> shard.withStock(shard.stock() - taken.getOrDefault(shard.id(), 0L)))
+        .toList();
+  }
+
+  /** With fewer units left than the largest order has, a shard alone cannot refuse a purchase. */
+  private void prove(ProductSnapshot sku, Pool before, List<ShardState> first) {
+    long all = before.outside() + first.stream().mapToLong(ShardState::stock).sum();
+    OptionalLong proven =
+        all >= largestOrder(sku)
+            ? OptionalLong.empty()
+            : Elsewhere.proven(
+                sku.shards(), before, first, reader.read(sku.shardIds()), table.pool(sku));
+    if (proven.isEmpty()) {
+      retract(first);
+    } else {
+      first.forEach(shard -> reader.writeElsewhere(shard, proven.getAsLong() - shard.stock()));
+      shown = true;
+      soldOut = all == 0 ? first : List.of();
+    }
+  }
+
+  /** What was proven counts no more; a shard that cannot be reached drops it within a second. */
+  private void retract(List<ShardState> shards) {
+    if (shown) {
+      shards.forEach(shard -> reader.writeElsewhere(shard, -1));
+    }
+    shown = false;
+    soldOut = List.of();
+  }
+
+  /**
+   * While MySQL is away nothing comes to a shard but what MySQL has stored before, and that shows:
+   * a proof that no unit is left stays true.
+   */
+  void renew(ProductSnapshot sku) {
+    List<ShardState> now = soldOut.isEmpty() ? List.of() : reader.read(sku.shardIds());
+    if (supplies(now).equals(supplies(soldOut)) && now.stream().allMatch(s -> s.stock() == 0)) {
+      now.forEach(shard -> reader.writeElsewhere(shard, 0));
+    } else {
+      retract(now);
+    }
+  }
+
+  private static List<String> supplies(List<ShardState> shards) {
+    return shards.stream().map(s -> s.id() + "/" + s.epoch() + "/" + s.supply()).toList();
+  }
+}
