@@ -10,7 +10,7 @@ GRANT ALL PRIVILEGES ON seckill.* TO 'seckill_owner'@'%';
 
 -- order-consumer writes rows, and cannot change a table.
 CREATE USER IF NOT EXISTS 'seckill_consumer'@'%';
-ALTER USER 'seckill_consumer'@'%' IDENTIFIED BY '@CONSUMER@' WITH MAX_USER_CONNECTIONS 280;
+ALTER USER 'seckill_consumer'@'%' IDENTIFIED BY '@CONSUMER@' WITH MAX_USER_CONNECTIONS 288;
 GRANT SELECT, INSERT, UPDATE, DELETE ON seckill.* TO 'seckill_consumer'@'%';
 
 -- The gateway reads.

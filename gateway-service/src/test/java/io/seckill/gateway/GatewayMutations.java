@@ -61,5 +61,12 @@ public final class GatewayMutations {
               "io.seckill.gateway.fallback.Promises#may",
               MutantAdmissions.class);
 
+  public static final Mutation SOLD_OUT_FROM_ONE_SHARD =
+      Mutation.named("a shard that is empty refuses, whatever the others have")
+          .text(
+              "io/seckill/gateway/shards/ask.lua",
+              "and tonumber(units) or -1 }",
+              "and tonumber(units) or 0 }");
+
   private GatewayMutations() {}
 }

@@ -50,6 +50,10 @@ class GatewayMutationsIT {
         GatewayMutations.PROMISES_BESIDE_MYSQL.caughtBy(
             FALLBACK_IT + "promisesNothingThatWasAdmittedBeforeTheSwitchAndIsAnsweredAfterIt",
             "FALLBACK"),
+        GatewayMutations.SOLD_OUT_FROM_ONE_SHARD.caughtBy(
+            "io.seckill.gateway.admission.PurchaseIT#"
+                + "theShardOfAShopperDecidesAndRefusesNothingThatIsLeftElsewhere",
+            "SOLD_OUT"),
         GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
             DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
         GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(

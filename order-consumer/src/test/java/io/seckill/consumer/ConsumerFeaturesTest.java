@@ -17,7 +17,7 @@ class ConsumerFeaturesTest {
           .feature("payment", "orders", "runtime", "web")
           .feature("storage", "orders", "runtime")
           .feature("strong", "storage", "web")
-          .feature("wallet", "payment", "storage", "runtime", "web")
+          .feature("wallet", "payment", "storage", "orders", "runtime", "web")
           .feature("deadletter", "storage", "orders", "runtime", "web")
           .feature("intake", "deadletter", "payment", "storage", "orders", "runtime")
           .feature("products", "runtime", "web")

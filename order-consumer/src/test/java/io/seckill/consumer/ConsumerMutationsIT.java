@@ -2,6 +2,7 @@ package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.payment.MutantPayments;
+import io.seckill.consumer.shards.MutantShards;
 import io.seckill.consumer.storage.MutantStore;
 import io.seckill.consumer.wallet.MutantWallets;
 import io.seckill.testing.TestServers;
@@ -36,6 +37,10 @@ class ConsumerMutationsIT {
       INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
   private static final String COMPENSATION = "io/seckill/consumer/orders/compensate.lua";
   private static final String COMPENSATION_IT = ORDERS + "CompensationScriptIT#";
+
+  private static final String SHARDS = "io.seckill.consumer.shards.";
+  private static final String MOVE =
+      SALES + "StockChangeIT#aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps";
 
   private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
 
@@ -152,7 +157,9 @@ class ConsumerMutationsIT {
                 LIFECYCLE + "ChargeOutcomes#change",
                 ORDERS + "Orders#markPaid",
                 MutantWallets.class)
-            .caughtBy(WALLET + "WalletPaymentsIT#aChargeAndItsOrderAreOneTransaction", "PAID"),
+            .caughtBy(
+                WALLET + "WalletPaidOrdersIT#aChargeAndItsOrderAreOneTransaction",
+                "PAYMENT_DECLINED"),
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(ORDERS + "Cancellations", " AND status = 'CONFIRMED'", "")
             .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),
@@ -175,6 +182,29 @@ class ConsumerMutationsIT {
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
             .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"),
+        Mutation.named("a shard gets units that no other loses")
+            .constant(
+                SALES + "StockChangeTable",
+                "SET stock = stock + :delta, state_version",
+                "SET stock = stock + 0 * :delta, state_version")
+            .caughtBy(MOVE, "but was: 50L"),
+        Mutation.named("a half of a move that is repeated is made again in Redis")
+            .text(
+                "io/seckill/consumer/sales/stock_change.lua",
+                "if outcome then\n  return outcome",
+                "if false then\n  return outcome")
+            .caughtBy(MOVE, "but was: 40L"),
+        Mutation.named("the second half of a move is dropped")
+            .constant(
+                SALES + "StockChangeTable",
+                " state IN ('PENDING', 'MYSQL_DONE', 'UNDOING')",
+                " state IN ('PENDING', 'UNDOING')")
+            .caughtBy(MOVE, "but was: 100L"),
+        Mutation.named("one pass over the shards proves that no unit is left")
+            .calls(SHARDS + "Elsewhere#proven", SHARDS + "ShardState#supply", MutantShards.class)
+            .caughtBy(
+                SHARDS + "ElsewhereTest#aUnitThatComesBehindTheReaderProvesNothing",
+                "Expecting an empty OptionalLong"),
         ConsumerMutations.FALLBACK_SELLS_THE_RESERVE.caughtBy(
             FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
             "only the reserve could serve it"),

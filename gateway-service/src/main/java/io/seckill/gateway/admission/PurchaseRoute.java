@@ -143,7 +143,10 @@ final class PurchaseRoute implements DirectRoute {
     PurchaseAttempt decidedAs = shards.inShard(attempt);
     Consumer<Admission> answer = outcome -> late.complete(attempt, outcome, decided);
     boolean isStrong =
-        admissions.submit(decidedAs, shards.untilProven(decidedAs, answer), decided::complete);
+        admissions.submit(
+            decidedAs,
+            shards.untilProven(decidedAs, answer),
+            shards.whileUnitsAreLeft(decidedAs, decided::complete));
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);

@@ -11,6 +11,7 @@ import io.seckill.gateway.shards.WaitingPurchase;
 import io.seckill.gateway.shards.WaitingPurchase.Outcome;
 import io.seckill.gateway.shards.WaitingPurchase.Waiter;
 import io.seckill.gateway.verification.VerifiedServers;
+import io.seckill.support.contract.ProductRow;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -65,6 +66,36 @@ final class ShardedPurchases {
     return Shards.isShard(attempt.skuId()) ? new Outcomes(attempt, answer) : answer;
   }
 
+  /**
+   * The same for outcomes of MySQL, which decides a shard during a fallback: no units move then, so
+   * a purchase does not wait.
+   */
+  Consumer<Admission> whileUnitsAreLeft(PurchaseAttempt attempt, Consumer<Admission> answer) {
+    return Shards.isShard(attempt.skuId())
+        ? outcome ->
+            answer.accept(
+                inMySql(
+                    outcome, attempt.quantity(), products.lastRead(Shards.sku(attempt.skuId()))))
+        : answer;
+  }
+
+  /**
+   * @param sku as it was read a second ago, with the units of all shards
+   */
+  static Admission inMySql(Admission outcome, int quantity, @Nullable ProductRow sku) {
+    boolean mayBeLeft = sku == null || sku.stock() >= quantity;
+    if (isShort(outcome) && mayBeLeft) {
+      return Busy.BRIEFLY;
+    }
+    return outcome == Refusal.SOLD_OUT && sku != null && sku.stock() > 0
+        ? Refusal.TOO_FEW_LEFT
+        : outcome;
+  }
+
+  private static boolean isShort(Admission outcome) {
+    return outcome == Refusal.SOLD_OUT || outcome == Refusal.TOO_FEW_LEFT;
+  }
+
   /** The outcomes of one attempt, one after the other. */
   private final class Outcomes implements Consumer<Admission>, Waiter {
     private final PurchaseAttempt attempt;
@@ -78,8 +109,7 @@ final class ShardedPurchases {
 
     @Override
     public void accept(Admission outcome) {
-      boolean isShort = outcome == Refusal.SOLD_OUT || outcome == Refusal.TOO_FEW_LEFT;
-      if (!isShort || (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId()))) {
+      if (!isShort(outcome) || (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId()))) {
         answer.accept(outcome);
         return;
       }

@@ -2,9 +2,11 @@ package io.seckill.consumer.audit;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.support.web.SkuIdSerializer;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
+import tools.jackson.databind.annotation.JsonSerialize;
 
 /**
  * The audit of one sale on one day; a row of {@code daily_audit}. Orders are counted by their state
@@ -20,7 +22,7 @@ import java.util.List;
  */
 record SaleAudit(
     @JsonFormat(shape = JsonFormat.Shape.STRING) LocalDate day,
-    long skuId,
+    @JsonSerialize(using = SkuIdSerializer.class) long skuId,
     String state,
     long units,
     long stock,

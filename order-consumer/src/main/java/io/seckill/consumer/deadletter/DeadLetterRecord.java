@@ -8,6 +8,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.support.web.Operator;
+import io.seckill.support.web.SkuIdSerializer;
 import jakarta.persistence.CollectionTable;
 import jakarta.persistence.Column;
 import jakarta.persistence.ElementCollection;
@@ -26,6 +27,7 @@ import java.util.Base64;
 import java.util.List;
 import org.hibernate.annotations.DynamicUpdate;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.annotation.JsonSerialize;
 
 /** A row of {@code dead_letter}, as operators see it and resolve it. */
 @SuppressWarnings("UnusedVariable") // Jackson reads the fields
@@ -44,7 +46,9 @@ class DeadLetterRecord {
    */
   private @Nullable String orderId;
 
+  @JsonSerialize(using = SkuIdSerializer.class)
   private @Nullable Long skuId;
+
   private @Nullable String userId;
   private String reason;
   private String detail;

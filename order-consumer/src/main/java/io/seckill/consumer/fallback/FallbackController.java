@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.web.JsonBody;
@@ -12,6 +13,8 @@ import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionOperations;
@@ -82,7 +85,21 @@ class FallbackController {
         row.failurePercent(),
         row.failuresPerSecond(),
         now.gateways().all(),
-        sales.all());
+        bySku(sales.all()));
+  }
+
+  /** The shards of a SKU as one sale, as the first of them is. */
+  static List<InFallback> bySku(List<InFallback> sales) {
+    Map<Long, InFallback> bySku = new TreeMap<>();
+    for (InFallback sale : sales) {
+      long sku = Shards.sku(sale.skuId());
+      bySku.merge(
+          sku,
+          new InFallback(sku, sale.phase(), sale.reservedUnits()),
+          (first, next) ->
+              new InFallback(sku, first.phase(), first.reservedUnits() + next.reservedUnits()));
+    }
+    return List.copyOf(bySku.values());
   }
 
   @PostMapping(PATH + "/enter")

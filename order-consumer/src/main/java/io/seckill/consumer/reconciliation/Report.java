@@ -1,11 +1,13 @@
 package io.seckill.consumer.reconciliation;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import io.seckill.support.web.SkuIdSerializer;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.annotation.JsonSerialize;
 
 /**
  * One reconciliation, as operators see it.
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Report(
     @Nullable Long id,
-    long skuId,
+    @JsonSerialize(using = SkuIdSerializer.class) long skuId,
     String startedBy,
     boolean dryRun,
     Outcome outcome,

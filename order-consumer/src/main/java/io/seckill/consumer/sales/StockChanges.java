@@ -106,7 +106,8 @@ class StockChanges {
       throw ProblemException.of(
           ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
     }
-    if (sale.filter(found -> found.shards() > 1).isPresent() && !change.isAddition()) {
+    boolean isSharded = sale.filter(found -> found.shards() > 1).isPresent();
+    if (isSharded && !change.isAddition() && !change.state().isFinal()) {
       moves.gather(skuId, -delta);
     }
     StockChange driven = drive(change);

@@ -100,11 +100,15 @@ public class StockMoves {
     List<StockChange> done =
         given.stream()
             .filter(change -> change.state() == ChangeState.MYSQL_DONE)
-            .filter(change -> reaches(change, RedisStock.Answer.DONE::equals))
+            .filter(this::isGiven)
             .toList();
     transactions.executeWithoutResult(
         tx -> done.forEach(change -> table.move(change, ChangeState.DONE, change.epoch())));
     moved.increment((double) done.stream().mapToLong(StockChange::delta).sum());
+  }
+
+  private boolean isGiven(StockChange change) {
+    return reaches(change, RedisStock.Answer.DONE::equals);
   }
 
   private List<StockChange> begin(List<Units> moves, int sign) {

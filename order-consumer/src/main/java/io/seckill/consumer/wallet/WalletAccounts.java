@@ -30,10 +30,12 @@ class WalletAccounts {
   /** No caller can use this key. */
   private static final String DEMO_KEY = "demo:balance";
 
+  private static final long DEMO_CENTS = 10_000_000;
+
   private final JdbcOperations jdbc;
   private final Wallets wallets;
   private final WalletProperties properties;
-  private final long demoCents;
+  private final boolean isDemo;
 
   WalletAccounts(
       JdbcOperations jdbc,
@@ -45,8 +47,8 @@ class WalletAccounts {
     this.jdbc = jdbc;
     this.wallets = wallets;
     this.properties = properties;
-    this.demoCents = demo.enabled() ? properties.demoBalanceCents() : 0;
-    if (demoCents > 0) {
+    this.isDemo = demo.enabled();
+    if (isDemo) {
       check(
           !environment.matchesProfiles("prod", "production"),
           "seckill.demo.enabled gives money to everybody, not under a production profile");
@@ -65,7 +67,7 @@ class WalletAccounts {
 
   /** In demo mode, gives the users without a wallet one with money. */
   void begin(Collection<Long> users) {
-    if (demoCents > 0) {
+    if (isDemo) {
       Map<Long, WalletRow> known = WalletTable.find(jdbc, users);
       List<WalletOperation> gifts =
           new TreeSet<>(users)
@@ -74,7 +76,7 @@ class WalletAccounts {
                   .map(
                       user ->
                           new WalletOperation(
-                              user, WalletKind.RECHARGE, DEMO_KEY, demoCents, null, "demo"))
+                              user, WalletKind.RECHARGE, DEMO_KEY, DEMO_CENTS, null, "demo"))
                   .toList();
       if (!gifts.isEmpty()) {
         wallets.execute(gifts);

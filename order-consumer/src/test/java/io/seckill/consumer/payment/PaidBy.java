@@ -11,8 +11,10 @@ import io.seckill.support.contract.OrderRow;
 public final class PaidBy {
 
   private final Payments payments;
+  private final Expiry expiry;
 
   public PaidBy(PaymentProvider provider, TestConsumer consumer) {
+    this.expiry = consumer.bean(Expiry.class);
     this.payments =
         new Payments(
             consumer.bean(Orders.class),
@@ -28,8 +30,8 @@ public final class PaidBy {
     return payments.pay(order, user);
   }
 
-  /** As the sweep does, for payments that are due. */
-  public void sweep() {
-    payments.sweep();
+  /** Expires the orders that are due, as the sweep does. */
+  public void expire() {
+    expiry.sweep();
   }
 }

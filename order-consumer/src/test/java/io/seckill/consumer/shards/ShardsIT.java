@@ -103,6 +103,11 @@ class ShardsIT {
     api.post(path + "/open");
     assertThat(change("withdraw-1", -199).text("state")).isEqualTo("DONE");
     assertLedger(4);
+    String version = consumer.product(sku, "state_version");
+    assertThat(change("withdraw-1", -199).text("state")).isEqualTo("DONE");
+    assertThat(consumer.product(sku, "state_version"))
+        .as("a repeat moves nothing")
+        .isEqualTo(version);
     assertThat(change("withdraw-2", -5).text("state")).isEqualTo("REFUSED");
     assertThat(consumer.product(sku, "initial_stock")).isEqualTo("4");
 
@@ -112,6 +117,8 @@ class ShardsIT {
     assertLedger(4);
     List<OrderId> sold = LongStream.of(2, 4, 6, 8).mapToObj(user -> sell(busy, user)).toList();
 
+    long ahead = System.currentTimeMillis() + 60_000; // as after a failover to a slower clock
+    redis.hset(RedisKeys.sku(busy), "elsewhere", "7:" + ahead);
     eventually().until(() -> shards.stream().allMatch(shard -> elsewhere(shard) == 0));
     assertThat(api.cancel(sold.get(0), 2).status()).isEqualTo(200);
     eventually().until(() -> elsewhere(shards.get(0)) != 0);

@@ -379,7 +379,7 @@ class WalletsIT {
         "UPDATE wallet_entry SET amount_cents = 90 WHERE user_id = ? AND seq = 1", user);
     Answer found = check();
     operations.interrupt();
-    operations.join();
+    Bounded.join(operations);
 
     assertThat(found.text()).contains("user " + user + ": entry 1 leaves 100, not 90");
     assertThat(found.text()).doesNotContain("user " + other);

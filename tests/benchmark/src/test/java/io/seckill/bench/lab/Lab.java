@@ -39,6 +39,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -334,6 +335,13 @@ public final class Lab implements AutoCloseable {
     return new Users(first, count);
   }
 
+  /** Reserves the ids of {@code count} users for whom this is true. */
+  public synchronized Users newUsers(long count, LongPredicate wanted) {
+    long[] ids = LongStream.iterate(nextUser, id -> id + 1).filter(wanted).limit(count).toArray();
+    nextUser = ids[ids.length - 1] + 1;
+    return new Users(ids[0], count, index -> ids[(int) index]);
+  }
+
   /** Puts a new SKU on sale; gateway and consumer must run. */
   public BenchSale newSale(long stock) {
     return open(newSku(), stock);
@@ -392,7 +400,7 @@ public final class Lab implements AutoCloseable {
           skuIds.subList(from, Math.min(from + OPENED_AT_ONCE, skuIds.size())).stream()
               .map(skuId -> supplyAsync(() -> open(skuId, stockOfEach)))
               .toList();
-      opening.forEach(sale -> open.add(sale.join()));
+      opening.forEach(sale -> open.add(Bounded.get(sale)));
     }
     return open;
   }

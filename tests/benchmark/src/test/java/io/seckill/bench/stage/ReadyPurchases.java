@@ -22,11 +22,16 @@ final class ReadyPurchases {
 
   /** As above, from these sales in turn. */
   ReadyPurchases(Lab lab, List<BenchSale> sales, int count) {
+    this(lab, sales, lab.newUsers(count));
+  }
+
+  /** As above, by these users. */
+  ReadyPurchases(Lab lab, List<BenchSale> sales, Users users) {
     this.port = lab.pipeline().shopPort();
-    this.requests = new byte[count][];
+    this.requests = new byte[(int) users.count()][];
     Requests signed = new Requests(lab.pipeline().tokens());
-    this.users = lab.newUsers(count);
-    for (int i = 0; i < count; i++) {
+    this.users = users;
+    for (int i = 0; i < requests.length; i++) {
       requests[i] = signed.purchase(users.id(i), sales.get(i % sales.size()).soldAs());
     }
   }

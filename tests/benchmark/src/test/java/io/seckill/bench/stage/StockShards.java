@@ -45,13 +45,26 @@ final class StockShards implements Stage {
     accepted(lab, figures);
     stored(lab, figures);
     consumer(lab, figures);
+    bursts(lab, figures);
     relay(lab, figures);
   }
 
+  private static void bursts(Lab lab, Figures figures) throws Exception {
+    lab.runOnly(Service.values());
+    lab.settings()
+        .repeatInTurns(
+            Stream.of(ShardBurst.values())
+                .<Work>map(burst -> () -> burst.measure(lab, figures))
+                .toList());
+  }
+
   private static void inTurns(Lab lab, Figures figures, Measured measured) throws Exception {
-    for (Form form : Form.values()) {
-      measured.of(form, new Figures()); // compiles, and opens connections
-    }
+    long end = System.nanoTime() + lab.settings().warmUp().toNanos();
+    do {
+      for (Form form : Form.values()) {
+        measured.of(form, new Figures());
+      }
+    } while (System.nanoTime() - end < 0);
     lab.settings()
         .repeatInTurns(
             Stream.of(Form.values()).<Work>map(form -> () -> measured.of(form, figures)).toList());
@@ -176,7 +189,7 @@ final class StockShards implements Stage {
                     "consumer: consumer, prefilled queues",
                     "relay: relay, prefilled outboxes")
                 .flatMap(StockShards::rows),
-            Stream.of(Row.of("shards: lost", LOST)))
+            Stream.concat(ShardBurst.rows(), Stream.of(Row.of("shards: lost", LOST))))
         .toList();
   }
 

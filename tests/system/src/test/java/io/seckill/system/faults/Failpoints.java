@@ -52,6 +52,23 @@ final class Failpoints {
   /** A sale is audited; its audit is not stored. */
   static final String AUDIT_NOT_STORED = "audit-not-stored";
 
+  /** A move has begun: its rows are committed, and no store has changed. */
+  static final String MOVE_BEGUN = "move-begun";
+
+  /** Redis has taken the units of a move; MySQL has not. */
+  static final String MOVE_TAKEN = "move-taken";
+
+  /** The units of a move are in the pool; no shard is chosen for them. */
+  static final String MOVE_POOLED = "move-pooled";
+
+  /** MySQL has given units to a shard; Redis has not. */
+  static final String MOVE_GIVEN = "move-given";
+
+  /** Both stores have given units to a shard; the change is not marked. */
+  static final String MOVE_NOT_MARKED = "move-not-marked";
+
+  private static final String MOVES = "io.seckill.consumer.sales.StockMoves";
+
   private static final Advised PUBLISH =
       Advised.before(CLAIMED_NOT_PUBLISHED, "io.seckill.relay.publish.PublisherChannel", "publish");
 
@@ -91,6 +108,11 @@ final class Failpoints {
                   ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
               Advised.after(SALE_LOADED, "io.seckill.consumer.loading.BucketWriter", "flush"),
               Advised.before(AUDIT_NOT_STORED, "io.seckill.consumer.audit.AuditTable", "keep"),
+              Advised.before(MOVE_BEGUN, MOVES, "isTaken"),
+              Advised.before(MOVE_TAKEN, "io.seckill.consumer.sales.DatabaseStock", "withdraw"),
+              Advised.before(MOVE_POOLED, MOVES, "give"),
+              Advised.before(MOVE_GIVEN, MOVES, "isGiven"),
+              Advised.after(MOVE_NOT_MARKED, MOVES, "isGiven"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };

@@ -3,15 +3,25 @@ package io.seckill.system.ha;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
+import io.seckill.system.ShardedSale;
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.shop.Answer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,6 +32,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("proof")
 @ExtendWith({TestServers.class, ClusterLab.Extension.class})
 class ClusterFaultsIT {
+
+  private static final long SHARDED = 282_001;
+  private static final int SHARDS = 4;
+  private static final int STOCK = 400;
 
   private static final Duration PROMISED = Duration.ofSeconds(10);
 
@@ -80,8 +94,56 @@ class ClusterFaultsIT {
     }
   }
 
+  /**
+   * The shoppers of the other shards notice nothing, and nobody is refused while units are left.
+   */
+  @Test
+  void aDeadPrimaryStopsItsOwnShardsAlone() throws SQLException {
+    ShardedSale sale = new ShardedSale(SHARDED, SHARDS, STOCK);
+    sale.open(lab.admin());
+    RedisServer primary = primaryOf(Shards.id(SHARDED, 0));
+    Set<Integer> dead =
+        IntStream.range(0, SHARDS)
+            .filter(shard -> primaryOf(Shards.id(SHARDED, shard)).equals(primary))
+            .boxed()
+            .collect(Collectors.toSet());
+    assertThat(dead).hasSizeLessThan(SHARDS);
+    List<Long> before = sale.users(100, shard -> true); // compiles what has just started
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), before))).containsOnlyKeys("202");
+    List<Long> others = sale.users(160, shard -> !dead.contains((int) shard)).subList(100, 160);
+    List<Long> hit = sale.users(120, shard -> dead.contains((int) shard)).subList(100, 120);
+    primary.kill();
+    List<Answer> served = answers(sale.buyOnce(lab.shops(), others));
+    List<Answer> notServed = answers(sale.buyOnce(lab.shops(), hit));
+    assertThat(primaryOf(Shards.id(SHARDED, 0))).as("before the failover").isEqualTo(primary);
+    assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("202");
+    assertThat(notServed).extracting(Answer::status).containsOnly(503);
+
+    List<Long> later =
+        sale.users(3 * STOCK, shard -> true).stream()
+            .filter(user -> !before.contains(user) && !others.contains(user))
+            .limit(STOCK)
+            .toList();
+    int sold = before.size() + others.size();
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
+        .isEqualTo(Map.of("202", STOCK - sold, "SOLD_OUT", sold));
+    sale.judgeSoldOut(lab.admin(), lab.sales());
+  }
+
+  private static String text(Answer answer) {
+    return answer.status() == 202 ? "202" : answer.code();
+  }
+
+  private static List<Answer> answers(List<CompletableFuture<Answer>> all) {
+    return all.stream().map(Bounded::get).toList();
+  }
+
   private RedisServer primaryOf(SaleOffer sale) {
-    return redis.primaryOf(RedisKeys.stock(sale.skuId()));
+    return primaryOf(sale.skuId());
+  }
+
+  private RedisServer primaryOf(long skuId) {
+    return redis.primaryOf(RedisKeys.stock(skuId));
   }
 
   private List<SaleOffer> salesOn(FaultRun run, RedisServer node, boolean wanted) {

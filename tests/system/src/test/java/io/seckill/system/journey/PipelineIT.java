@@ -4,8 +4,8 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Shards;
 import io.seckill.system.Pipeline;
+import io.seckill.system.ShardedSale;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,8 +32,6 @@ import tools.jackson.databind.JsonNode;
 /** Buys over HTTP from the three real processes, then checks the contents of MySQL and Redis. */
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class PipelineIT {
-
-  private static final int SHARDS = 4;
 
   private final Pipeline pipeline;
   private final Purchases purchases = new Purchases();
@@ -132,44 +129,18 @@ class PipelineIT {
         .containsOnly("ALIVE");
   }
 
-  /**
-   * Every unit is sold, and nobody is refused before; also when all shoppers are in one shard,
-   * which has a quarter of the units. Each shard keeps all guarantees, as the sale that it is.
-   */
+  /** Also when all shoppers are in one shard, which has a quarter of the units. */
   @ParameterizedTest
   @CsvSource({"1007, false", "1008, true"})
   void sellsASkuInShardsToTheLastUnit(long skuId, boolean inOneShard) throws SQLException {
-    pipeline.admin().putShardedSku(skuId, PurchasePolicy.ONE_PER_USER, 1, 200, SHARDS);
-    assertThat(pipeline.admin().preheat(skuId).status()).isEqualTo(200);
-    assertThat(pipeline.admin().open(skuId).status()).isEqualTo(200);
-    List<Long> users =
-        LongStream.iterate(1, user -> user + 1)
-            .filter(user -> !inOneShard || Shards.of(user, SHARDS) == 1)
-            .limit(300)
-            .boxed()
-            .toList();
+    ShardedSale sale = new ShardedSale(skuId, 4, 200);
+    sale.open(pipeline.admin());
 
-    Map<String, Integer> codes = buy(skuId, users, SHARDS, 1, "in-shards");
+    List<Long> users = sale.users(300, shard -> !inOneShard || shard == 1);
+    Map<String, Integer> codes = ShardedSale.codes(sale.buy(List.of(pipeline.shop()), users));
 
     assertThat(codes).isEqualTo(Map.of("202", 200, "SOLD_OUT", 100));
-    eventually()
-        .until(
-            () ->
-                pipeline.admin().ledger(skuId).json().path("orders").path("confirmed").asInt()
-                    == 200);
-    JsonNode ledger = pipeline.admin().ledger(skuId).json();
-    assertThat(ledger.path("balanced").asBoolean()).as(ledger.toString()).isTrue();
-    assertThat(ledger.path("units").path("stock").asLong()).isZero();
-    for (JsonNode shard : ledger.path("shards")) {
-      JsonNode units = shard.path("units");
-      long stock =
-          units.path("initial").asLong()
-              + units.path("added").asLong()
-              - units.path("withdrawn").asLong();
-      offer = new SaleOffer(shard.path("skuId").asLong(), PurchasePolicy.ONE_PER_USER, 1, stock);
-      SaleAtRest sale = pipeline.sales().read(offer);
-      Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
-    }
+    sale.judgeSoldOut(pipeline.admin(), pipeline.sales());
   }
 
   private void onSale(long skuId, PurchasePolicy policy, int limit, long stock) {
@@ -189,21 +160,16 @@ class PipelineIT {
 
   /** Users 1..n buy concurrently; returns the number of 202 answers and of each problem code. */
   private Map<String, Integer> buy(long skuId, int users, int quantity, String key) {
-    return buy(skuId, LongStream.rangeClosed(1, users).boxed().toList(), 1, quantity, key);
-  }
-
-  private Map<String, Integer> buy(
-      long skuId, List<Long> users, int shards, int quantity, String key) {
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
-    for (long buyer : users) {
-      long bought = Shards.purchased(skuId, buyer, shards);
-      purchases.attempt(bought, buyer, key, quantity);
+    for (long user = 1; user <= users; user++) {
+      long buyer = user;
+      purchases.attempt(skuId, buyer, key, quantity);
       long sentAtMs = System.currentTimeMillis();
       answers.add(
           pipeline
               .shop()
               .buyPatiently(buyer, skuId, quantity, key)
-              .whenComplete((answer, failure) -> note(bought, buyer, key, sentAtMs, answer)));
+              .whenComplete((answer, failure) -> note(skuId, buyer, key, sentAtMs, answer)));
     }
     Map<String, Integer> codes = new HashMap<>();
     for (CompletableFuture<Answer> answer : answers) {

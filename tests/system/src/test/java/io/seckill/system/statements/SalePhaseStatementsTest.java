@@ -28,6 +28,7 @@ class SalePhaseStatementsTest {
       reconciliation.Rebuild: REDIS, STRONG ENTERING MYSQL LOADING RETURNING SHARDED, REDIS, REDIS MYSQL LOADING RETURNING
       reconciliation.Schedule: REDIS
       catalogue.ProductReader: any
+      catalogue.ProductReader: any
       products.Products: REDIS
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED

@@ -1,0 +1,161 @@
+package io.seckill.consumer.wallet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.consumer.payment.PaidBy;
+import io.seckill.consumer.testing.Races;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.WalletKind;
+import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import io.seckill.testing.TestServers;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A wallet's charge and the payment of its order are one transaction. */
+@ExtendWith(TestServers.class)
+class WalletPaidOrdersIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(28_001);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final Wallets wallets = consumer.bean(Wallets.class);
+  private static final PaymentProvider payments =
+      new WalletPayments(wallets, consumer.bean(WalletAccounts.class));
+  private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
+  private static final PaidBy paidBy = new PaidBy(payments, consumer);
+
+  private final long sku = NEXT_SKU.getAndIncrement();
+  private final long payer = ThreadLocalRandom.current().nextLong(1L << 40, 1L << 50);
+
+  @BeforeEach
+  void recharge() {
+    recharge("recharge-1", 1_000_000);
+  }
+
+  @Test
+  void aChargeAndItsOrderAreOneTransaction() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 2);
+
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+
+    assertThat(balance()).isEqualTo(1_000_000 - 2 * 9_900);
+    assertThat(
+            consumer.text(
+                "SELECT CONCAT_WS(' ', state, charge_id, amount_cents, check_at) FROM payment"
+                    + " WHERE order_id = ?",
+                order.value()))
+        .isEqualTo("CHARGED wallet-" + order + " 19800");
+    assertThatThrownBy(() -> paidBy.pay(order, payer + 1)).hasMessageStartingWith("UNKNOWN_ORDER");
+  }
+
+  /** A refusal stores nothing. */
+  @Test
+  void aPoorShopperPaysAfterARecharge() {
+    open(200);
+    OrderId order = orders.confirmed(sku, payer, 102);
+
+    assertThatThrownBy(() -> paidBy.pay(order, payer)).hasMessageStartingWith("PAYMENT_DECLINED");
+    assertThat(consumer.number("SELECT COUNT(*) FROM payment WHERE order_id = ?", order.value()))
+        .isZero();
+    recharge("recharge-2", 9_800);
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(balance()).isZero();
+  }
+
+  /** A former process charged it, and died before it marked the order. */
+  @Test
+  void anOrderThatIsChargedAlreadyIsPaidOnce() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    payments.charge(new PaymentProvider.ChargeRequest(order, payer, 9_900));
+
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(balance()).isEqualTo(1_000_000 - 9_900);
+  }
+
+  @Test
+  void theCheckComparesChargesWithOrders() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    payments.charge(new PaymentProvider.ChargeRequest(order, payer, 9_900));
+    assertThat(differences()).contains("order " + order.value() + " is CONFIRMED, but charged");
+
+    paidBy.pay(order, payer);
+    assertThat(differences()).doesNotContain("" + order.value());
+
+    consumer.update("UPDATE wallet_charge SET closed = TRUE WHERE charge_id = ?", order.value());
+    assertThat(differences()).contains("order " + order.value() + " is paid, but its charge is");
+    consumer.update("UPDATE wallet_charge SET closed = FALSE WHERE charge_id = ?", order.value());
+  }
+
+  private static String differences() {
+    return consumer.bean(WalletCheck.class).checkWhole().detail().toString();
+  }
+
+  /** Whichever comes first, money and order agree. */
+  @ParameterizedTest
+  @ValueSource(strings = {"CANCELLED", "EXPIRED"})
+  void paymentsAgainstOtherEnds(String end) {
+    open(100);
+    for (int race = 0; race < 20; race++) {
+      OrderId order = orders.confirmed(sku, payer, 1);
+      if (end.equals("EXPIRED")) {
+        orders.age(order, 3_600);
+      }
+      Races.race(List.of(() -> payUnlessEnded(order), () -> end(order, end)));
+    }
+
+    long paid = number("PAID");
+    assertThat(number(end)).isEqualTo(20 - paid);
+    assertThat(balance()).isEqualTo(1_000_000 - 9_900 * paid);
+  }
+
+  private void payUnlessEnded(OrderId order) {
+    try {
+      paidBy.pay(order, payer);
+    } catch (ProblemException e) {
+      assertThat(e.problem().code()).isEqualTo(ProblemCode.NOT_PAYABLE);
+    }
+  }
+
+  private void end(OrderId order, String end) {
+    if (end.equals("EXPIRED")) {
+      paidBy.expire();
+    } else {
+      consumer.api().cancel(order, payer);
+    }
+  }
+
+  private long number(String status) {
+    return consumer.number(
+        "SELECT COUNT(*) FROM orders WHERE sku_id = ? AND status = ?", sku, status);
+  }
+
+  private void open(long stock) {
+    new Sales(consumer).open(sku, "UNLIMITED", 0, stock);
+  }
+
+  private long balance() {
+    return consumer.bean(WalletAccounts.class).balance(payer).balanceCents();
+  }
+
+  private void recharge(String key, long cents) {
+    wallets.execute(new WalletOperation(payer, WalletKind.RECHARGE, key, cents, null, null));
+  }
+}
