@@ -52,9 +52,10 @@ class StrongSaleControlIT {
   void whoDecidesAndTheFallbackMakeThePhase(SalePhase phase) {
     put(PRODUCT);
     consumer.update(
-        "UPDATE products SET decides = ?, fallback = ? WHERE sku_id = ?",
+        "UPDATE products SET decides = ?, fallback = ?, shards = ? WHERE sku_id = ?",
         phase.decider().name(),
         phase.fallback(),
+        phase == SalePhase.SHARDED ? 4 : 1,
         sku);
 
     assertThat(column("sale_phase")).isEqualTo(phase.name());

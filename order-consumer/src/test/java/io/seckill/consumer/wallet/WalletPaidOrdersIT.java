@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(TestServers.class)
 class WalletPaidOrdersIT {
 
-  private static final AtomicLong NEXT_SKU = new AtomicLong(28_001);
+  private static final AtomicLong NEXT_SKU = new AtomicLong(29_001);
 
   private static final TestConsumer consumer = TestConsumer.shared();
   private static final Wallets wallets = consumer.bean(Wallets.class);

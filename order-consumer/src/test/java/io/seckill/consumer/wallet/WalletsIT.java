@@ -264,26 +264,23 @@ class WalletsIT {
     assertThat(page.body().path("entries")).hasSize(3);
     assertThat(page.number("next")).isEqualTo(2);
     assertThat(consumer.api().get(path + "/entries?before=2").body().path("entries")).hasSize(1);
-    String period = path + "/entries?from=2026-01-01T00:00:00Z&to=2099-01-01T00:00:00Z";
-    assertThat(consumer.api().get(period + "&after=1").body().path("entries").path(0).path("seq"))
-        .hasToString("2");
-    assertThat(
-            consumer
-                .api()
-                .get(path + "/entries?from=2098-01-01T00:00:00Z&to=2099-01-01T00:00:00Z")
-                .body()
-                .path("entries"))
-        .isEmpty();
+    String statement = path + "/statement?to=2099-01-01&from=";
+    Answer years = consumer.api().get(statement + "2026-01-01&after=1");
+    assertThat(years.body().path("entries").path(0).path("seq")).hasToString("2");
+    Answer later = consumer.api().get(statement + "2098-01-01");
+    assertThat(later.number("openingCents")).isEqualTo(430);
+    assertThat(later.body().path("entries")).isEmpty();
   }
 
   @ParameterizedTest
   @CsvSource({
     "entries?limit=201, limit",
     "entries?before=0, before",
-    "entries?after=1, after",
-    "entries?from=2026-01-01&to=2026-02-01, from",
-    "entries?from=2026-01-01T00:00:00Z, to",
-    "entries?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z&before=2, before",
+    "statement?to=2026-01-01, from",
+    "statement?from=2026-01-01, to",
+    "statement?from=2026-13-01&to=2026-02-01, from",
+    "statement?from=2026-02-01&to=2026-01-31, to",
+    "statement?from=2026-01-01&to=2026-02-01&after=-1, after",
   })
   void refusesInvalidPages(String page, String field) {
     Answer refused = consumer.api().get("/internal/v1/wallets/" + user + "/" + page);
