@@ -130,6 +130,34 @@ class ClusterFaultsIT {
     sale.judgeSoldOut(lab.admin(), lab.sales());
   }
 
+  /** Also a shard that cannot be reached: it does not sell when its replica has taken over. */
+  @Test
+  void aPauseStopsEveryShardWhileAPrimaryIsDead() {
+    long sku = SHARDED + 1;
+    ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
+    Signals.await(
+        "gateways to know Redis",
+        () ->
+            lab.gateways().stream()
+                .allMatch(gateway -> gateway.sum("seckill_redis_verified") == 1));
+    sale.open(lab.admin());
+    RedisServer primary = primaryOf(Shards.id(sku, 0));
+    List<Long> hit =
+        sale.users(40, shard -> primaryOf(Shards.id(sku, (int) shard)).equals(primary));
+    List<Long> others =
+        sale.users(40, shard -> !primaryOf(Shards.id(sku, (int) shard)).equals(primary));
+    primary.kill();
+
+    assertThat(lab.admin().pause(sku).status()).isEqualTo(202);
+
+    List<Answer> served = answers(sale.buyOnce(lab.shops(), others));
+    assertThat(primaryOf(Shards.id(sku, 0))).as("before the failover").isEqualTo(primary);
+    assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("PAUSED");
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("PAUSED");
+    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("202");
+  }
+
   private static String text(Answer answer) {
     return answer.status() == 202 ? "202" : answer.code();
   }
