@@ -67,6 +67,9 @@ final class AdmitRequests {
         purchase.answer(Unknown.FALLBACK);
       } else if (verified == null || (server != null && !server.equals(verified))) {
         purchase.answer(Unknown.UNVERIFIED);
+      } else if (servers.isQuarantined(purchase.attempt().skuId())) {
+        // While it waited, and before this server was verified: it has lost orders.
+        purchase.answer(Unknown.QUARANTINED);
       } else if (id == null) {
         purchase.answer(Unknown.NO_WORKER);
       } else {

@@ -61,7 +61,7 @@ public final class VerifiedServers {
   /**
    * @param onSale how many of these sales are not closed
    */
-  void quarantine(Set<Long> skuIds, int onSale) {
+  public void quarantine(Set<Long> skuIds, int onSale) {
     quarantined = Set.copyOf(skuIds);
     quarantinedOnSale = onSale;
   }
