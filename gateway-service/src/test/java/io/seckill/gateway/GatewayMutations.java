@@ -62,7 +62,7 @@ public final class GatewayMutations {
               MutantAdmissions.class);
 
   public static final Mutation SOLD_OUT_FROM_ONE_SHARD =
-      Mutation.named("a shard that is empty refuses, whatever the others have")
+      Mutation.named("an empty shard refuses although other shards have units")
           .text(
               "io/seckill/gateway/shards/ask.lua",
               "and tonumber(units) or -1 }",
