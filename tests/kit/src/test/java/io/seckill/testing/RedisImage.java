@@ -34,7 +34,6 @@ final class RedisImage implements ServerImage {
     configuration.addAll(lines);
     return new GenericContainer<>(IMAGE)
         .withCopyToContainer(Transferable.of(String.join("\n", configuration)), CONFIGURATION)
-        .withCommand(
-            "redis-server", CONFIGURATION, "--bind", "0.0.0.0", "--protected-mode", "no");
+        .withCommand("redis-server", CONFIGURATION, "--bind", "0.0.0.0", "--protected-mode", "no");
   }
 }
