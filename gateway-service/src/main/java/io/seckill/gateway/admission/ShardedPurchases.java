@@ -87,9 +87,11 @@ final class ShardedPurchases {
     if (isShort(outcome) && mayBeLeft) {
       return Busy.BRIEFLY;
     }
-    return outcome == Refusal.SOLD_OUT && sku != null && sku.stock() > 0
-        ? Refusal.TOO_FEW_LEFT
-        : outcome;
+    if (outcome == Refusal.SOLD_OUT && sku != null && sku.stock() > 0) {
+      return Refusal.TOO_FEW_LEFT;
+    }
+    boolean isSoldOut = sku != null && sku.stock() == 0;
+    return outcome == Refusal.QUOTA_EXCEEDED && isSoldOut ? Refusal.SOLD_OUT : outcome;
   }
 
   private static boolean isShort(Admission outcome) {

@@ -26,6 +26,8 @@ class ShardedPurchasesTest {
         "TOO_FEW_LEFT, 3, 2, TOO_FEW_LEFT",
         "TOO_FEW_LEFT, 3, 4, BUSY",
         "QUOTA_EXCEEDED, 1, 9, QUOTA_EXCEEDED",
+        "QUOTA_EXCEEDED, 1, 0, SOLD_OUT",
+        "QUOTA_EXCEEDED, 1, -, QUOTA_EXCEEDED",
         "PAUSED, 1, 9, PAUSED",
       })
   void aShardInMySqlRefusesOnlyWhatNoShardHas(
