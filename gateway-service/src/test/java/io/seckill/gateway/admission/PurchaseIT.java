@@ -9,11 +9,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.shards.ShardLines;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
@@ -134,7 +136,7 @@ class PurchaseIT {
     GatewayAnswer busy = gateway.buy(7, SHARDED, 2, "key-0001");
     assertProblem(busy, 503, "BUSY");
     assertThat(busy.header("Retry-After")).isEqualTo("1");
-    assertThat(redis.hget(RedisKeys.sku(mine.sku()), "asked")).matches("2:\\d{13}");
+    assertThat(redis.hget(RedisKeys.sku(mine.sku()), "asked")).matches("2:\\d{13}@\\w+");
     assertThat(shards).filteredOn(shard -> shard != mine).allMatch(shard -> !asks(shard));
 
     // Units arrive while it waits.
@@ -216,6 +218,33 @@ class PurchaseIT {
     // A sale that MySQL has is not sold from until it is seen in Redis.
     eventually().until(() -> gateway.buy(7, sku, 5, "key-0001").status() == 202);
     return sale;
+  }
+
+  /** None hides what another one needs, and none asks for longer than its purchases wait. */
+  @Test
+  void theDemandsOfSeveralGatewaysAddUp() {
+    TestSale shard =
+        TestSale.open(redis, Shards.id(SHARDED, 1), PurchasePolicy.UNLIMITED, 0, 0)
+            .with("asked", "7:1790000000000@cccc");
+    eventually()
+        .until(
+            () -> {
+              ask(shard, "9", "200", "aaaa");
+              ask(shard, "1", "5", "bbbb");
+              ask(shard, "2", "0", "bbbb");
+              return redis
+                  .hget(RedisKeys.sku(shard.sku()), "asked")
+                  .matches("2:\\d{13}@bbbb 9:\\d{13}@aaaa");
+            });
+  }
+
+  private static void ask(TestSale shard, String... args) {
+    var unused =
+        LuaScript.from(ShardLines.class, "ask.lua")
+            .call(
+                redis,
+                List.of(RedisKeys.sku(shard.sku()), RedisKeys.stock(shard.sku())),
+                List.of(args));
   }
 
   /** The code of a purchase just after the units outside the shard were counted. */
