@@ -5,14 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -26,6 +29,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -149,6 +153,31 @@ class ShardsIT {
                 Shards.FIRST_ID + 16 * sku + 16))
         .isZero();
     state("CLOSED");
+  }
+
+  @Test
+  void whereNoSkuHasShardsOneStatementASecondIsAll() {
+    AtomicInteger statements = new AtomicInteger();
+    ShardTable none =
+        new ShardTable(consumer.sql()) {
+          @Override
+          List<ProductSnapshot> onSale() {
+            statements.incrementAndGet();
+            return List.of();
+          }
+        };
+    ShardMover mover =
+        new ShardMover(
+            consumer.bean(ConnectionPools.class),
+            none,
+            consumer.bean(ShardReader.class),
+            consumer.bean(StockMoves.class),
+            new SimpleMeterRegistry());
+
+    mover.round();
+
+    assertThat(statements).hasValue(1);
+    assertThat(mover.shardSweeper().pause()).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
   }
 
   /** Every call that names a SKU is about all its shards, and shows them as one. */
