@@ -138,6 +138,7 @@ class ShardsIT {
     redis.hset(RedisKeys.sku(busy), "elsewhere", "7:" + ahead);
     eventually().until(() -> shards.stream().allMatch(shard -> elsewhere(shard) == 0));
     assertThat(api.cancel(sold.get(0), 2).status()).isEqualTo(200);
+    assertThat(consumer.product(busy, "stock")).as("the returned unit").isEqualTo("1");
     eventually().until(() -> elsewhere(shards.get(0)) != 0);
 
     assertThat(change("top-up-1", 10).text("state")).isEqualTo("DONE");
