@@ -219,6 +219,14 @@ class ConsumerMutationsIT {
             .caughtBy(
                 SHARDS + "ElsewhereTest#aUnitThatComesBehindTheReaderProvesNothing",
                 "Expecting an empty OptionalLong"),
+        Mutation.named("a returned unit goes to no shard")
+            .constant(
+                ORDERS + "Cancellations",
+                "stock = stock + ? WHERE sku_id = ?",
+                "stock = stock + ? WHERE sku_id < 4503599627370496 AND sku_id = ?")
+            .caughtBy(
+                SHARDS + "ShardsIT#unitsGatherWhereTheyAreAskedForUntilNoneIsLeftAnywhere",
+                "the returned unit"),
         ConsumerMutations.FALLBACK_SELLS_THE_RESERVE.caughtBy(
             FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
             "only the reserve could serve it"),

@@ -31,7 +31,7 @@ class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   ProductRow find(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
+    return SkuRows.read(products, skuId);
   }
 
   /**
@@ -56,7 +56,7 @@ class Catalogue {
     edited.stream()
         .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
         .forEach(extension::extend);
-    return new Upserted(edited.get(0).row(), false);
+    return new Upserted(SkuRows.whole(edited.stream().map(Product::row).toList()), false);
   }
 
   /** Returns the SKU's own row first, and then those of its shards. */

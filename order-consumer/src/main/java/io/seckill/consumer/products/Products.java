@@ -2,6 +2,7 @@ package io.seckill.consumer.products;
 
 import jakarta.persistence.LockModeType;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.data.jpa.repository.Lock;
@@ -15,6 +16,9 @@ public interface Products extends Repository<Product, Long> {
   Product save(Product created);
 
   Optional<Product> findBySkuId(long skuId);
+
+  /** Reads rows of one moment. */
+  List<Product> findBySkuIdInOrderBySkuId(Collection<Long> skuIds);
 
   /** Reads the row and locks it until the transaction ends. */
   @Lock(LockModeType.PESSIMISTIC_WRITE)

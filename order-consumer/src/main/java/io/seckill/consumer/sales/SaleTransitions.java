@@ -72,10 +72,10 @@ public class SaleTransitions {
       throw illegal(product.state());
     }
     sold(product).filter(ProductRow::redisDecides).forEach(row -> refuseUnfit(row, from));
-    return openRows(skuId).stream()
-        .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
-        .toList()
-        .get(0);
+    return SkuRows.whole(
+        openRows(skuId).stream()
+            .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
+            .toList());
   }
 
   /** The rows of the products that are bought. */
@@ -143,7 +143,7 @@ public class SaleTransitions {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {
-    return openRows(skuId).get(0);
+    return SkuRows.whole(openRows(skuId));
   }
 
   private List<ProductRow> openRows(long skuId) {
@@ -174,7 +174,7 @@ public class SaleTransitions {
     rows.stream()
         .filter(ProductRow::redisDecides) // a fallback may have ended
         .forEach(row -> follow(row, noted.getOrDefault(row.skuId(), new Noted(null, true))));
-    return rows.get(0);
+    return SkuRows.whole(rows);
   }
 
   private void follow(ProductRow row, Noted noted) {
