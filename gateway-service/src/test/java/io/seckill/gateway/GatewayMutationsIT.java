@@ -65,7 +65,7 @@ class GatewayMutationsIT {
                 IDENTITY + "#userId",
                 MutantIdentities.class)
             .caughtBy(OPEN_API_IT + "describesWallets", "own balance"),
-        Mutation.named("a shopper may recharge")
+        Mutation.named("a shopper may recharge a wallet")
             .calls(
                 "io.seckill.gateway.web.AuthenticationFilter#refusal",
                 IDENTITY + "#isOperator",

@@ -1,8 +1,12 @@
 package io.seckill.gateway.backends;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.ProblemException;
+import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
@@ -10,16 +14,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.http.client.ReactorResourceFactory;
-import org.springframework.http.client.reactive.ReactorClientHttpConnector;
-import org.springframework.web.reactive.function.client.ClientResponse;
-import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.client.HttpClientRequest;
 import reactor.netty.resources.ConnectionProvider;
 
 /** Connections to order-consumer for one kind of call, so that no other kind waits behind it. */
@@ -37,7 +36,7 @@ final class ConsumerLink {
   private final URI url;
   private final Duration timeout;
   private final ConnectionProvider connections;
-  private final WebClient client;
+  private final HttpClient client;
 
   /**
    * @param kind names the connections
@@ -57,17 +56,14 @@ final class ConsumerLink {
             .pendingAcquireTimeout(timeout)
             .maxIdleTime(Duration.ofSeconds(20))
             .build();
-    HttpClient http =
+    this.client =
         HttpClient.create(connections)
             .runOn(resources.getLoopResources())
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
-            .responseTimeout(timeout);
-    this.client =
-        WebClient.builder()
-            .clientConnector(new ReactorClientHttpConnector(http))
-            .defaultHeader(HttpHeaders.AUTHORIZATION, "Bearer " + internal.token())
-            .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_ANSWER_BYTES))
-            .build();
+            .responseTimeout(timeout)
+            .headers(
+                headers ->
+                    headers.set(HttpHeaderNames.AUTHORIZATION, "Bearer " + internal.token()));
   }
 
   /**
@@ -107,29 +103,38 @@ final class ConsumerLink {
 
   /** Fails also with exceptions of the connection. */
   Mono<ConsumerAnswer> send(Request request) {
-    WebClient.RequestBodySpec spec =
-        client
-            .method(request.method())
-            .uri(url.resolve(request.path()))
-            .headers(all -> request.headers().forEach(all::set))
-            .httpRequest(
-                raw -> {
-                  HttpClientRequest connection = raw.getNativeRequest();
-                  connection.responseTimeout(request.within());
-                });
-    if (request.body() != null) {
-      spec.contentType(MediaType.APPLICATION_JSON).bodyValue(request.body());
-    }
-    return spec.exchangeToMono(response -> read(response, request.requester()))
+    return client
+        .request(io.netty.handler.codec.http.HttpMethod.valueOf(request.method().name()))
+        .uri(url.resolve(request.path()))
+        .send(
+            (connection, out) -> {
+              request.headers().forEach(connection::header);
+              connection.responseTimeout(request.within());
+              byte[] body = request.body();
+              if (body == null) {
+                return out;
+              }
+              connection.header(HttpHeaderNames.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE);
+              return out.send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)));
+            })
+        .response(
+            (answer, body) ->
+                body.collect(ByteArrayOutputStream::new, ConsumerLink::append)
+                    .map(
+                        bytes ->
+                            ConsumerAnswer.of(
+                                answer.status().code(), bytes.toByteArray(), request.requester())))
+        .single()
         .timeout(request.within());
   }
 
-  private static Mono<ConsumerAnswer> read(ClientResponse response, Requester requester) {
-    int status = response.statusCode().value();
-    return response
-        .bodyToMono(byte[].class)
-        .defaultIfEmpty(new byte[0])
-        .map(bytes -> ConsumerAnswer.of(status, bytes, requester));
+  private static void append(ByteArrayOutputStream answer, ByteBuf part) {
+    byte[] bytes = new byte[part.readableBytes()];
+    part.readBytes(bytes);
+    answer.writeBytes(bytes);
+    if (answer.size() > MAX_ANSWER_BYTES) {
+      throw new IllegalStateException("an answer of more than " + MAX_ANSWER_BYTES + " bytes");
+    }
   }
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
@@ -137,8 +142,8 @@ final class ConsumerLink {
     return client
         .get()
         .uri(url.resolve("/actuator/health/readiness"))
-        .exchangeToMono(
-            answer -> answer.releaseBody().thenReturn(answer.statusCode().value() == 200))
+        .response((answer, body) -> body.then(Mono.just(answer.status().code() == 200)))
+        .single()
         .timeout(timeout)
         .onErrorReturn(false);
   }

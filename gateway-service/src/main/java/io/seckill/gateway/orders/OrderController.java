@@ -20,8 +20,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The endpoints of a shopper's orders. {@link StatusRoute} is the faster route to one order's
- * status.
+ * The endpoints of a shopper's orders. {@link OrderRoute} is the faster route to one order's status
+ * and its payment.
  */
 @RestController
 @RequestMapping("/api/v1/orders")
@@ -75,6 +75,7 @@ final class OrderController {
         .transform(this::withHeartbeat);
   }
 
+  /** Serves spellings of the path that the faster route does not accept. */
   @PostMapping(path = "/{id}/payment", produces = MediaType.APPLICATION_JSON_VALUE)
   Mono<String> pay(@PathVariable String id, ServerWebExchange exchange) {
     return act(OrderActions.Action.PAY, id, exchange);

@@ -8,7 +8,7 @@ import java.sql.Statement;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** New users with a balance, written by rows: no service needs to run. */
+/** Users with a balance, written by rows: no service needs to run. */
 public final class FundedUsers implements AutoCloseable {
 
   /** What each has at the start. */
@@ -21,9 +21,14 @@ public final class FundedUsers implements AutoCloseable {
 
   /** Creates so many of them, each with a recharge. */
   public FundedUsers(Lab lab, int count) throws SQLException {
+    this(lab, lab.newUsers(count));
+  }
+
+  /** Gives each of these users, whose ids follow each other, a wallet with a recharge. */
+  public FundedUsers(Lab lab, Users users) throws SQLException {
     this.mysql = lab.mysql();
-    this.users = lab.newUsers(count);
-    long end = users.first() + count;
+    this.users = users;
+    long end = users.first() + users.count();
     for (long first = users.first(); first < end; first += ROWS) {
       long last = Math.min(end, first + ROWS);
       insert("wallet (user_id, balance_cents, seq, state)", "(%d,%d,1,'ACTIVE')", first, last);

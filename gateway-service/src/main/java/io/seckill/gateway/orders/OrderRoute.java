@@ -12,39 +12,47 @@ import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
 
 /**
- * Serves {@code GET /api/v1/orders/{id}} on the server's own event loop: every shopper polls it, so
- * it bypasses everything that costs more than the response itself.
+ * Serves {@code GET /api/v1/orders/{id}}, which every shopper polls, and {@code POST
+ * /api/v1/orders/{id}/payment} on the server's own event loop: they bypass everything that costs
+ * more than the response itself.
  */
 @Component
-final class StatusRoute implements DirectRoute {
+final class OrderRoute implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/orders/";
+  private static final String PAYMENT = "/payment";
 
   private final TokenVerifier tokens;
   private final RateLimits limits;
   private final OrderStatuses statuses;
+  private final OrderActions actions;
   private final RefusedRequests refusedRequests;
 
-  StatusRoute(
+  OrderRoute(
       TokenVerifier tokens,
       RateLimits limits,
       OrderStatuses statuses,
+      OrderActions actions,
       RefusedRequests refusedRequests) {
     this.tokens = tokens;
     this.limits = limits;
     this.statuses = statuses;
+    this.actions = actions;
     this.refusedRequests = refusedRequests;
   }
 
   @Override
   public boolean matches(HttpMethod method, String uri) {
-    return method.equals(HttpMethod.GET) && idText(uri) != null;
+    return idText(uri) != null
+        && method.equals(isPayment(path(uri)) ? HttpMethod.POST : HttpMethod.GET);
   }
 
   @Override
@@ -75,7 +83,22 @@ final class StatusRoute implements DirectRoute {
     if (id == null) {
       return refused(ProblemCode.UNKNOWN_ORDER, correlationId);
     }
-    return statuses.of(id, identity.userId()).thenApply(status -> answer(status, correlationId));
+    return isPayment(path(head.uri()))
+        ? pay(id, identity.userId(), correlationId)
+        : statuses.of(id, identity.userId()).thenApply(status -> answer(status, correlationId));
+  }
+
+  private CompletionStage<HttpAnswer> pay(OrderId id, long userId, String correlationId) {
+    return actions
+        .run(OrderActions.Action.PAY, id, userId)
+        .map(order -> HttpAnswer.json(200, order.json()))
+        .onErrorResume(
+            ProblemException.class,
+            e -> {
+              refusedRequests.count(e.problem().code());
+              return Mono.just(HttpAnswer.problem(e.problem(), correlationId));
+            })
+        .toFuture();
   }
 
   private static HttpAnswer answer(OrderStatuses.Status status, String correlationId) {
@@ -103,15 +126,23 @@ final class StatusRoute implements DirectRoute {
     }
   }
 
-  /** The path's last segment, not validated yet; null when the path is not that of one order. */
+  /** The id in the path, not validated yet; null when the path is neither of the two. */
   private static @Nullable String idText(String uri) {
+    String path = path(uri);
+    int end = path.length() - (isPayment(path) ? PAYMENT.length() : 0);
+    return end > PREFIX.length()
+            && path.startsWith(PREFIX)
+            && path.lastIndexOf('/', end - 1) == PREFIX.length() - 1
+        ? path.substring(PREFIX.length(), end)
+        : null;
+  }
+
+  private static boolean isPayment(String path) {
+    return path.endsWith(PAYMENT);
+  }
+
+  private static String path(String uri) {
     int query = uri.indexOf('?');
-    int end = query < 0 ? uri.length() : query;
-    if (end <= PREFIX.length()
-        || !uri.startsWith(PREFIX)
-        || uri.lastIndexOf('/', end - 1) != PREFIX.length() - 1) {
-      return null;
-    }
-    return uri.substring(PREFIX.length(), end);
+    return query < 0 ? uri : uri.substring(0, query);
   }
 }

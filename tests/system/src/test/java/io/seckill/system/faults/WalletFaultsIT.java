@@ -1,0 +1,256 @@
+package io.seckill.system.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.system.ServiceEnvironment;
+import io.seckill.system.process.Service;
+import io.seckill.system.process.ServiceProcess;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.DeployedSettings;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.Ports;
+import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Operations at random of a hundred users, on wallets of two order-consumers, while each process
+ * and each store is killed in turn. {@code -Dseckill.wallet.operations} is their number, {@code
+ * -Dseed} what they are.
+ */
+@Tag("proof")
+@ExtendWith(TestServers.class)
+class WalletFaultsIT {
+
+  private static final int OPERATIONS = Integer.getInteger("seckill.wallet.operations", 20_000);
+  private static final long SEED = Long.getLong("seed", 20_261_126L);
+  private static final int USERS = 100;
+  private static final int CLIENTS = 8;
+  private static final int MOST_OF_A_CALL = 40;
+  private static final long NOT_DONE = 0;
+  private static final Duration PAUSE = Duration.ofSeconds(3);
+  private static final String TOKEN = "internal-token-of-the-wallet-faults";
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(2))
+          .build();
+
+  private final List<Integer> ports = List.of(Ports.free(), Ports.free());
+
+  /** Number of the entry of each operation by its key. */
+  private final Map<String, Long> outcomes = new ConcurrentHashMap<>();
+
+  private final AtomicInteger repeated = new AtomicInteger();
+
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.HOURS)
+  void everyOperationIsDoneOnceOrNotAtAll() throws Exception {
+    try (RedisServer redis = RedisServer.start();
+        RabbitServer rabbit = RabbitServer.start();
+        MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new))) {
+      MySqlDatabase database = mysql.newDatabase();
+      ServiceEnvironment stores =
+          new ServiceEnvironment(
+              redis.newDatabase().url(), rabbit.newVhost().url(), database, TOKEN, TOKEN);
+      List<ServiceProcess> processes = new ArrayList<>();
+      for (int port : ports) {
+        processes.add(start(stores, port).awaitReady());
+      }
+      try {
+        List<Runnable> kills =
+            List.of(
+                () -> restarted(processes, 0),
+                () -> killed(mysql::kill, mysql::restart),
+                () -> restarted(processes, 1),
+                () -> killed(redis::wipe, redis::restart),
+                () -> killed(mysql::kill, mysql::restart),
+                () -> killed(rabbit::kill, rabbit::restart));
+        operateWhile(kills);
+        assertSound(database);
+      } finally {
+        processes.forEach(ServiceProcess::close);
+      }
+    }
+  }
+
+  private static ServiceProcess start(ServiceEnvironment stores, int port) {
+    return ServiceProcess.start(Service.CONSUMER, "wallets-" + port, port, stores.consumer(port));
+  }
+
+  private static void restarted(List<ServiceProcess> processes, int process) {
+    processes.get(process).kill();
+    processes.set(process, processes.get(process).restart().awaitReady());
+  }
+
+  private static void killed(Runnable kill, Runnable restart) {
+    kill.run();
+    restart.run();
+  }
+
+  /** Kills all of them at least once, and in turn until the operations are over. */
+  private void operateWhile(List<Runnable> kills) throws InterruptedException {
+    ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
+    AtomicInteger killed = new AtomicInteger();
+    try {
+      List<? extends Future<?>> clients =
+          IntStream.range(0, CLIENTS)
+              .mapToObj(
+                  client ->
+                      threads.submit(() -> operate(client, () -> killed.intValue() < kills.size())))
+              .toList();
+      while (!clients.stream().allMatch(Future::isDone)) {
+        kills.get(killed.intValue() % kills.size()).run();
+        killed.incrementAndGet();
+        var unused = check();
+        TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
+      }
+      clients.forEach(Bounded::get);
+      System.out.printf(
+          "[wallets] seed %d: %d operations, %d calls repeated, %d kills%n",
+          SEED, outcomes.size(), repeated.get(), killed.intValue());
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private void operate(int client, BooleanSupplier mustGoOn) {
+    Random random = new Random(SEED + client);
+    List<long[]> charges = new ArrayList<>();
+    int done = 0;
+    while (done < OPERATIONS / CLIENTS || mustGoOn.getAsBoolean()) {
+      List<String> keys = new ArrayList<>();
+      List<String> operations = new ArrayList<>();
+      for (int i = random.nextInt(MOST_OF_A_CALL); i >= 0; i--) {
+        keys.add("client-" + client + "-" + done++);
+        operations.add(operation(random, keys.get(keys.size() - 1), charges, client, done));
+      }
+      JsonNode decided = decided(operations, client);
+      for (int i = 0; i < keys.size(); i++) {
+        outcomes.put(keys.get(i), decided.path(i).path("seq").asLong(NOT_DONE));
+      }
+    }
+  }
+
+  private static String operation(
+      Random random, String key, List<long[]> charges, int client, int number) {
+    long user = 1L + random.nextInt(USERS);
+    long cents = 1L + random.nextInt(100);
+    int kind = random.nextInt(10);
+    if (kind < 3) {
+      return json(user, "RECHARGE", key, cents, "");
+    } else if (kind < 4) {
+      return json(user, "ADJUST", key, -cents, "");
+    } else if (kind < 7 || charges.isEmpty()) {
+      long charge = 1_000_000_000L * (client + 1) + number;
+      charges.add(new long[] {user, charge});
+      return json(user, "CHARGE", key, cents, ",\"chargeId\":" + charge);
+    }
+    long[] charge = charges.get(random.nextInt(charges.size()));
+    return json(charge[0], "REFUND", key, cents, ",\"chargeId\":" + charge[1]);
+  }
+
+  private static String json(long user, String kind, String key, long cents, String more) {
+    return "{\"userId\":%d,\"kind\":\"%s\",\"requestId\":\"%s\",\"amountCents\":%d%s}"
+        .formatted(user, kind, key, cents, more);
+  }
+
+  /** Repeats the call, by the other process, until every outcome is known. */
+  private JsonNode decided(List<String> operations, int client) {
+    String body = "{\"operations\":[" + String.join(",", operations) + "]}";
+    for (int call = client; ; call++) {
+      JsonNode outcomes = post(ports.get(call % 2), "/internal/v1/wallet/operations", body);
+      JsonNode each = outcomes.path("outcomes");
+      if (each.size() == operations.size()
+          && each.valueStream()
+              .map(one -> one.path("code").asString())
+              .noneMatch(code -> code.equals("BUSY") || code.equals("WALLET_UNAVAILABLE"))) {
+        return each;
+      }
+      repeated.incrementAndGet();
+    }
+  }
+
+  /** Waits longer than a transaction may, so that no call is under way when it is repeated. */
+  private JsonNode post(int port, String path, String body) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(Duration.ofMinutes(2))
+            .header("Authorization", "Bearer " + TOKEN)
+            .header("Content-Type", "application/json")
+            .header("X-Operator", "test")
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    try {
+      HttpResponse<String> answer = http.send(request, BodyHandlers.ofString());
+      return JSON.readTree(answer.body());
+    } catch (IOException e) {
+      return JSON.createObjectNode(); // killed
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** May be refused while another check runs. */
+  private JsonNode check() {
+    JsonNode made = post(ports.get(0), "/internal/v1/wallet/check", "");
+    assertThat(made.path("detail")).as("seed %d: %s", SEED, made).isEmpty();
+    return made;
+  }
+
+  private void assertSound(MySqlDatabase database) throws SQLException {
+    long refused = outcomes.values().stream().filter(seq -> seq == NOT_DONE).count();
+    outcomes.values().removeIf(seq -> seq == NOT_DONE);
+    try (Connection mysql = database.connect();
+        Statement select = mysql.createStatement()) {
+      select.setFetchSize(Integer.MIN_VALUE); // row by row
+      try (ResultSet row = select.executeQuery("SELECT request_id, seq FROM wallet_entry")) {
+        while (row.next()) {
+          assertThat(outcomes.remove(row.getString(1)))
+              .as(row.getString(1))
+              .isEqualTo(row.getLong(2));
+        }
+      }
+    }
+    assertThat(outcomes).as("seed %d: done without an entry", SEED).isEmpty();
+    JsonNode made = check();
+    assertThat(made.path("whole").asBoolean()).as("%s", made).isTrue();
+    assertThat(made.path("wallets").asInt()).isEqualTo(USERS);
+    assertThat(refused).isPositive();
+    assertThat(repeated.get()).as("calls that a kill interrupted").isPositive();
+  }
+}
