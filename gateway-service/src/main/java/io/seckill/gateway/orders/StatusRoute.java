@@ -82,7 +82,7 @@ final class StatusRoute implements DirectRoute {
     if (status instanceof OrderStatuses.Status.Known known) {
       return HttpAnswer.json(200, known.order().json());
     }
-    return problem(StatusProblems.of(status), correlationId);
+    return problem(((OrderStatuses.Status.None) status).code, correlationId);
   }
 
   private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
