@@ -61,7 +61,7 @@ class Catalogue {
 
   /** Returns the SKU's own row first, and then those of its shards. */
   private List<Product> edit(long skuId, ProductRules rules) {
-    List<Product> rows = SkuRows.lock(products, skuId);
+    List<Product> rows = products.lockWithShards(skuId);
     if (rows.isEmpty()) {
       throw Product.unknown();
     }

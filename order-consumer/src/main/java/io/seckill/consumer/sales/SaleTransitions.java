@@ -9,7 +9,6 @@ import io.seckill.consumer.loading.RedisSafety;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.products.SkuRows;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -210,7 +209,7 @@ public class SaleTransitions {
   private List<ProductRow> move(long skuId, SaleState target, Map<Long, Long> known) {
     return transactions.execute(
         tx -> {
-          List<Product> rows = SkuRows.lock(products, skuId);
+          List<Product> rows = products.lockWithShards(skuId);
           if (rows.isEmpty()) {
             throw Product.unknown();
           }
