@@ -191,7 +191,7 @@ class ConsumerMutationsIT {
             .constant(
                 "io.seckill.consumer.reconciliation.Schedule", " AND p.sale_phase = 'REDIS'", "")
             .caughtBy(
-                "io.seckill.consumer.reconciliation.ReconciliationIT#missesNoStrongSaleInRedis",
+                "io.seckill.consumer.reconciliation.ScheduleIT#missesNoStrongSaleInRedis",
                 "sales that wait for a rebuild"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")

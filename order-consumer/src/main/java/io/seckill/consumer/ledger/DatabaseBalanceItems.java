@@ -79,7 +79,6 @@ class DatabaseBalanceItems {
    */
   record Progress(long epoch, long settled, long deadLetters) {}
 
-  /** Returns the progress of these SKUs. */
   Map<Long, Progress> progress(Collection<Long> skus) {
     return skus.isEmpty() ? Map.of() : inSnapshot(() -> readProgress(skus));
   }

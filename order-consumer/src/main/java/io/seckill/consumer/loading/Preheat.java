@@ -6,7 +6,6 @@ import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.products.SkuRows;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
@@ -100,7 +99,7 @@ public class Preheat {
     }
     ProductRow row = transactions.execute(tx -> beginInMySql(product.skuId()));
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);
-    return SkuRows.read(products, row.skuId());
+    return products.readWithShards(row.skuId());
   }
 
   private static void refuseInFallback(Product product) {

@@ -2,7 +2,6 @@ package io.seckill.consumer.sales;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.products.Products;
-import io.seckill.consumer.products.SkuRows;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -76,7 +75,7 @@ class StockChangeController {
         change.changeId(),
         change.delta(),
         change.state(),
-        SkuRows.read(products, change.skuId()).stock());
+        products.readWithShards(change.skuId()).stock());
   }
 
   private static String changeId(@Nullable String key) {
