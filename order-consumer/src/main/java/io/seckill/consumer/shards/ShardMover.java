@@ -102,7 +102,7 @@ class ShardMover {
       return rest;
     } catch (DataAccessException | TransactionException e) {
       log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
-      mover.renew(sku);
+      mover.renew();
       return REFRESH;
     }
   }
