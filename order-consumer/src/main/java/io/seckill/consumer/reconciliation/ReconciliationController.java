@@ -9,8 +9,10 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -70,9 +72,24 @@ class ReconciliationController {
         report -> "outcome=" + report.outcome() + " repairs=" + report.counts());
   }
 
-  /** Of a SKU with shards each is reconciled; the report that needs an operator most is shown. */
+  /**
+   * Of a SKU with shards each is reconciled, also after one that cannot be; the report that needs
+   * an operator most is shown.
+   */
   private Report runAll(long skuId, Order order) {
-    return soldIds(skuId).stream().map(id -> run(id, order)).toList().stream()
+    List<Report> reports = new ArrayList<>();
+    @Nullable ProblemException failure = null;
+    for (long id : soldIds(skuId)) {
+      try {
+        reports.add(run(id, order));
+      } catch (ProblemException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return reports.stream()
         .max(Comparator.comparingInt(report -> WORST_LAST.indexOf(report.outcome())))
         .orElseThrow();
   }
