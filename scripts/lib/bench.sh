@@ -6,21 +6,27 @@ BENCH_CLASSES=$ROOT/tests/benchmark/target/test-classes
 BENCH_STAGES='admission refused start relay consumer e2e stored burst after memory channels alternatives shards wallet large'
 # The services as scripts/up starts them.
 BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
+# Where Redis, RabbitMQ and MySQL run.
+BENCH_SERVERS=processes
 # The newest version that Maven Central resolves.
 PERF_TEST=2.22.1
 
-check_bench_arguments() { # [--quick] [--only STAGE,…]
+check_bench_arguments() { # [--quick] [--containers] [--only STAGE,…]
   local stage
   while (($# > 0)); do
     case $1 in
       --quick) shift ;;
+      --containers)
+        BENCH_SERVERS=containers
+        shift
+        ;;
       --only)
         for stage in $(tr ',' ' ' <<<"${2:-none}"); do
           [[ " $BENCH_STAGES " == *" $stage "* ]] || fail "there is no stage '$stage'; there are: $BENCH_STAGES"
         done
         shift 2
         ;;
-      *) fail "usage: scripts/bench [--quick] [--only STAGE,…]" ;;
+      *) fail "usage: scripts/bench [--quick] [--containers] [--only STAGE,…]" ;;
     esac
   done
 }
@@ -85,11 +91,13 @@ run_bench() { # ARGUMENT…: returns the program's exit code, 1 when an order wa
   mkdir -p "$BENCH_DIR/tmp"
   (
     cd "$BENCH_DIR" || exit 1
+    export TESTCONTAINERS_RYUK_DISABLED=true
     "$JAVA" -Xmx2g -cp "$BENCH_CLASSES:$(<"$BENCH_DIR/classpath")" \
       -Dseckill.root="$ROOT" -Djava.io.tmpdir="$BENCH_DIR/tmp" \
       -Dlogback.configurationFile=io/seckill/bench/logback.xml \
       -Dseckill.service.flags="$BENCH_SERVICE_FLAGS" \
       -Dseckill.bench.terminal="$terminal" \
+      -Dseckill.test.servers="$BENCH_SERVERS" \
       -Dseckill.bench.perftest.classpath="$BENCH_DIR/perf-test.classpath" \
       io.seckill.bench.Bench "$@"
   ) || code=$?

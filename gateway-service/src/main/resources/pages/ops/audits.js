@@ -4,6 +4,7 @@ import {$, make, offer, show, write} from './dom.js';
 import {post, ask} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
+import {found} from './wallets.js';
 
 const PAGE = 20;
 const CSV_PAGE = 1000;
@@ -23,6 +24,7 @@ export async function readAudits(context, after) {
   ({day, next} = answer.json);
   shown = after === null ? answer.json.audits : [...shown, ...answer.json.audits];
   write($('audits-day'), day);
+  write($('wallet-check'), answer.json.wallets === null ? 'Not checked yet.' : found(answer.json.wallets));
   show($('more-audits'), next !== null);
   show($('audits-csv'), shown.length > 0);
   show($('no-audits'), shown.length === 0);

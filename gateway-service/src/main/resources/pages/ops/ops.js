@@ -8,7 +8,7 @@ import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {listenToAudits, readAudits} from './audits.js';
-import {listenToWallets, readWalletCheck} from './wallets.js';
+import {listenToWallets} from './wallets.js';
 import {listenToMoreSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -22,7 +22,7 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null), readWalletCheck(context)]),
+  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
@@ -81,7 +81,6 @@ function signedIn() {
   show($('demo'), document.documentElement.dataset.demo === 'on');
   if (known) {
     readAudits(context, null);
-    readWalletCheck(context);
     watch();
   } else $('token').focus();
 }

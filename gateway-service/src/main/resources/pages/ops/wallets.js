@@ -1,8 +1,7 @@
-// Wallets: what the last check found, read with the audits; and what an operator does to a balance.
+// Wallets: what their last check found; and what an operator does to a balance.
 
-import {$, write} from './dom.js';
+import {$} from './dom.js';
 import {ask, button, newKey, post} from './actions.js';
-import {call} from './api.js';
 import {amount, MONEY} from './entries.js';
 
 const AMOUNT = {name: 'amount', label: 'Amount, e.g. 499.00', value: '', reads: MONEY};
@@ -18,13 +17,8 @@ export function listenToWallets(context) {
   );
 }
 
-export async function readWalletCheck(context) {
-  const answer = await call('GET', 'admin/v1/wallet/check', {token: context.token()});
-  if (answer.status === 404) write($('wallet-check'), 'Not checked yet.');
-  if (answer.status === 200) write($('wallet-check'), found(answer.json));
-}
-
-function found({checkedAt, whole, wallets, entries, differences, detail}) {
+/** One line about a check, which is a row of the daily audit. */
+export function found({checkedAt, whole, wallets, entries, differences, detail}) {
   const what = `${whole ? 'All checked' : 'New entries checked'} at ${checkedAt.slice(0, 19).replace('T', ' ')} UTC: ${wallets} wallets, ${entries} entries`;
   return differences === 0 ? `${what}, no difference.` : `${what}. ${differences} differences: ${detail.join(' · ')}`;
 }

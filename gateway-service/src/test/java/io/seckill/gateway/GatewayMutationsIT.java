@@ -1,5 +1,6 @@
 package io.seckill.gateway;
 
+import io.seckill.gateway.security.MutantIdentities;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
 import io.seckill.testing.mutation.Mutation;
@@ -21,6 +22,9 @@ class GatewayMutationsIT {
   private static final String ADMIT_IT = "io.seckill.gateway.admission.AdmitCallIT#";
 
   private static final String FALLBACK_IT = "io.seckill.gateway.admission.FallbackAdmissionIT#";
+
+  private static final String OPEN_API_IT = "io.seckill.gateway.web.OpenApiIT#";
+  private static final String IDENTITY = "io.seckill.gateway.security.Identity";
 
   private static final Mutants MUTANTS = new Mutants();
 
@@ -54,6 +58,18 @@ class GatewayMutationsIT {
             "io.seckill.gateway.admission.PurchaseIT#"
                 + "theShardOfAShopperDecidesAndRefusesNothingThatIsLeftElsewhere",
             "SOLD_OUT"),
+        Mutation.named("a shopper reads another one's wallet")
+            .calls(
+                "io.seckill.gateway.wallet.ShopperWalletController#balance",
+                IDENTITY + "#userId",
+                MutantIdentities.class)
+            .caughtBy(OPEN_API_IT + "describesWallets", "own balance"),
+        Mutation.named("a shopper may recharge")
+            .calls(
+                "io.seckill.gateway.web.AuthenticationFilter#refusal",
+                IDENTITY + "#isOperator",
+                MutantIdentities.class)
+            .caughtBy(OPEN_API_IT + "describesWallets", "403"),
         GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
             DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
         GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(

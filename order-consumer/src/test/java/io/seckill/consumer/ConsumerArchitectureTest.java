@@ -28,6 +28,16 @@ class ConsumerArchitectureTest {
           .orShould()
           .callMethod(EntityManager.class, "merge", Object.class);
 
+  /** Wallets are right with Redis and RabbitMQ empty: MySQL has all of them. */
+  @ArchTest
+  static final ArchRule walletsAreInMySqlAlone =
+      noClasses()
+          .that()
+          .resideInAPackage("io.seckill.consumer.wallet..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("redis..", "com.rabbitmq..", "..common.redis..", "..common.broker..");
+
   /** All columns in one UPDATE would undo what statements have written meanwhile. */
   @ArchTest
   static final ArchRule entitiesWriteChangedColumnsOnly =

@@ -35,7 +35,15 @@ class ConsumerFeaturesTest {
               "orders",
               "runtime",
               "web")
-          .feature("audit", "reconciliation", "loading", "products", "orders", "runtime", "web")
+          .feature(
+              "audit",
+              "wallet",
+              "reconciliation",
+              "loading",
+              "products",
+              "orders",
+              "runtime",
+              "web")
           .feature(
               "archive",
               "ledger",

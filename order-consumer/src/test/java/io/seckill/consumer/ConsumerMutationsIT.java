@@ -152,6 +152,20 @@ class ConsumerMutationsIT {
         Mutation.named("a wallet forgets the keys of its operations")
             .calls(WALLET + "WalletBatch#decide", "java.util.Map#get", MutantWallets.class)
             .caughtBy(WALLET + "WalletBatchTest#aKeyIsDoneOnceInABatchAndByUser", "REPEATED"),
+        Mutation.named("an entry of a wallet is not the opposite of its house account's")
+            .calls(
+                WALLET + "WalletTable#values",
+                WALLET + "WalletBatch$Booked#signedCents",
+                MutantWallets.class)
+            .caughtBy(WALLET + "WalletInvariantsIT#isKept", "user 3900002: entry 2, CHARGE of 60"),
+        Mutation.named("a wallet's balance is read before its lock")
+            .calls(
+                WALLET + "WalletTransactions#decide",
+                WALLET + "WalletTable#lock",
+                MutantWallets.class)
+            .caughtBy(
+                WALLET + "WalletsIT#manyClientsEmptyOneWalletExactly",
+                "balances that changed after they were read"),
         Mutation.named("an order is charged to a wallet and stays unpaid")
             .calls(
                 LIFECYCLE + "ChargeOutcomes#change",

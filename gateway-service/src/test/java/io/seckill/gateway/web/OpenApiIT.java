@@ -405,9 +405,12 @@ class OpenApiIT {
     is(200, gateway.adminGet(wallet + "/entries?limit=1"));
     is(400, gateway.adminGet(wallet + "/entries?limit=201"));
     is(401, gateway.send(gateway.admin(wallet)));
+    is(403, move(recharge, "key-of-own-money", amount, TestGateway.shopper(user)));
 
     String own = "/api/v1/wallet";
-    is(200, gateway.get(user, own));
+    GatewayAnswer shown = gateway.get(user, own);
+    is(200, shown);
+    assertThat(shown.json().path("balanceCents").asLong()).as("own balance").isEqualTo(4000);
     is(200, gateway.get(user, own + "/entries?limit=1"));
     is(400, gateway.get(user, own + "/entries?before=0"));
     is(401, gateway.send(gateway.shop(own)));
@@ -421,12 +424,18 @@ class OpenApiIT {
             line -> assertThat(line).endsWith(",RECHARGE,5000,5000,\"key-of-money\",,\"a test\""))
         .last()
         .isEqualTo("," + today + ",CLOSING,,4000,,,");
+    long past = stage.newUser();
+    stage.update("INSERT INTO wallet VALUES (?, 4000, 2, 0, 'ACTIVE')", past);
     stage.update(
-        "UPDATE wallet_entry SET created_at = '2026-01-15' WHERE user_id = ? AND seq = 1", user);
-    assertThat(statement(user, "?from=2026-01-15&to=2026-01-15").body())
+        "INSERT INTO wallet_entry VALUES"
+            + " (?, 1, 'RECHARGE', 5000, 5000, 'key-of-money', NULL, NULL, '2026-01-15'),"
+            + " (?, 2, 'ADJUST', -1000, 4000, 'key-of-loss', NULL, NULL, UTC_TIMESTAMP(6))",
+        past,
+        past);
+    assertThat(statement(past, "?from=2026-01-15&to=2026-01-15").body())
         .contains("OPENING,,0,", ",RECHARGE,", "CLOSING,,5000,")
         .doesNotContain("ADJUST");
-    assertThat(statement(user, "?from=2026-01-16&to=9999-12-31").body())
+    assertThat(statement(past, "?from=2026-01-16&to=9999-12-31").body())
         .contains("OPENING,,5000,", ",ADJUST,", "CLOSING,,4000,")
         .doesNotContain("RECHARGE");
     is(400, statement(user, "?from=2026-01-02&to=2026-01-01"));
@@ -444,10 +453,14 @@ class OpenApiIT {
   }
 
   private static GatewayAnswer move(String path, String key, String body) {
+    return move(path, key, body, OPERATOR);
+  }
+
+  private static GatewayAnswer move(String path, String key, String body, String caller) {
     return gateway.send(
         gateway
             .admin(path)
-            .header(AUTHORIZATION, OPERATOR)
+            .header(AUTHORIZATION, caller)
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", key)
             .POST(BodyPublishers.ofString(body)));

@@ -1,5 +1,7 @@
 package io.seckill.consumer.audit;
 
+import io.seckill.consumer.wallet.WalletCheck;
+import io.seckill.consumer.wallet.WalletCheck.WalletCheckReport;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
@@ -23,18 +25,25 @@ class AuditController {
 
   private final DailyAudit audits;
   private final AuditTable table;
+  private final WalletCheck wallets;
   private final AuditLog log;
 
-  AuditController(DailyAudit audits, AuditTable table, AuditLog log) {
+  AuditController(DailyAudit audits, AuditTable table, WalletCheck wallets, AuditLog log) {
     this.audits = audits;
     this.table = table;
+    this.wallets = wallets;
     this.log = log;
   }
 
   /**
    * @param next value of {@code after} for the next page; null on the last page
+   * @param wallets their latest check, on any day; null before the first
    */
-  record Page(LocalDate day, List<SaleAudit> audits, @Nullable Long next) {}
+  record Page(
+      LocalDate day,
+      List<SaleAudit> audits,
+      @Nullable Long next,
+      @Nullable WalletCheckReport wallets) {}
 
   @GetMapping("/audits")
   Page list(
@@ -44,7 +53,8 @@ class AuditController {
     LocalDate of = day == null ? audits.today() : PathIds.day("day", day);
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
     List<SaleAudit> page = table.of(of, after == null ? 0 : PathIds.number("after", after), size);
-    return new Page(of, page, page.size() == size ? page.get(size - 1).skuId() : null);
+    Long next = page.size() == size ? page.get(size - 1).skuId() : null;
+    return new Page(of, page, next, wallets.latest().orElse(null));
   }
 
   @PostMapping("/skus/{sku}/audit")

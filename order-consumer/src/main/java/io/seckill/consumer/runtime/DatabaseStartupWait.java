@@ -59,11 +59,13 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
       await(database, state);
     }
     if (migration.enabled()) {
+      DataSource patient = new MigrationDataSource(database);
       Flyway.configure(flyway.getConfiguration().getClassLoader())
           .configuration(flyway.getConfiguration())
-          .dataSource(new MigrationDataSource(database))
+          .dataSource(patient)
           .load()
           .migrate();
+      AppendOnlyEntries.protect(patient);
     } else {
       flyway.validate();
     }

@@ -34,7 +34,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * wallet that differs from its entries is frozen: only its user stops until an operator has looked.
  */
 @Component
-class WalletCheck {
+public class WalletCheck {
 
   private static final Logger log = LoggerFactory.getLogger(WalletCheck.class);
 
@@ -84,7 +84,7 @@ class WalletCheck {
    * @param differences their number
    * @param detail the first of them
    */
-  record WalletCheckReport(
+  public record WalletCheckReport(
       @JsonFormat(shape = JsonFormat.Shape.STRING) Instant checkedAt,
       boolean whole,
       long wallets,
@@ -168,7 +168,7 @@ class WalletCheck {
   }
 
   /** Empty before the first check. */
-  Optional<WalletCheckReport> latest() {
+  public Optional<WalletCheckReport> latest() {
     return jdbc.sql("SELECT * FROM wallet_check WHERE id = 1")
         .query(
             (row, number) ->

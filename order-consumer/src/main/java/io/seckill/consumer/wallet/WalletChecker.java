@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.support.contract.WalletKind;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -58,6 +59,9 @@ final class WalletChecker {
     do {
       page = page(after);
       page.forEach(this::check);
+      if (whole) {
+        checkSums(after, page);
+      }
       verified.accept(page.stream().filter(each -> !users.contains(each.userId())).toList());
       after = page.isEmpty() ? after : page.get(page.size() - 1).userId();
       stepEnds.run();
@@ -81,6 +85,22 @@ final class WalletChecker {
                 row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5)),
         after,
         PAGE);
+  }
+
+  /** House accounts have the opposite of all entries, also of those whose wallet is missing. */
+  private void checkSums(long after, List<Checked> page) {
+    long last = page.size() < PAGE ? Long.MAX_VALUE : page.get(page.size() - 1).userId();
+    String houses =
+        "SELECT COALESCE(-SUM(amount_cents), 0) FROM wallet_entry"
+            + " WHERE user_id > ? AND user_id <= ?";
+    BigDecimal sum =
+        Objects.requireNonNull(snapshot.queryForObject(houses, BigDecimal.class, after, last));
+    for (Checked wallet : page) {
+      sum = sum.add(BigDecimal.valueOf(wallet.balanceCents()));
+    }
+    if (sum.signum() != 0) {
+      differences.add("users %d to %d: all accounts have %s, not 0".formatted(after, last, sum));
+    }
   }
 
   private void check(Checked wallet) {
@@ -263,7 +283,6 @@ final class WalletChecker {
     return wallets;
   }
 
-  /** Entries that were compared. */
   long entries() {
     return entries;
   }

@@ -27,7 +27,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE + 1) // after the token was checked
 class ThreadShares extends OncePerRequestFilter {
 
-  private static final int ALL_SHARES = 16;
+  private static final int ALL_SHARES = 32;
 
   private final Map<Kind, Semaphore> free = new EnumMap<>(Kind.class);
 
@@ -39,13 +39,15 @@ class ThreadShares extends OncePerRequestFilter {
   }
 
   /**
-   * The kinds, with the sixteenths of all threads that they may take. A gateway has at most 32
+   * The kinds, with the 32nds of all threads that they may take. A gateway has at most 32
    * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
-   * these two, of 256, are as many as the connections of twelve gateways.
+   * these two, of 512, are as many as the connections of twelve gateways.
    */
   enum Kind {
     ORDERS("/internal/v1/orders/.*", 5),
-    PURCHASES("/internal/v1/(purchases|wallet/operations)", 6),
+    PURCHASES("/internal/v1/purchases", 6),
+    /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
+    WALLETS("/internal/v1/wallet/operations", 16),
     /** Their senders need no token until they have sent the body. */
     CALLBACKS("/internal/v1/payments/callback", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),

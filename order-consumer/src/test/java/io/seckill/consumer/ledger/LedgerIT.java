@@ -304,6 +304,9 @@ class LedgerIT {
         .contains("quotas are 3 units; 0 are sold");
     JsonNode listed = consumer.api().get("/internal/v1/audits?limit=1&after=" + (sku - 1)).body();
     assertThat(listed.at("/audits/0")).isEqualTo(found);
+
+    JsonNode check = consumer.api().post("/internal/v1/wallet/check").body();
+    assertThat(consumer.api().get("/internal/v1/audits").body().path("wallets")).isEqualTo(check);
   }
 
   private JsonNode audit() {

@@ -54,7 +54,7 @@ class ReconciliationIT {
           Map.of(
               "seckill.reconciliation.barrier-timeout", "20s",
               "pause.deadLetterDrainer", "50ms",
-              "pause.compensationSweeper", "100ms"));
+              "pause.compensationSweeper", "10m"));
 
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
   private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());

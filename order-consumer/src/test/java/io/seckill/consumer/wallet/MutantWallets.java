@@ -2,11 +2,13 @@ package io.seckill.consumer.wallet;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.wallet.WalletBatch.Booked;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
 import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** What wallets must never do; a mutation calls it instead of the method of the same name. */
 public final class MutantWallets {
@@ -16,6 +18,18 @@ public final class MutantWallets {
   /** Returns more than the wallet has. */
   static long balanceCents(WalletRow wallet) {
     return wallet.balanceCents() + 1_000;
+  }
+
+  /** Returns balances that are read before their lock. */
+  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users) {
+    Map<Long, WalletRow> before = WalletTable.find(jdbc, users);
+    WalletTable.lock(jdbc, users);
+    return before;
+  }
+
+  /** Returns an amount that is not the opposite of its house account's. */
+  static long signedCents(Booked entry) {
+    return Math.abs(entry.signedCents());
   }
 
   /** Returns what was charged, as if nothing were refunded. */

@@ -4,7 +4,9 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.consumer.runtime.CallerBatcher;
+import io.seckill.consumer.testing.EditedEntries;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Races;
@@ -24,6 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -63,6 +66,7 @@ class WalletsIT {
   void manyClientsEmptyOneWalletExactly() {
     recharge(user, 150);
     Wallets secondProcess = secondProcess();
+    double conflicts = conflicts();
     Collection<WalletOutcome> seen = new ConcurrentLinkedQueue<>();
 
     Races.race(
@@ -84,6 +88,11 @@ class WalletsIT {
     assertThat(codes(seen)).containsOnly(WalletCode.DONE, WalletCode.INSUFFICIENT_FUNDS);
     assertThat(codes(seen)).filteredOn(code -> code == WalletCode.DONE).hasSize(150);
     assertThat(balance(user)).isZero();
+    assertThat(conflicts()).as("balances that changed after they were read").isEqualTo(conflicts);
+  }
+
+  private static double conflicts() {
+    return consumer.counter("seckill.consumer.wallet.conflicts");
   }
 
   private WalletOperation chargeOf(int number) {
@@ -302,6 +311,48 @@ class WalletsIT {
                 + "{\"code\":\"REPEATED\",\"seq\":1,\"balanceAfterCents\":5}]}");
   }
 
+  /** Each waits for the same COMMIT; the requests of the other kinds keep their threads. */
+  @Test
+  void serves256CallersOfOneOperationAtOnce() throws Exception {
+    recharge(user, 1_000);
+    Collection<Answer> seen = new ConcurrentLinkedQueue<>();
+    List<Thread> callers =
+        IntStream.range(0, 256)
+            .mapToObj(i -> new Thread(() -> seen.add(unlessBusy(operation("request-" + i, "1")))))
+            .toList();
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      callers.forEach(Thread::start);
+      eventually().until(() -> seen.size() + waiting() >= callers.size());
+      lock.release();
+    }
+    for (Thread caller : callers) {
+      Bounded.join(caller);
+    }
+
+    assertThat(seen).hasSize(256).allMatch(answer -> answer.text().contains("\"DONE\""));
+    assertThat(balance(user)).isEqualTo(1_256);
+  }
+
+  /** Repeats an operation whose lock was not free in time; not one that was refused a thread. */
+  private static Answer unlessBusy(String operation) {
+    Answer answer;
+    do {
+      answer = operations(operation);
+    } while (answer.status() == 200 && answer.text().contains("BUSY"));
+    return answer;
+  }
+
+  /** Threads that wait for a batch. */
+  private static long waiting() {
+    return Thread.getAllStackTraces().values().stream()
+        .filter(
+            stack ->
+                Stream.of(stack)
+                    .anyMatch(frame -> frame.getClassName().equals(CallerBatcher.class.getName())))
+        .count();
+  }
+
   private String operation(String key, String amount) {
     return "{\"userId\":%d,\"kind\":\"RECHARGE\",\"requestId\":\"%s\",\"amountCents\":%s}"
         .formatted(user, key, amount);
@@ -351,8 +402,8 @@ class WalletsIT {
           default -> "charge_id = CHARGE";
         };
     String sql = "UPDATE " + table + " SET " + to + " WHERE " + from + " AND " + own;
-    assertThat(consumer.update(sql.replace("= CHARGE", "= " + charge).replace("USER", "" + user)))
-        .isOne();
+    String filled = sql.replace("= CHARGE", "= " + charge).replace("USER", "" + user);
+    assertThat(EditedEntries.update(consumer, filled)).isOne();
   }
 
   /** In one snapshot, so operations meanwhile are no difference. */
@@ -372,8 +423,8 @@ class WalletsIT {
               }
             });
     operations.start();
-    consumer.update(
-        "UPDATE wallet_entry SET amount_cents = 90 WHERE user_id = ? AND seq = 1", user);
+    EditedEntries.update(
+        consumer, "UPDATE wallet_entry SET amount_cents = 90 WHERE user_id = ? AND seq = 1", user);
     Answer found = check();
     operations.interrupt();
     Bounded.join(operations);
@@ -382,8 +433,8 @@ class WalletsIT {
     assertThat(found.text()).doesNotContain("user " + other);
     assertThat(wallets.execute(of(user, WalletKind.CHARGE, "charge-02", 1, other)).code())
         .isEqualTo(WalletCode.WALLET_FROZEN);
-    consumer.update(
-        "UPDATE wallet_entry SET amount_cents = 100 WHERE user_id = ? AND seq = 1", user);
+    EditedEntries.update(
+        consumer, "UPDATE wallet_entry SET amount_cents = 100 WHERE user_id = ? AND seq = 1", user);
     assertThat(check().text()).doesNotContain("user " + user);
     assertThat(consumer.api().get("/internal/v1/wallet/check").text()).contains("\"whole\":true");
   }
@@ -418,7 +469,7 @@ class WalletsIT {
   }
 
   private static Wallets secondProcess() {
-    return new Wallets(consumer.bean(HikariDataSource.class), new SimpleMeterRegistry());
+    return new Wallets(consumer.bean(HikariDataSource.class), consumer.bean(MeterRegistry.class));
   }
 
   private static void recharge(long user, long cents) {

@@ -31,7 +31,7 @@ class ThreadSharesTest {
     "/internal/v1/orders/4711/payment, ORDERS",
     "/internal/v1/orders/4711/cancel, ORDERS",
     "/internal/v1/purchases, PURCHASES",
-    "/internal/v1/wallet/operations, PURCHASES",
+    "/internal/v1/wallet/operations, WALLETS",
     "/internal/v1/payments/callback, CALLBACKS",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
@@ -110,6 +110,7 @@ class ThreadSharesTest {
         switch (kind) {
           case ORDERS -> "/internal/v1/orders/4711/payment";
           case PURCHASES -> "/internal/v1/purchases";
+          case WALLETS -> "/internal/v1/wallet/operations";
           case CALLBACKS -> "/internal/v1/payments/callback";
           case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
           case OTHERS -> "/internal/v1/fallback/enter";

@@ -29,11 +29,11 @@ final class RedisImage implements ServerImage {
 
   @Override
   public GenericContainer<?> newContainer() {
-    List<String> configuration = new ArrayList<>(List.of("dir /data", "protected-mode no"));
+    List<String> configuration = new ArrayList<>(List.of("dir /data"));
     configuration.addAll(RedisProcess.defaults());
     configuration.addAll(lines);
     return new GenericContainer<>(IMAGE)
         .withCopyToContainer(Transferable.of(String.join("\n", configuration)), CONFIGURATION)
-        .withCommand("redis-server", CONFIGURATION);
+        .withCommand("redis-server", CONFIGURATION, "--bind", "0.0.0.0", "--protected-mode", "no");
   }
 }

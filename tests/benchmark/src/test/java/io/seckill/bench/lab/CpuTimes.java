@@ -13,7 +13,8 @@ import java.util.Map;
 /**
  * CPU time, user and system, of every process of a run, from {@code /proc}: each with its children,
  * including ended ones. Other processes that this JVM started, such as wrk, count as load
- * generator, like this JVM.
+ * generator, like this JVM. Servers in containers are children of a shim of the engine, and no
+ * other containers may run.
  */
 public final class CpuTimes {
 
@@ -37,7 +38,11 @@ public final class CpuTimes {
           Map.entry("order-consumer.jar", CpuCost.CONSUMER),
           Map.entry("redis-server", CpuCost.REDIS),
           Map.entry("rabbitmq-server", CpuCost.RABBITMQ),
-          Map.entry("mariadbd", CpuCost.MYSQL));
+          Map.entry("beam.smp", CpuCost.RABBITMQ),
+          Map.entry("mariadbd", CpuCost.MYSQL),
+          Map.entry("mysqld", CpuCost.MYSQL));
+
+  private static final String SHIM = "containerd-shim";
 
   private final Map<CpuCost, Long> micros = new EnumMap<>(CpuCost.class);
 
@@ -47,6 +52,10 @@ public final class CpuTimes {
   public static CpuTimes now() {
     CpuTimes times = new CpuTimes();
     times.addTree(ProcessHandle.current(), CpuCost.LOAD_GENERATOR);
+    ProcessHandle.allProcesses()
+        .filter(process -> process.info().command().orElse("").contains(SHIM))
+        .flatMap(ProcessHandle::children)
+        .forEach(child -> times.addTree(child, costOf(child, CpuCost.LOAD_GENERATOR)));
     return times;
   }
 

@@ -15,6 +15,7 @@ import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -35,6 +36,10 @@ import org.xml.sax.SAXException;
 public final class TestReports {
 
   private static final int SLOWEST = 20;
+
+  /** Of the message of a failed test, the lines that are printed again at the end. */
+  private static final int MESSAGE_LINES = 12;
+
   private static final Pattern TEST_ANNOTATION =
       Pattern.compile(
           "^\\s*@(?:[\\w.]+\\.)?(Test|ParameterizedTest|RepeatedTest|TestFactory|ArchTest)\\b.*$",
@@ -60,7 +65,7 @@ public final class TestReports {
 
   /** One report: a class in one pass of Maven. */
   private record ClassReport(
-      String className, double seconds, int passed, int failed, List<Skip> skips) {
+      String className, double seconds, int passed, List<String> failures, List<Skip> skips) {
 
     static ClassReport of(Path file) throws IOException {
       Element suite = parse(file);
@@ -71,8 +76,44 @@ public final class TestReports {
           className(file),
           time.isEmpty() ? 0 : Double.parseDouble(time),
           number(suite, "tests") - failed - skipped,
-          failed,
+          failures(suite, className(file), failed),
           Skip.in(suite));
+    }
+
+    /** A line or more for each failed test; a failure that no test explains counts, too. */
+    private static List<String> failures(Element suite, String className, int failed) {
+      List<String> failures = new ArrayList<>();
+      NodeList cases = suite.getElementsByTagName("testcase");
+      for (int i = 0; i < cases.getLength(); i++) {
+        Element test = (Element) cases.item(i);
+        for (String kind : List.of("failure", "error")) {
+          NodeList found = test.getElementsByTagName(kind);
+          if (found.getLength() > 0) {
+            failures.add(name(test) + "\n" + cause(found.item(0).getTextContent()));
+          }
+        }
+      }
+      while (failures.size() < failed) {
+        failures.add(className);
+      }
+      return failures;
+    }
+
+    static String name(Element test) {
+      return test.getAttribute("classname") + "." + test.getAttribute("name");
+    }
+
+    /** The message, and the lines of the project's own code below it. */
+    private static String cause(String stackTrace) {
+      List<String> lines = stackTrace.lines().filter(line -> !line.isBlank()).toList();
+      Predicate<String> isFrame = line -> line.startsWith("\tat ");
+      Stream<String> message =
+          lines.stream().takeWhile(line -> !isFrame.test(line)).limit(MESSAGE_LINES);
+      Stream<String> own =
+          lines.stream().filter(isFrame.and(line -> line.contains("io.seckill."))).limit(2);
+      return Stream.concat(message, own)
+          .map(line -> "    " + line.strip())
+          .collect(Collectors.joining("\n"));
     }
 
     private static String className(Path file) {
@@ -104,8 +145,7 @@ public final class TestReports {
         Element test = (Element) cases.item(i);
         NodeList skipped = test.getElementsByTagName("skipped");
         if (skipped.getLength() > 0) {
-          String name = test.getAttribute("classname") + "." + test.getAttribute("name");
-          skips.add(new Skip(name, reason((Element) skipped.item(0))));
+          skips.add(new Skip(ClassReport.name(test), reason((Element) skipped.item(0))));
         }
       }
       return skips;
@@ -228,7 +268,7 @@ public final class TestReports {
   }
 
   int failed() {
-    return reports.stream().mapToInt(ClassReport::failed).sum();
+    return reports.stream().mapToInt(report -> report.failures().size()).sum();
   }
 
   int skipped() {
@@ -247,9 +287,7 @@ public final class TestReports {
                         Locale.ROOT, "%7.1fs  %s", report.seconds(), report.className())));
     for (ClassReport report : reports) {
       report.skips().forEach(skip -> out.println("skipped " + skip.test() + ": " + skip.reason()));
-      if (report.failed() > 0) {
-        out.println("failed " + report.className() + ": " + report.failed());
-      }
+      report.failures().forEach(failure -> out.println("failed " + failure));
     }
     problems.forEach(problem -> out.println("problem: " + problem));
   }

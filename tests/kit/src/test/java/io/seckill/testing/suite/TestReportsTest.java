@@ -1,8 +1,11 @@
 package io.seckill.testing.suite;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -44,6 +47,37 @@ class TestReportsTest {
 
     assertThat(List.of(reports.passed(), reports.failed(), reports.skipped()))
         .containsExactly(8, 2, 0);
+  }
+
+  /** The log of a run in CI may be cut to its last lines. */
+  @Test
+  void namesEachFailedTestAndItsCause() throws IOException {
+    report(
+        "io.AIT",
+        "<testsuite tests='3' errors='1' skipped='0' failures='1'>"
+            + "<testcase classname='io.AIT' name='sells'><failure message='m'>java.lang.AssertionError:"
+            + " [units]\n\nexpected: 1\n\tat org.Assert.that(Assert.java:1)\n"
+            + "\tat io.seckill.AIT.sells(AIT.java:7)\n</failure></testcase>"
+            + "<testcase classname='io.AIT' name='stays'/>"
+            + "<testcase classname='io.AIT' name='ends'><error>java.io.EOFException</error></testcase>"
+            + "</testsuite>");
+    report("io.BIT", "<testsuite tests='1' errors='1' skipped='0' failures='0'/>");
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+    TestReports reports = new TestReports(root, LONG_AGO);
+    reports.print(new PrintStream(printed, true, UTF_8));
+
+    assertThat(reports.failed()).isEqualTo(3);
+    assertThat(printed.toString(UTF_8).lines().filter(line -> !line.matches(".*\\ds  io\\..*")))
+        .containsExactlyInAnyOrder(
+            "slowest classes",
+            "failed io.AIT.sells",
+            "    java.lang.AssertionError: [units]",
+            "    expected: 1",
+            "    at io.seckill.AIT.sells(AIT.java:7)",
+            "failed io.AIT.ends",
+            "    java.io.EOFException",
+            "failed io.BIT");
   }
 
   @Test

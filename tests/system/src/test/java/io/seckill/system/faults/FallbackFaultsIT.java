@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.SaleOffer;
@@ -251,6 +252,11 @@ class FallbackFaultsIT {
     Signals.await(
         purchases + " purchases confirmed by MySQL",
         () -> run.load().confirmed() >= before + purchases);
+    Signals.await(
+        "purchases of the SKU in shards confirmed by MySQL",
+        () ->
+            run.acceptedOrders(run.sale(0)).stream()
+                .anyMatch(order -> OrderId.parse(order).isDecidedByMySql()));
   }
 
   private void awaitReturned(FaultRun run) {
