@@ -3,7 +3,7 @@
 -- ARGV  1 epoch in MySQL  2 number of the last order that MySQL has  3 replication id of the server, "" for any
 -- reply {Unix ms, epoch, stock, units admitted, asked}: asked as a gateway wrote it, "" for nothing
 --       {} while the shard is not in Redis, is being loaded, or cannot be read; and where Redis may have lost orders or
---       moves of it: it has another epoch, fewer orders, or is a server of which that is not known yet
+--       moves: it has another epoch, fewer orders, or is a server that is not known yet to have all
 -- Stock and admitted units together change only when units are added, withdrawn or returned.
 
 local f = redis.call('HMGET', KEYS[1], 'epoch', 'admittedUnits', 'asked', 'seq')
