@@ -113,7 +113,7 @@ class ShardMover {
       return rest;
     } catch (RuntimeException e) { // the other SKUs go on
       log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
-      mover.renew(sku);
+      mover.renew();
       return REFRESH;
     }
   }

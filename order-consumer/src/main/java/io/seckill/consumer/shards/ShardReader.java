@@ -31,22 +31,28 @@ class ShardReader {
     this.guard = guard;
   }
 
-  /** Those of these shards that Redis has, and can be reached. */
-  List<ShardState> read(List<Long> ids) {
+  /** Those of these shards that can be reached, and in which Redis has lost nothing. */
+  List<ShardState> read(List<ExpectedShard> shards) {
     List<ShardState> states = new ArrayList<>();
-    for (long id : ids) {
+    for (ExpectedShard shard : shards) {
       guard.run(
-          guard.partOf(id),
+          guard.partOf(shard.id()),
           () -> {
-            List<?> reply =
-                (List<?>)
-                    READ.call(redis, List.of(RedisKeys.sku(id), RedisKeys.stock(id)), List.of());
+            List<?> reply = read(shard);
             if (!reply.isEmpty()) {
-              states.add(state(id, reply));
+              states.add(state(shard.id(), reply));
             }
           });
     }
     return states;
+  }
+
+  private List<?> read(ExpectedShard shard) {
+    return (List<?>)
+        READ.call(
+            redis,
+            List.of(RedisKeys.sku(shard.id()), RedisKeys.stock(shard.id())),
+            List.of(Long.toString(shard.epoch()), Long.toString(shard.lastSeq()), shard.server()));
   }
 
   /** Purchases wait at several gateways for units of one shard. */

@@ -33,6 +33,15 @@ class ShardTable {
       GROUP BY p.sku_id
       """;
 
+  private static final String EXPECTED =
+      """
+      SELECT p.sku_id AS id, p.epoch, p.last_seq, COALESCE(r.replication_id, '') AS server
+      FROM products p
+      LEFT JOIN redis_server r ON r.partition_no = MOD(p.sku_id, 16)
+      WHERE p.sku_id IN (:shards)
+      ORDER BY p.sku_id
+      """;
+
   private final JdbcClient jdbc;
 
   ShardTable(JdbcClient jdbc) {
@@ -50,5 +59,10 @@ class ShardTable {
         .param("shards", sku.shardIds())
         .query(Pool.class)
         .single();
+  }
+
+  /** In ascending order. */
+  List<ExpectedShard> expected(ProductSnapshot sku) {
+    return jdbc.sql(EXPECTED).param("shards", sku.shardIds()).query(ExpectedShard.class).list();
   }
 }

@@ -27,6 +27,9 @@ final class SkuMover {
   private final StockMoves moves;
   private final SaleRates rates = new SaleRates();
 
+  /** As of the last look. */
+  private List<ExpectedShard> expected = List.of();
+
   /** The first pass of the last proof that no unit is left; empty when one may be. */
   private List<ShardState> soldOut = List.of();
 
@@ -50,7 +53,8 @@ final class SkuMover {
     if (!pool.isRedis()) {
       return RESTING;
     }
-    List<ShardState> shards = reader.read(sku.shardIds());
+    expected = table.expected(sku);
+    List<ShardState> shards = reader.read(expected);
     long sold = rates.add(shards, System.nanoTime());
     if (moved(sku, pool, shards)) {
       return SELLING;
@@ -104,8 +108,7 @@ final class SkuMover {
     OptionalLong proven =
         all >= largestOrder(sku)
             ? OptionalLong.empty()
-            : Elsewhere.proven(
-                sku.shards(), before, first, reader.read(sku.shardIds()), table.pool(sku));
+            : Elsewhere.proven(sku.shards(), before, first, reader.read(expected), table.pool(sku));
     if (proven.isEmpty()) {
       retract(first);
     } else {
@@ -128,8 +131,8 @@ final class SkuMover {
    * While MySQL is away nothing comes to a shard but what MySQL has stored before, and that shows:
    * a proof that no unit is left stays true.
    */
-  void renew(ProductSnapshot sku) {
-    List<ShardState> now = soldOut.isEmpty() ? List.of() : reader.read(sku.shardIds());
+  void renew() {
+    List<ShardState> now = soldOut.isEmpty() ? List.of() : reader.read(expected);
     if (supplies(now).equals(supplies(soldOut)) && now.stream().allMatch(s -> s.stock() == 0)) {
       now.forEach(shard -> reader.writeElsewhere(shard, 0));
     } else {

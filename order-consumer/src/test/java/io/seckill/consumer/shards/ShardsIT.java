@@ -310,6 +310,20 @@ class ShardsIT {
         .gauge();
   }
 
+  @Test
+  void aShardThatCannotBeReconciledKeepsNoOtherFromIt() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    redis.hset(RedisKeys.bucket(shards.get(0), 0), "written-by-nobody", "1");
+    redis.incrBy(RedisKeys.stock(shards.get(3)), 7);
+
+    Answer answer = api.post(path + "/reconciliation", "{\"dryRun\":false}");
+
+    assertThat(answer.text("outcome")).as(answer.text()).isEqualTo("UNPROVEN");
+    assertThat(stock(shards.get(3))).isEqualTo(100);
+    state("CLOSED");
+  }
+
   private void assertLedger(long units) {
     Answer ledger = api.get(path + "/ledger");
     assertThat(ledger.body().path("balanced").asBoolean()).as(ledger.text()).isTrue();

@@ -13,6 +13,7 @@ import io.seckill.testing.Rows;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -65,6 +66,29 @@ public final class SaleReader {
       return Rows.number(mysql, "SELECT epoch FROM products WHERE sku_id = ?", skuId);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * Reads a sale; if it is in shards, the whole, and each shard with the units that MySQL has given
+   * it.
+   */
+  public List<SaleAtRest> readAll(SaleOffer offer) throws SQLException {
+    if (offer.shards() == 1) {
+      return List.of(read(offer));
+    }
+    List<SaleAtRest> all = new ArrayList<>();
+    for (long shard : offer.inRedis()) {
+      long given = product("initial_stock", shard);
+      all.add(read(new SaleOffer(shard, offer.policy(), offer.limit(), given)));
+    }
+    all.add(0, SaleAtRest.together(offer, product("stock", offer.skuId()), List.copyOf(all)));
+    return all;
+  }
+
+  private long product(String column, long id) throws SQLException {
+    try (Connection mysql = connect()) {
+      return Rows.number(mysql, "SELECT " + column + " FROM products WHERE sku_id = ?", id);
     }
   }
 

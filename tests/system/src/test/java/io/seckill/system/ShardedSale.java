@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Shards;
 import io.seckill.system.guarantee.Guarantee;
+import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.Purchases;
+import io.seckill.system.guarantee.RefusalsAreTrue;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.AdminClient;
@@ -33,18 +35,19 @@ public final class ShardedSale {
   private static final String KEY = "in-shards";
 
   private final long skuId;
-  private final int shards;
-  private final long stock;
+  private final SaleOffer offer;
   private final Purchases purchases = new Purchases();
 
   public ShardedSale(long skuId, int shards, long stock) {
     this.skuId = skuId;
-    this.shards = shards;
-    this.stock = stock;
+    this.offer = new SaleOffer(skuId, PurchasePolicy.ONE_PER_USER, 1, stock).inShards(shards);
   }
 
   public void open(AdminClient admin) {
-    assertThat(admin.putShardedSku(skuId, PurchasePolicy.ONE_PER_USER, 1, stock, shards).status())
+    assertThat(
+            admin
+                .putShardedSku(skuId, offer.policy(), offer.limit(), offer.stock(), offer.shards())
+                .status())
         .isEqualTo(201);
     assertThat(admin.preheat(skuId).status()).isEqualTo(200);
     assertThat(admin.open(skuId).status()).isEqualTo(200);
@@ -53,7 +56,7 @@ public final class ShardedSale {
   /** The first users whose shard is accepted. */
   public List<Long> users(int count, LongPredicate shard) {
     return LongStream.iterate(1, user -> user + 1)
-        .filter(user -> shard.test(Shards.of(user, shards)))
+        .filter(user -> shard.test(Shards.of(user, offer.shards())))
         .limit(count)
         .boxed()
         .toList();
@@ -75,39 +78,42 @@ public final class ShardedSale {
       BiFunction<ShopClient, Long, CompletableFuture<Answer>> purchase) {
     List<CompletableFuture<Answer>> answers = new ArrayList<>();
     for (long user : users) {
-      long bought = Shards.purchased(skuId, user, shards);
-      purchases.attempt(bought, user, KEY, 1);
+      purchases.attempt(skuId, user, KEY, 1);
       long sentAtMs = System.currentTimeMillis();
       answers.add(
           purchase
               .apply(shops.get((int) (user % shops.size())), user)
-              .whenComplete((answer, failure) -> note(bought, user, sentAtMs, answer)));
+              .whenComplete((answer, failure) -> note(user, sentAtMs, answer)));
     }
     return answers;
   }
 
-  private void note(long bought, long user, long sentAtMs, Answer answer) {
-    if (answer != null && answer.status() == 202) {
-      purchases.accepted(bought, user, KEY, answer.text("orderId"));
+  private void note(long user, long sentAtMs, Answer answer) {
+    if (answer != null && isYes(answer)) {
+      purchases.accepted(skuId, user, KEY, answer.text("orderId"));
     } else if (answer != null && answer.status() != 503 && !answer.code().equals("PAUSED")) {
       long now = System.currentTimeMillis();
-      purchases.refused(bought, user, KEY, answer.code(), sentAtMs, now);
+      purchases.refused(skuId, user, KEY, answer.code(), sentAtMs, now);
     }
   }
 
-  /** How many there are of each answer: of the status 202, and of each problem code. */
+  /** How many there are of each answer: of the statuses 202 and 201, and of each problem code. */
   public static Map<String, Integer> codes(List<CompletableFuture<Answer>> answers) {
     Map<String, Integer> codes = new HashMap<>();
     for (CompletableFuture<Answer> each : answers) {
       Answer answer = each.orTimeout(5, TimeUnit.MINUTES).join();
-      codes.merge(answer.status() == 202 ? "202" : answer.code(), 1, Integer::sum);
+      codes.merge(isYes(answer) ? "" + answer.status() : answer.code(), 1, Integer::sum);
     }
     return codes;
   }
 
+  private static boolean isYes(Answer answer) {
+    return answer.status() == 202 || answer.status() == 201;
+  }
+
   /** Waits until every unit is sold and stored, then judges. */
   public void judgeSoldOut(AdminClient admin, SaleReader sales) throws SQLException {
-    assertThat(judge(admin, sales, stock)).as("units sold").isEqualTo(stock);
+    assertThat(judge(admin, sales, offer.stock())).as("units sold").isEqualTo(offer.stock());
   }
 
   /**
@@ -117,15 +123,28 @@ public final class ShardedSale {
    * @return units sold
    */
   public long judge(AdminClient admin, SaleReader sales, long units) throws SQLException {
+    return judge(admin, sales, units, Guarantee.all());
+  }
+
+  /** As {@link #judge}, after Redis has lost a shard. */
+  public long judgeRebuilt(AdminClient admin, SaleReader sales, long units) throws SQLException {
+    List<Guarantee> guarantees = new ArrayList<>(Guarantee.afterFallback());
+    guarantees.add(new RefusalsAreTrue());
+    return judge(admin, sales, units, guarantees);
+  }
+
+  private long judge(AdminClient admin, SaleReader sales, long units, List<Guarantee> guarantees)
+      throws SQLException {
     JsonNode ledger =
         eventually().until(() -> admin.ledger(skuId).json(), read -> isAtRest(read, units));
-    for (JsonNode shard : ledger.path("shards")) {
-      SaleAtRest sale =
-          sales.read(
-              new SaleOffer(
-                  shard.path("skuId").asLong(), PurchasePolicy.ONE_PER_USER, 1, putOnSale(shard)));
-      Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
+    SaleOffer changed =
+        new SaleOffer(skuId, offer.policy(), offer.limit(), units).inShards(offer.shards());
+    List<String> complaints = new ArrayList<>();
+    for (SaleAtRest sale : sales.readAll(changed)) {
+      guarantees.forEach(guarantee -> guarantee.judge(sale, purchases, complaints));
+      new LedgerBalances(admin).judge(sale, purchases, complaints);
     }
+    assertThat(complaints).isEmpty();
     return ledger.path("units").path("confirmed").asLong();
   }
 

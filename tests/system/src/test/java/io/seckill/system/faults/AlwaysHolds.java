@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -108,13 +109,17 @@ final class AlwaysHolds implements AutoCloseable {
     }
   }
 
-  /** |O| + |P| of the sale's partition, which no other sale of the run uses. */
+  /** |O| + |P| of the sale's partitions, which no other sale of the run uses. */
   long waiting(SaleOffer sale) {
-    String stock = redis.get(RedisKeys.stock(sale.skuId()));
+    return sale.inRedis().stream().mapToLong(this::waiting).sum();
+  }
+
+  private long waiting(long id) {
+    String stock = redis.get(RedisKeys.stock(id));
     if (stock != null && stock.startsWith("-")) {
-      violations.add("I3: stock of SKU " + sale.skuId() + " in Redis was " + stock);
+      violations.add("I3: stock of SKU " + id + " in Redis was " + stock);
     }
-    int partition = Partition.ofSku(sale.skuId());
+    int partition = Partition.ofSku(id);
     Set<String> lists = new HashSet<>(SaleReader.privateQueues(redis, partition));
     lists.add(RedisKeys.outbox(partition));
     return (Long) redis.eval(LENGTHS, List.copyOf(lists), List.of());
@@ -123,19 +128,41 @@ final class AlwaysHolds implements AutoCloseable {
   private void look(Statement mysql, SaleOffer sale, long waiting) throws SQLException {
     long sku = sale.skuId();
     long initial = sale.stock();
-    long stock = number(mysql, "SELECT stock FROM products WHERE sku_id = " + sku);
-    String units = "SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = " + sku;
+    String ofSale = ofSale(sale);
+    long stock = number(mysql, "SELECT SUM(stock) FROM products WHERE " + ofSale);
+    String units = "SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE " + ofSale;
     long owned = number(mysql, units + " AND status IN ('CONFIRMED', 'PAID')");
     long returned = number(mysql, units + " AND status NOT IN ('CONFIRMED', 'PAID')");
     check(stock >= 0 && stock == initial - owned, "I1", sku, initial + "-" + owned + "!=" + stock);
+    check(
+        number(
+                mysql,
+                "SELECT COUNT(*) FROM products p WHERE "
+                    + ofSale
+                    + " AND sku_id <> "
+                    + sku
+                    + " AND stock <> initial_stock - (SELECT COALESCE(SUM(o.quantity), 0)"
+                    + " FROM orders o WHERE o.sku_id = p.sku_id"
+                    + " AND o.status IN ('CONFIRMED', 'PAID'))")
+            == 0,
+        "I1",
+        sku,
+        "a shard in MySQL had other units than it was given and did not sell");
     check(waiting <= initial + returned, "I10", sku, waiting + " orders waited in Redis");
-    String totals = OrderTotalSql.wrong("sku_id = " + sku);
+    String totals = OrderTotalSql.wrong(ofSale);
     check(
         number(mysql, "SELECT COUNT(*) FROM (" + totals + ") wrong") == 0,
         "totals",
         sku,
         "a total in MySQL was not that of the rows");
     check(quotasOff(mysql, sale) == 0, "I2", sku, "a quota in MySQL was not what is owned");
+  }
+
+  /** SQL: whether a row is of the sale, or of one of its shards. */
+  private static String ofSale(SaleOffer sale) {
+    return sale.rows().stream()
+        .map(String::valueOf)
+        .collect(Collectors.joining(", ", "sku_id IN (", ")"));
   }
 
   private static long quotasOff(Statement mysql, SaleOffer sale) throws SQLException {
@@ -145,11 +172,11 @@ final class AlwaysHolds implements AutoCloseable {
     return number(
         mysql,
         "SELECT COUNT(*) FROM (SELECT user_id, SUM(counted) counted, SUM(owned) owned FROM ("
-            + "SELECT user_id, owned_count counted, 0 owned FROM user_quota WHERE sku_id = "
-            + sale.skuId()
+            + "SELECT user_id, owned_count counted, 0 owned FROM user_quota WHERE "
+            + ofSale(sale)
             + " UNION ALL SELECT user_id, 0, quantity FROM orders"
-            + " WHERE status IN ('CONFIRMED', 'PAID') AND sku_id = "
-            + sale.skuId()
+            + " WHERE status IN ('CONFIRMED', 'PAID') AND "
+            + ofSale(sale)
             + ") both_sides GROUP BY user_id HAVING SUM(counted) <> SUM(owned) OR SUM(owned) > "
             + sale.limit()
             + ") off");

@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.SaleOffer;
@@ -243,7 +244,7 @@ class FallbackFaultsIT {
   /** Of a gateway that died in the test before it is still unknown what it promised. */
   private FaultRun run(String row) {
     Signals.await("no gateway but the running ones", () -> nodes().size() == 2);
-    return lab.run(row, 4_000, Duration.ofSeconds(8)).begin(300);
+    return lab.runWithShards(row, 4_000, Duration.ofSeconds(8)).begin(300);
   }
 
   private void awaitConfirmed(FaultRun run, int purchases) {
@@ -251,6 +252,11 @@ class FallbackFaultsIT {
     Signals.await(
         purchases + " purchases confirmed by MySQL",
         () -> run.load().confirmed() >= before + purchases);
+    Signals.await(
+        "purchases of the SKU in shards confirmed by MySQL",
+        () ->
+            run.acceptedOrders(run.sale(0)).stream()
+                .anyMatch(order -> OrderId.parse(order).isDecidedByMySql()));
   }
 
   private void awaitReturned(FaultRun run) {
@@ -288,7 +294,8 @@ class FallbackFaultsIT {
   private Set<String> stored(FaultRun run) {
     String skus =
         run.sales().stream()
-            .map(sale -> Long.toString(sale.skuId()))
+            .flatMap(sale -> sale.inRedis().stream())
+            .map(String::valueOf)
             .collect(Collectors.joining(","));
     String sql = "SELECT order_id FROM orders WHERE sku_id IN (" + skus + ")";
     return new HashSet<>(lab.database().rows(sql, row -> row.getString(1)));

@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /**
  * One row of the fault matrix: four sales, a load that buys from them, faults, and the judgement
@@ -97,6 +98,16 @@ public final class FaultRun implements AutoCloseable {
 
   public SaleOffer sale(int index) {
     return sales.get(index);
+  }
+
+  /** Moves of units between the shards of a sale that are finished. */
+  public long moves(int index) {
+    String ids =
+        sale(index).inRedis().stream().map(String::valueOf).collect(Collectors.joining(","));
+    return lab.database()
+        .number(
+            "SELECT COUNT(*) FROM stock_change WHERE change_id LIKE 'move-%' AND state = 'DONE'"
+                + (" AND sku_id IN (" + ids + ")"));
   }
 
   /** The fault itself pays an order, or tries to. */

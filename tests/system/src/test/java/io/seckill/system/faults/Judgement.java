@@ -58,9 +58,10 @@ final class Judgement {
       found.add("RabbitMQ: " + inBroker + " orders in the queues");
     } else {
       for (SaleOffer sale : sales) {
-        SaleAtRest one = lab.sales().read(sale);
-        guarantees.forEach(guarantee -> guarantee.judge(one, purchases, found));
-        read.add(one);
+        for (SaleAtRest one : lab.sales().readAll(sale)) {
+          guarantees.forEach(guarantee -> guarantee.judge(one, purchases, found));
+          read.add(one);
+        }
       }
     }
     if (!load.isDone()) {

@@ -157,6 +157,11 @@ public abstract class PipelineLab implements AutoCloseable {
     return run(row, PlannedPurchase.sales(nextSku, purchases), purchases, over);
   }
 
+  /** As {@link #run(String, int, Duration)}, the first of the sales in shards. */
+  public FaultRun runWithShards(String row, int purchases, Duration over) {
+    return run(row, PlannedPurchase.salesWithShards(nextSku, purchases), purchases, over);
+  }
+
   /** As {@link #run(String)}, of strong sales. */
   public FaultRun runStrong(String row) {
     return runStrong(row, 2_400, Duration.ofSeconds(3));
@@ -169,7 +174,7 @@ public abstract class PipelineLab implements AutoCloseable {
   }
 
   private FaultRun run(String row, List<SaleOffer> sales, int purchases, Duration over) {
-    nextSku += sales.size();
+    nextSku = 1 + sales.stream().mapToLong(SaleOffer::skuId).max().orElseThrow();
     sales.forEach(this::open);
     return new FaultRun(this, row, sales, purchases, over);
   }
@@ -188,6 +193,7 @@ public abstract class PipelineLab implements AutoCloseable {
             sale.limit(),
             sale.stock(),
             sale.decides(),
+            sale.shards(),
             opensAt,
             closesAt);
     if (sale.isStrong()) {

@@ -1,9 +1,11 @@
 package io.seckill.system.faults;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Shards;
 import io.seckill.system.guarantee.SaleOffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * A purchase that one shopper of the load makes.
@@ -11,6 +13,11 @@ import java.util.List;
  * @param after what the shopper does after the purchase is accepted
  */
 record PlannedPurchase(long userId, long skuId, String key, int quantity, After after) {
+
+  private static final int SHARDS = 4;
+
+  /** Among so many users are some of each shard. */
+  private static final long APART = 1_000;
 
   /** What a shopper does after the purchase is accepted. */
   enum After {
@@ -37,26 +44,49 @@ record PlannedPurchase(long userId, long skuId, String key, int quantity, After 
         new SaleOffer(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
   }
 
+  /** The same, the first of them in four shards, in four partitions of their own. */
+  static List<SaleOffer> salesWithShards(long firstSku, int purchases) {
+    List<SaleOffer> sales = new ArrayList<>(sales(firstSku, purchases));
+    SaleOffer first = sales.get(0);
+    sales.set(
+        0,
+        new SaleOffer(firstSku + sales.size(), first.policy(), first.limit(), first.stock())
+            .inShards(SHARDS));
+    return sales;
+  }
+
   /** Returns purchases of all sales in turn. */
   static List<PlannedPurchase> of(List<SaleOffer> sales, int purchases) {
     List<PlannedPurchase> plan = new ArrayList<>();
     for (int i = 0; i < purchases / sales.size(); i++) {
       for (int sale = 0; sale < sales.size(); sale++) {
-        plan.add(purchase(sales.get(sale).skuId(), sale, i));
+        plan.add(purchase(sales.get(sale), sale, i));
       }
     }
     return plan;
   }
 
-  private static PlannedPurchase purchase(long skuId, int sale, int i) {
+  private static PlannedPurchase purchase(SaleOffer offer, int sale, int i) {
+    long skuId = offer.skuId();
     String key = "purchase-" + skuId + "-" + i;
     After after = after(i);
     return switch (sale) {
-      case 0 -> new PlannedPurchase(i % 10 == 9 ? i : i + 1, skuId, key, 1, after);
+      case 0 -> new PlannedPurchase(user(offer, i % 10 == 9 ? i : i + 1), skuId, key, 1, after);
       case 1 -> new PlannedPurchase(1 + i / 3, skuId, key, 1 + i % 2, after);
       case 2 -> new PlannedPurchase(1 + i / 2, skuId, key, 2, after);
       default -> new PlannedPurchase(1 + i % 97, skuId, key, 1 + i % 3, after);
     };
+  }
+
+  /** Of shards the first has more than half of the shoppers, so that units have to move. */
+  private static long user(SaleOffer offer, int n) {
+    if (offer.shards() == 1) {
+      return n;
+    }
+    return LongStream.iterate(APART * n, user -> user + 1)
+        .filter(user -> n % 2 == 0 || Shards.of(user, offer.shards()) == 0)
+        .findFirst()
+        .orElseThrow();
   }
 
   private static After after(int i) {

@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -47,6 +49,7 @@ class RandomScheduleIT {
 
   void judge(FaultRun run) {
     run.judge();
+    assertThat(run.moves(0)).as("units moved between shards").isPositive();
   }
 
   static LongStream seeds() {
@@ -77,7 +80,7 @@ class RandomScheduleIT {
       throws InterruptedException {
     say(name);
     int purchases = (int) ROUND.toSeconds() * PURCHASES_PER_SECOND;
-    try (FaultRun run = lab.run(name, purchases, ROUND)) {
+    try (FaultRun run = lab.runWithShards(name, purchases, ROUND)) {
       List<Fault> choice = Fault.all(lab, run.sale(3), disk);
       RandomSchedule schedule = RandomSchedule.plan(random, choice, ROUND);
       schedule.events().forEach(event -> say("planned " + event));

@@ -12,13 +12,17 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Faults while the units of a SKU move between its shards. */
@@ -67,19 +71,10 @@ class ShardFaultsIT {
   @ValueSource(strings = {Failpoints.MOVE_TAKEN, Failpoints.MOVE_GIVEN})
   void aFrozenMoverWakesInTheMiddleOfAMove(String point) throws SQLException {
     sale.open(lab.admin());
-    lab.consumers().forEach(consumer -> consumer.agent().arm(point, PointAction.PAUSE, 1));
     List<CompletableFuture<Answer>> answers =
-        sale.buy(lab.shops(), sale.users(SHOPPERS, shard -> shard == 2));
-    Signals.await(
-        "a mover in the middle of a move",
-        () -> lab.consumers().stream().anyMatch(one -> one.agent().hasReached(point)));
-    ServiceInstance frozen =
-        lab.consumers().stream().filter(one -> one.agent().hasReached(point)).findFirst().get();
-    lab.consumers().stream()
-        .filter(one -> one != frozen)
-        .forEach(one -> one.agent().release(point));
+        buyUntilAMoverIsAt(point, sale.users(SHOPPERS, shard -> shard == 2));
     Map<String, Integer> codes = ShardedSale.codes(answers); // the other one sells all
-    frozen.agent().release(point);
+    release(point);
 
     assertThat(codes).isEqualTo(Map.of("202", STOCK, "SOLD_OUT", SHOPPERS - STOCK));
     sale.judgeSoldOut(lab.admin(), lab.sales());
@@ -138,6 +133,134 @@ class ShardFaultsIT {
     long sold = sale.judge(lab.admin(), lab.sales(), units);
     assertThat(sold).as("units sold; answers %s", codes).isEqualTo(codes.get("202").longValue());
     assertThat(codes.keySet()).isSubsetOf("202", "PAUSED", "SOLD_OUT");
+  }
+
+  /**
+   * One shard is lost in the middle of a move, the giver or the taker. The others sell on, also
+   * while it is rebuilt; then the move is finished.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    Failpoints.MOVE_TAKEN + ", true",
+    Failpoints.MOVE_TAKEN + ", false",
+    Failpoints.MOVE_POOLED + ", true",
+    Failpoints.MOVE_GIVEN + ", true",
+    Failpoints.MOVE_GIVEN + ", false"
+  })
+  void aShardIsLostInTheMiddleOfAMoveAndRebuilt(String point, boolean isGiver) throws SQLException {
+    sale.open(lab.admin());
+    List<Long> users =
+        sale.users(520, shard -> true).stream() // the others sell, too, and keep some
+            .filter(user -> Shards.of(user, SHARDS) == 2 || user % 3 == 0)
+            .toList();
+    List<CompletableFuture<Answer>> answers = buyUntilAMoverIsAt(point, users);
+    long taker = Shards.id(sku, 2);
+    List<Long> givers =
+        Shards.ids(sku, SHARDS).stream()
+            .filter(shard -> shard != taker && lab.redis().exists(RedisKeys.stockChanges(shard)))
+            .toList();
+    assertThat(givers).isNotEmpty();
+    long lost = isGiver ? givers.get(0) : taker;
+    long epoch = lab.sales().epoch(lost);
+    Signals.await(
+        "MySQL to have its orders",
+        () -> lab.sales().settledOrders(lost) == lab.sales().admissionSeq(lost));
+    lab.redis().del(keys(lost));
+
+    assertOthersSell(lost, 200);
+    CompletableFuture<Answer> rebuild =
+        CompletableFuture.supplyAsync(() -> lab.admin().reconcile(sku));
+    assertOthersSell(lost, 204);
+    assertThat(rebuild.orTimeout(3, TimeUnit.MINUTES).join().text("outcome")).isEqualTo("REBUILT");
+    assertThat(lab.sales().epoch(lost)).isGreaterThan(epoch);
+    release(point);
+
+    assertThat(ShardedSale.codes(answers)).isEqualTo(Map.of("202", users.size()));
+    int left = STOCK - users.size() - 8;
+    List<Long> later = sale.users(600, shard -> shard == 2).subList(200, 600);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
+        .isEqualTo(Map.of("202", left, "SOLD_OUT", 400 - left));
+    assertThat(sale.judgeRebuilt(lab.admin(), lab.sales(), STOCK)).isEqualTo(STOCK);
+  }
+
+  private List<CompletableFuture<Answer>> buyUntilAMoverIsAt(String point, List<Long> users) {
+    lab.consumers().forEach(consumer -> consumer.agent().arm(point, PointAction.PAUSE, 1));
+    List<CompletableFuture<Answer>> answers = sale.buy(lab.shops(), users);
+    Signals.await("a mover in the middle of a move", () -> at(point).isPresent());
+    ServiceInstance frozen = at(point).orElseThrow();
+    lab.consumers().stream()
+        .filter(one -> one != frozen)
+        .forEach(one -> one.agent().release(point)); // it leads when the lock has been silent
+    return answers;
+  }
+
+  private void release(String point) {
+    lab.consumers().forEach(consumer -> consumer.agent().release(point));
+  }
+
+  private Optional<ServiceInstance> at(String point) {
+    return lab.consumers().stream().filter(one -> one.agent().hasReached(point)).findFirst();
+  }
+
+  private String[] keys(long shard) {
+    int buckets = Integer.parseInt(lab.redis().hget(RedisKeys.sku(shard), "bucketCount"));
+    return Stream.concat(
+            Stream.of(RedisKeys.sku(shard), RedisKeys.stock(shard), RedisKeys.stockChanges(shard)),
+            IntStream.range(0, buckets).mapToObj(bucket -> RedisKeys.bucket(shard, bucket)))
+        .toArray(String[]::new);
+  }
+
+  /** Four shoppers of a shard that has lost nothing. */
+  private void assertOthersSell(long lost, int before) {
+    int other = Shards.shard(lost) == 3 ? 1 : 3;
+    List<Long> users = sale.users(before + 4, shard -> shard == other).subList(before, before + 4);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), users))).isEqualTo(Map.of("202", 4));
+  }
+
+  /** A pause stops every shard, and a half move is finished while the sale is paused. */
+  @ParameterizedTest
+  @ValueSource(strings = {Failpoints.MOVE_TAKEN, Failpoints.MOVE_POOLED, Failpoints.MOVE_GIVEN})
+  void theSaleIsPausedAndItsStockChangedInTheMiddleOfAMove(String point) throws SQLException {
+    sale.open(lab.admin());
+    List<CompletableFuture<Answer>> answers =
+        buyUntilAMoverIsAt(point, sale.users(SHOPPERS, shard -> shard == 2));
+    assertThat(lab.admin().changeStock(sku, 30, "added-" + point).text("state")).isEqualTo("DONE");
+    assertThat(lab.admin().changeStock(sku, -10, "withdrawn-" + point).text("state"))
+        .isEqualTo("DONE");
+    assertThat(lab.admin().pause(sku).status()).isEqualTo(200);
+    List<Long> others = sale.users(40, shard -> shard != 2);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), others))).isEqualTo(Map.of("PAUSED", 40));
+    release(point);
+    int sold = ShardedSale.codes(answers).get("202");
+    assertThat(sale.judge(lab.admin(), lab.sales(), STOCK + 20)).isEqualTo(sold);
+
+    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+    List<Long> later =
+        sale.users(2 * SHOPPERS, shard -> shard == 2).subList(SHOPPERS, 2 * SHOPPERS);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
+        .isEqualTo(Map.of("202", STOCK + 20 - sold, "SOLD_OUT", SHOPPERS - STOCK - 20 + sold));
+    assertThat(sale.judge(lab.admin(), lab.sales(), STOCK + 20)).isEqualTo(STOCK + 20);
+  }
+
+  /**
+   * A unit is sold to everyone who asks while one is left: nobody is refused before all of 1,000
+   * are admitted, whether the shoppers are in all of 16 shards, in two, or in one.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {16, 2, 1})
+  void everyUnitIsSoldBeforeAnybodyIsRefused(int used) throws SQLException {
+    ShardedSale large = new ShardedSale(sku, 16, 1_000);
+    large.open(lab.admin());
+
+    List<Long> users =
+        large.users(4_000, shard -> shard < used).stream()
+            .filter(user -> user % 2 == 0)
+            .limit(1_500)
+            .toList();
+    Map<String, Integer> codes = ShardedSale.codes(large.buy(lab.shops(), users));
+
+    assertThat(codes).isEqualTo(Map.of("202", 1_000, "SOLD_OUT", 500));
+    large.judgeSoldOut(lab.admin(), lab.sales());
   }
 
   private void assertSoldOut(List<CompletableFuture<Answer>> answers) throws SQLException {

@@ -13,6 +13,11 @@ import java.util.Set;
 public final class CompensatedOnce implements Guarantee {
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     Set<String> ended = new HashSet<>(sale.aliases());
     sale.orders().stream()

@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class CountersAgree implements Guarantee {
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     SaleCounters counters = sale.counters();
     assertThat(counters.settled())

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Shards;
 import io.seckill.system.shop.Answer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -292,6 +293,33 @@ class GuaranteesTest {
         .doesNotThrowAnyException();
   }
 
+  /** Its shoppers bought from one of two shards, which had ten units of fifteen. */
+  @Test
+  void aSkuInShardsIsJudgedAsAWholeAndEachShardByWhatTheStoresHave() {
+    History history = new History();
+    SaleAtRest shard = history.sale(Shards.id(SKU, 1));
+    SaleOffer offer = new SaleOffer(SKU, PurchasePolicy.LIMITED, 1, 15).inShards(2);
+    SaleAtRest whole = SaleAtRest.together(offer, 5, List.of(shard));
+
+    assertThat(history.complaints(whole)).isEmpty();
+    assertThat(history.complaints(shard)).isEmpty();
+
+    assertThat(history.complaints(SaleAtRest.together(offer, 4, List.of(shard))))
+        .singleElement()
+        .asString()
+        .startsWith("NeverOversold");
+    SaleOffer more = new SaleOffer(SKU, PurchasePolicy.LIMITED, 1, 25).inShards(2);
+    assertThat(history.complaints(SaleAtRest.together(more, 5, List.of(shard, shard))))
+        .anyMatch(complaint -> complaint.startsWith("QuotaHeld"))
+        .anyMatch(complaint -> complaint.startsWith("StoredOnce"));
+    history.mysqlStock--;
+    assertThat(history.complaints(history.sale(Shards.id(SKU, 1))))
+        .anyMatch(complaint -> complaint.startsWith("NeverOversold"))
+        .anyMatch(complaint -> complaint.startsWith("StoresAgree"));
+    history.refuse(8, "while-another-shard-had-units", "SOLD_OUT", ADMITTED_AT + 1);
+    assertThat(history.complaints(whole)).singleElement().asString().startsWith("RefusalsAreTrue");
+  }
+
   @Test
   void anOrderMayEndAsItsShopperAskedWithoutBeingTold() {
     History history = new History();
@@ -410,8 +438,18 @@ class GuaranteesTest {
       return purchases;
     }
 
+    List<String> complaints(SaleAtRest sale) {
+      List<String> complaints = new ArrayList<>();
+      Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases, complaints));
+      return complaints;
+    }
+
     SaleAtRest sale() {
-      SaleOffer offer = new SaleOffer(SKU, PurchasePolicy.LIMITED, 2, stock);
+      return sale(SKU);
+    }
+
+    SaleAtRest sale(long id) {
+      SaleOffer offer = new SaleOffer(id, PurchasePolicy.LIMITED, 2, stock);
       return new SaleAtRest(
           strong ? offer.strong() : offer,
           mysqlStock,

@@ -68,6 +68,14 @@ public final class LedgerBalances implements Guarantee {
     assertThat(answer).as("answered ledger of SKU %d", sale.skuId()).isNotNull();
     assertThat(answer.status()).as("status of %s", answer).isEqualTo(200);
     JsonNode ledger = answer.json();
+    ledger
+        .path("shards")
+        .forEach(
+            shard ->
+                assertThat(shard.path("balanced").asBoolean()).as("balanced: %s", shard).isTrue());
+    assertThat(ledger.path("shards").size())
+        .as("shards in %s", ledger)
+        .isEqualTo(sale.offer().shards() == 1 ? 0 : sale.offer().shards());
     boolean strong = sale.offer().isStrong();
     assertThat(ledger.path("balanced").asBoolean()).as("balanced: %s", ledger).isTrue();
     assertThat(ledger.path("unbalancedSince").isNull()).as("unbalanced since: %s", ledger).isTrue();

@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class NeverOversold implements Guarantee {
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     assertThat(sale.ownedUnits())
         .as("units of SKU %d that shoppers own", sale.skuId())

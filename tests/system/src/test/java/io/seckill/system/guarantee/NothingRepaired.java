@@ -13,6 +13,11 @@ public record NothingRepaired(Explained explained) implements Guarantee {
   private static final String BY_DESIGN = "RESULT_WRITTEN";
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     assertThat(sale.repairs())
         .as("repairs of SKU %d", sale.skuId())

@@ -11,6 +11,11 @@ import java.util.Map;
 public final class QuotaHeld implements Guarantee {
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     if (sale.offer().limit() == 0) {
       return; // UNLIMITED keeps no quota

@@ -1,8 +1,14 @@
 package io.seckill.system.guarantee;
 
+import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
+
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BinaryOperator;
+import java.util.function.Function;
 
 /**
  * What the stores hold about one SKU once traffic has ended and the queues have drained. Names in
@@ -45,6 +51,43 @@ public record SaleAtRest(
     Set<String> traces,
     List<Repaired> repairs,
     SaleCounters counters) {
+
+  /**
+   * A SKU with all that its shards have.
+   *
+   * @param pool units of no shard
+   */
+  public static SaleAtRest together(SaleOffer offer, long pool, List<SaleAtRest> shards) {
+    return new SaleAtRest(
+        offer,
+        pool + shards.stream().mapToLong(SaleAtRest::mysqlStock).sum(),
+        shards.stream().flatMap(shard -> shard.orders.stream()).toList(),
+        set(shards, SaleAtRest::aliases),
+        map(shards, SaleAtRest::charges, Long::sum),
+        map(shards, SaleAtRest::mysqlQuota, Long::sum),
+        pool + shards.stream().mapToLong(SaleAtRest::redisStock).sum(),
+        map(shards, SaleAtRest::redisQuota, Long::sum),
+        set(shards, SaleAtRest::admitted),
+        shards.stream().mapToLong(SaleAtRest::outboxed).sum(),
+        shards.stream().mapToLong(SaleAtRest::inPrivateQueues).sum(),
+        map(shards, SaleAtRest::requests, (one, other) -> one + " and " + other),
+        set(shards, SaleAtRest::compensated),
+        map(shards, SaleAtRest::compensations, (one, other) -> one && other),
+        set(shards, SaleAtRest::traces),
+        shards.stream().flatMap(shard -> shard.repairs.stream()).toList(),
+        shards.stream().map(SaleAtRest::counters).reduce(SaleCounters::plus).orElseThrow());
+  }
+
+  private static <T> Set<T> set(List<SaleAtRest> shards, Function<SaleAtRest, Collection<T>> part) {
+    return shards.stream().flatMap(shard -> part.apply(shard).stream()).collect(toSet());
+  }
+
+  private static <K, V> Map<K, V> map(
+      List<SaleAtRest> shards, Function<SaleAtRest, Map<K, V>> part, BinaryOperator<V> both) {
+    return shards.stream()
+        .flatMap(shard -> part.apply(shard).entrySet().stream())
+        .collect(toMap(Map.Entry::getKey, Map.Entry::getValue, both));
+  }
 
   public long skuId() {
     return offer.skuId();

@@ -11,4 +11,15 @@ package io.seckill.system.guarantee;
  * @param storedSeq highest sequence number that MySQL has
  */
 public record SaleCounters(
-    long admitted, long published, long settled, long aliased, long admissionSeq, long storedSeq) {}
+    long admitted, long published, long settled, long aliased, long admissionSeq, long storedSeq) {
+
+  SaleCounters plus(SaleCounters other) {
+    return new SaleCounters(
+        admitted + other.admitted,
+        published + other.published,
+        settled + other.settled,
+        aliased + other.aliased,
+        admissionSeq + other.admissionSeq,
+        storedSeq + other.storedSeq);
+  }
+}

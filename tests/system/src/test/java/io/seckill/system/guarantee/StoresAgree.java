@@ -6,6 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class StoresAgree implements Guarantee {
 
   @Override
+  public boolean holdsForAShard() {
+    return true;
+  }
+
+  @Override
   public void judge(SaleAtRest sale, Purchases purchases) {
     assertThat(sale.outboxed()).as("orders left in the outbox").isZero();
     assertThat(sale.inPrivateQueues()).as("orders left in private queues").isZero();

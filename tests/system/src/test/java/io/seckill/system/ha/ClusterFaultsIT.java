@@ -20,12 +20,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClusterFailoverOption;
 
 /** Faults of a Redis Cluster of three primaries, each with a replica. */
 @OnChannel(durableIn = "broker")
@@ -135,11 +139,7 @@ class ClusterFaultsIT {
   void aPauseStopsEveryShardWhileAPrimaryIsDead() {
     long sku = SHARDED + 1;
     ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
-    Signals.await(
-        "gateways to know Redis",
-        () ->
-            lab.gateways().stream()
-                .allMatch(gateway -> gateway.sum("seckill_redis_verified") == 1));
+    awaitVerified();
     sale.open(lab.admin());
     RedisServer primary = primaryOf(Shards.id(sku, 0));
     List<Long> hit =
@@ -156,6 +156,133 @@ class ClusterFaultsIT {
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("PAUSED");
     assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("202");
+  }
+
+  /** An operator's mistake: FLUSHALL, so that its replica is empty, too. */
+  @Test
+  void anEmptyPrimaryIsRebuiltWhileTheOtherShardsSell() throws SQLException {
+    losesShards(SHARDED + 2, replica -> {}, (primary, replica) -> call(primary, Jedis::flushAll));
+  }
+
+  /** Its replica was down when it sold, and is promoted by force. */
+  @Test
+  void anOlderReplicaIsPromotedUnderAShard() throws SQLException {
+    losesShards(
+        SHARDED + 3,
+        RedisServer::kill,
+        (primary, replica) -> {
+          primary.kill();
+          replica.restart();
+          Signals.await(
+              "the replica to take over",
+              () -> {
+                call(replica, jedis -> jedis.clusterFailover(ClusterFailoverOption.TAKEOVER));
+                return true;
+              });
+        });
+  }
+
+  /**
+   * The shards on one primary lose orders that MySQL has. The others sell what they have; then
+   * their shoppers wait, and get nothing of the lost shards' units before these are rebuilt.
+   */
+  private void losesShards(
+      long sku, Consumer<RedisServer> before, BiConsumer<RedisServer, RedisServer> loss)
+      throws SQLException {
+    ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
+    awaitVerified();
+    sale.open(lab.admin());
+    String key = RedisKeys.stock(Shards.id(sku, 0));
+    RedisServer primary = redis.primaryOf(key);
+    RedisServer replica = redis.replicaOf(key);
+    List<Long> lost =
+        Shards.ids(sku, SHARDS).stream().filter(id -> primaryOf(id).equals(primary)).toList();
+    List<Long> others = Shards.ids(sku, SHARDS).stream().filter(id -> !lost.contains(id)).toList();
+    assertThat(others).isNotEmpty();
+    before.accept(replica);
+    List<Long> first = sale.users(100, shard -> true);
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), first))).isEqualTo(Map.of("202", 100));
+    Signals.await("MySQL to have them", () -> sum("settled", lost) == seqs(lost));
+    Map<Long, Long> epochs =
+        lost.stream().collect(Collectors.toMap(id -> id, id -> lab.sales().epoch(id)));
+    long given = sum("initial_stock", lost);
+    double quarantined = quarantined();
+
+    loss.accept(primary, replica);
+    Signals.await("gateways to leave them out", () -> quarantined() > quarantined);
+    List<Long> hit =
+        sale.users(120, shard -> lost.contains(Shards.id(sku, (int) shard))).subList(100, 120);
+    assertThat(answers(sale.buyOnce(lab.shops(), hit)))
+        .extracting(Answer::status)
+        .containsOnly(503);
+    List<Long> later =
+        sale.users(2 * STOCK, shard -> !lost.contains(Shards.id(sku, (int) shard))).stream()
+            .filter(user -> !first.contains(user))
+            .limit(STOCK)
+            .toList();
+    List<CompletableFuture<Answer>> waiting = sale.buy(lab.shops(), later);
+    Signals.await("the others to have sold theirs", () -> stocks(others) == 0);
+    double busy = busy();
+    Signals.await("their shoppers to ask for more", () -> busy() > busy + 500);
+    assertThat(waiting.stream().filter(CompletableFuture::isDone).map(Bounded::get))
+        .extracting(ClusterFaultsIT::text)
+        .containsOnly("202");
+    assertThat(sum("initial_stock", lost)).as("units of the lost shards").isEqualTo(given);
+
+    Signals.awaitThat(
+        "the rebuild",
+        () -> {
+          assertThat(lab.admin().reconcile(sku).status()).isEqualTo(200);
+          assertThat(epochs)
+              .allSatisfy((id, was) -> assertThat(lab.sales().epoch(id)).isGreaterThan(was));
+        });
+    assertThat(ShardedSale.codes(waiting)).isEqualTo(Map.of("202", STOCK - 100, "SOLD_OUT", 100));
+    assertThat(sale.judgeRebuilt(lab.admin(), lab.sales(), STOCK)).isEqualTo(STOCK);
+    redis.heal();
+    lab.worksAgain().newProbes();
+  }
+
+  private void awaitVerified() {
+    Signals.await(
+        "gateways to know Redis",
+        () ->
+            lab.gateways().stream()
+                .allMatch(gateway -> gateway.sum("seckill_redis_verified") == 1));
+  }
+
+  private double quarantined() {
+    return lab.gateways().stream()
+        .mapToDouble(one -> one.sum("seckill_quarantined_skus"))
+        .min()
+        .orElse(0);
+  }
+
+  private double busy() {
+    return lab.gateways().stream()
+        .mapToDouble(one -> one.sum("seckill_shard_waits_total", "outcome=\"busy\""))
+        .sum();
+  }
+
+  private long sum(String column, List<Long> shards) {
+    String ids = shards.stream().map(String::valueOf).collect(Collectors.joining(","));
+    return lab.database()
+        .number("SELECT SUM(" + column + ") FROM products WHERE sku_id IN (" + ids + ")");
+  }
+
+  private long seqs(List<Long> shards) {
+    return shards.stream().mapToLong(id -> lab.sales().admissionSeq(id)).sum();
+  }
+
+  private long stocks(List<Long> shards) {
+    return shards.stream()
+        .mapToLong(id -> Long.parseLong(lab.redis().get(RedisKeys.stock(id))))
+        .sum();
+  }
+
+  private static void call(RedisServer node, Consumer<Jedis> call) {
+    try (Jedis jedis = new Jedis(node.host(), node.port())) {
+      call.accept(jedis);
+    }
   }
 
   private static String text(Answer answer) {

@@ -39,7 +39,7 @@ public final class AdminClient {
   private void sell(long skuId, PurchasePolicy policy, int limit, long stock, Decider decides) {
     Instant now = Instant.now();
     Instant opened = now.minusSeconds(60);
-    sell(skuId, policy, limit, stock, decides, opened, now.plus(1, ChronoUnit.DAYS));
+    sell(skuId, policy, limit, stock, decides, 1, opened, now.plus(1, ChronoUnit.DAYS));
   }
 
   /**
@@ -54,9 +54,10 @@ public final class AdminClient {
       int limit,
       long stock,
       Decider decides,
+      int shards,
       Instant opensAt,
       Instant closesAt) {
-    insist(() -> putSku(skuId, policy, limit, stock, decides, opensAt, closesAt));
+    insist(() -> putSku(skuId, policy, limit, stock, decides, shards, opensAt, closesAt));
     insist(() -> preheat(skuId));
     insist(() -> open(skuId));
   }
@@ -79,25 +80,17 @@ public final class AdminClient {
 
   public Answer putSku(long skuId, PurchasePolicy policy, int limit, long stock, Decider decides) {
     Instant now = Instant.now();
-    return putSku(
-        skuId, policy, limit, stock, decides, now.minusSeconds(60), now.plus(1, ChronoUnit.DAYS));
+    Instant opened = now.minusSeconds(60);
+    return putSku(skuId, policy, limit, stock, decides, 1, opened, now.plus(1, ChronoUnit.DAYS));
   }
 
   /** Creates a SKU that is sold in shards, opened a minute ago and closes in a day. */
   public Answer putShardedSku(
       long skuId, PurchasePolicy policy, int limit, long stock, int shards) {
     Instant now = Instant.now();
-    String body =
-        product(
-            skuId,
-            policy,
-            limit,
-            stock,
-            Decider.REDIS,
-            now.minusSeconds(60),
-            now.plus(1, ChronoUnit.DAYS));
-    String sharded = body.replaceFirst("\\{", "{\"shards\":" + shards + ",");
-    return calls.send("PUT", sku(skuId), tokens.operator(), null, sharded);
+    Instant opened = now.minusSeconds(60);
+    Instant closes = now.plus(1, ChronoUnit.DAYS);
+    return putSku(skuId, policy, limit, stock, Decider.REDIS, shards, opened, closes);
   }
 
   /** Creates a SKU with a limit of two units per user, which opens after a while, for a day. */
@@ -109,6 +102,7 @@ public final class AdminClient {
         2,
         stock,
         Decider.REDIS,
+        1,
         opensAt,
         opensAt.plus(1, ChronoUnit.DAYS));
   }
@@ -119,32 +113,24 @@ public final class AdminClient {
       int limit,
       long stock,
       Decider decides,
+      int shards,
       Instant opensAt,
       Instant closesAt) {
-    String body = product(skuId, policy, limit, stock, decides, opensAt, closesAt);
-    return calls.send("PUT", sku(skuId), tokens.operator(), null, body);
-  }
-
-  private static String product(
-      long skuId,
-      PurchasePolicy policy,
-      int limit,
-      long stock,
-      Decider decides,
-      Instant opensAt,
-      Instant closesAt) {
-    return """
-        {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
-         "decides":"%s","opensAt":"%s","closesAt":"%s"}\
+    String body =
         """
-        .formatted(
-            skuId,
-            stock,
-            policy,
-            policy.keepsQuota() ? Integer.toString(limit) : "null",
-            decides,
-            opensAt.truncatedTo(ChronoUnit.SECONDS),
-            closesAt.truncatedTo(ChronoUnit.SECONDS));
+        {"name":"SKU %d","priceCents":1999,"stock":%d,"policy":"%s","limitPerUser":%s,
+         "decides":"%s","shards":%d,"opensAt":"%s","closesAt":"%s"}\
+        """
+            .formatted(
+                skuId,
+                stock,
+                policy,
+                policy.keepsQuota() ? Integer.toString(limit) : "null",
+                decides,
+                shards,
+                opensAt.truncatedTo(ChronoUnit.SECONDS),
+                closesAt.truncatedTo(ChronoUnit.SECONDS));
+    return calls.send("PUT", sku(skuId), tokens.operator(), null, body);
   }
 
   public Answer preheat(long skuId) {
