@@ -29,8 +29,8 @@ class SkuMoverTest {
   private final ShardReader reader =
       new ShardReader(null, null) {
         @Override
-        List<ShardState> read(List<Long> ids) {
-          assertThat(ids).isEqualTo(IDS);
+        List<ShardState> read(List<ExpectedShard> shards) {
+          assertThat(shards).extracting(ExpectedShard::id).isEqualTo(IDS);
           return inRedis;
         }
 
@@ -44,6 +44,11 @@ class SkuMoverTest {
         @Override
         Pool pool(ProductSnapshot sku) {
           return new Pool(0, 7, 0, 0, 0, true);
+        }
+
+        @Override
+        List<ExpectedShard> expected(ProductSnapshot sku) {
+          return IDS.stream().map(id -> new ExpectedShard(id, 1, 0, "")).toList();
         }
       };
   private final SkuMover mover = new SkuMover(table, reader, null);
@@ -67,18 +72,18 @@ class SkuMoverTest {
     written.clear();
     inRedis = states(now);
 
-    mover.renew(sku());
+    mover.renew();
 
     assertThat(String.join(" ", written)).as(name).isEqualTo(shown);
     written.clear();
     inRedis = states(SOLD_OUT);
-    mover.renew(sku());
+    mover.renew();
     assertThat(written).as("after that").hasSize(now.equals(SOLD_OUT) ? 2 : 0);
   }
 
   @Test
   void nothingIsRenewedThatWasNotProven() {
-    mover.renew(sku());
+    mover.renew();
 
     assertThat(written).isEmpty();
   }
@@ -91,7 +96,7 @@ class SkuMoverTest {
     assertThat(written).containsExactly("0=0", "1=1");
     written.clear();
 
-    mover.renew(sku());
+    mover.renew();
 
     assertThat(written).isEmpty();
   }
