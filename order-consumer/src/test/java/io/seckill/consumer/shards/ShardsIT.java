@@ -338,7 +338,9 @@ class ShardsIT {
 
   private static OrderId sell(long shard, long user) {
     redis.hincrBy(RedisKeys.sku(shard), "admittedUnits", 1);
-    return new StoredOrderFixture(consumer).confirmed(shard, user, 1);
+    OrderId sold = new StoredOrderFixture(consumer).confirmed(shard, user, 1);
+    redis.hset(RedisKeys.sku(shard), "seq", consumer.product(shard, "last_seq"));
+    return sold;
   }
 
   private static long stock(long shard) {
