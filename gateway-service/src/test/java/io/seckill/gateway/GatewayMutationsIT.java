@@ -1,5 +1,6 @@
 package io.seckill.gateway;
 
+import io.seckill.gateway.admission.MutantAdmissions;
 import io.seckill.gateway.security.MutantIdentities;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
@@ -70,6 +71,20 @@ class GatewayMutationsIT {
                 IDENTITY + "#isOperator",
                 MutantIdentities.class)
             .caughtBy(OPEN_API_IT + "describesWallets", "403"),
+        Mutation.named("the quota of a user is counted in another user's shard")
+            .calls(
+                "io.seckill.gateway.admission.ShardedPurchases#inShard",
+                "io.seckill.common.sale.Shards#purchased",
+                MutantAdmissions.class)
+            .caughtBy(
+                "io.seckill.gateway.admission.PurchaseIT#"
+                    + "theShardOfAShopperDecidesAndRefusesNothingThatIsLeftElsewhere",
+                "not to be null"),
+        Mutation.named("an empty shard answers before the quota")
+            .text(ADMIT, "s.stock ~= 0 or s.isShard", "s.stock ~= 0")
+            .caughtBy(
+                "io.seckill.gateway.admission.PurchaseIT#aShardRefusesAsOneSaleOfAllUnits",
+                "QUOTA_EXCEEDED"),
         GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
             DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
         GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(

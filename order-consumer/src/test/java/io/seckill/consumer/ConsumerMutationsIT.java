@@ -191,7 +191,7 @@ class ConsumerMutationsIT {
             .constant(
                 "io.seckill.consumer.reconciliation.Schedule", " AND p.sale_phase = 'REDIS'", "")
             .caughtBy(
-                "io.seckill.consumer.reconciliation.ReconciliationIT#missesNoStrongSaleInRedis",
+                "io.seckill.consumer.reconciliation.ScheduleIT#missesNoStrongSaleInRedis",
                 "sales that wait for a rebuild"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
@@ -219,6 +219,14 @@ class ConsumerMutationsIT {
             .caughtBy(
                 SHARDS + "ElsewhereTest#aUnitThatComesBehindTheReaderProvesNothing",
                 "Expecting an empty OptionalLong"),
+        Mutation.named("a returned unit goes to no shard")
+            .constant(
+                ORDERS + "Cancellations",
+                "stock = stock + ? WHERE sku_id = ?",
+                "stock = stock + ? WHERE sku_id < 4503599627370496 AND sku_id = ?")
+            .caughtBy(
+                SHARDS + "ShardsIT#unitsGatherWhereTheyAreAskedForUntilNoneIsLeftAnywhere",
+                "the returned unit"),
         ConsumerMutations.FALLBACK_SELLS_THE_RESERVE.caughtBy(
             FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
             "only the reserve could serve it"),

@@ -62,8 +62,30 @@ class SaleStopper {
     /** Both stores have the stop. */
     record Everywhere(ProductRow product) implements Stopped {}
 
-    /** Only one store has the stop. */
-    record Partly(StopAccepted accepted) implements Stopped {}
+    /**
+     * One of the two stores has the stop; the other follows as soon as it answers.
+     *
+     * @param state PAUSED or CLOSED
+     * @param detail for operators
+     */
+    record Partly(long skuId, SaleState state, Missing awaiting, String detail)
+        implements Stopped {}
+  }
+
+  /** The store that does not have the stop yet. */
+  enum Missing {
+    MYSQL(
+        "Purchases are refused from now on. MySQL follows when order-consumer and MySQL answer;"
+            + " the sale stays stopped until then."),
+    REDIS(
+        "MySQL has the stop. Redis does not answer; order-consumer and the gateways stop the sale"
+            + " there when it does.");
+
+    private final String detail;
+
+    Missing(String detail) {
+      this.detail = detail;
+    }
   }
 
   /**
@@ -118,8 +140,7 @@ class SaleStopper {
     Mono<Stopped> moved =
         consumer.changeState(skuId, stop.target, operator).map(Stopped.Everywhere::new);
     return noted
-        ? moved.onErrorResume(
-            SaleStopper::isUnavailable, e -> partly(skuId, stop, StopAccepted.Store.MYSQL))
+        ? moved.onErrorResume(SaleStopper::isUnavailable, e -> partly(skuId, stop, Missing.MYSQL))
         : moved;
   }
 
@@ -138,7 +159,7 @@ class SaleStopper {
             everywhere ->
                 everywhere
                     ? Mono.just(new Stopped.Everywhere(moved))
-                    : partly(moved.skuId(), stop, StopAccepted.Store.REDIS));
+                    : partly(moved.skuId(), stop, Missing.REDIS));
   }
 
   /** The rows of the shards, as they are now: each has an epoch and a version of its own. */
@@ -154,8 +175,8 @@ class SaleStopper {
         product.skuId(), product.state().name(), product.epoch(), product.stateVersion(), null);
   }
 
-  private static Mono<Stopped> partly(long skuId, Stop stop, StopAccepted.Store awaiting) {
-    return Mono.just(new Stopped.Partly(new StopAccepted(skuId, stop.target, awaiting)));
+  private static Mono<Stopped> partly(long skuId, Stop stop, Missing awaiting) {
+    return Mono.just(new Stopped.Partly(skuId, stop.target, awaiting, awaiting.detail));
   }
 
   /** Whether the outcome is unknown because a store or a service does not answer. */

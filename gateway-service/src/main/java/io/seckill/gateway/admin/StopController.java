@@ -46,15 +46,13 @@ final class StopController {
             "sku=" + skuId,
             stopper.stop(stop, skuId, Caller.operatorOf(exchange)),
             stopped ->
-                stopped instanceof Stopped.Partly partly
-                    ? "awaiting=" + partly.accepted().awaiting()
-                    : "done")
+                stopped instanceof Stopped.Partly partly ? "awaiting=" + partly.awaiting() : "done")
         .map(StopController::entity);
   }
 
   private static ResponseEntity<Object> entity(Stopped stopped) {
     return stopped instanceof Stopped.Everywhere everywhere
         ? ResponseEntity.ok(everywhere.product())
-        : ResponseEntity.accepted().body(((Stopped.Partly) stopped).accepted());
+        : ResponseEntity.accepted().body(stopped);
   }
 }

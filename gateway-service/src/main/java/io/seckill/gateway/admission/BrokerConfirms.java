@@ -49,7 +49,6 @@ final class BrokerConfirms {
     }
   }
 
-  /** The broker has the order. */
   void confirmed(OrderId order) {
     confirmed.add(order);
   }

@@ -12,7 +12,9 @@ import io.seckill.gateway.shards.WaitingPurchase.Outcome;
 import io.seckill.gateway.shards.WaitingPurchase.Waiter;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.contract.ProductRow;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
@@ -87,9 +89,11 @@ final class ShardedPurchases {
     if (isShort(outcome) && mayBeLeft) {
       return Busy.BRIEFLY;
     }
-    return outcome == Refusal.SOLD_OUT && sku != null && sku.stock() > 0
-        ? Refusal.TOO_FEW_LEFT
-        : outcome;
+    if (outcome == Refusal.SOLD_OUT && sku != null && sku.stock() > 0) {
+      return Refusal.TOO_FEW_LEFT;
+    }
+    boolean isSoldOut = sku != null && sku.stock() == 0;
+    return outcome == Refusal.QUOTA_EXCEEDED && isSoldOut ? Refusal.SOLD_OUT : outcome;
   }
 
   private static boolean isShort(Admission outcome) {
@@ -128,20 +132,26 @@ final class ShardedPurchases {
           answer.accept(Refusal.SOLD_OUT);
         }
         case TOO_FEW_LEFT -> answer.accept(Refusal.TOO_FEW_LEFT);
-        case BUSY -> answer.accept(allReachable() ? Busy.BRIEFLY : Busy.WITHOUT_A_SHARD);
+        case BUSY -> {
+          long sku = Shards.sku(attempt.skuId());
+          List<Long> shards = Shards.ids(sku, products.shards(sku));
+          answer.accept(busy(shards, servers, breaker::isOpen));
+        }
       }
     }
+  }
 
-    private boolean allReachable() {
-      long sku = Shards.sku(attempt.skuId());
-      return Shards.ids(sku, products.shards(sku)).stream().allMatch(this::isReachable);
-    }
-
-    private boolean isReachable(long shard) {
-      int partition = Partition.ofSku(shard);
-      return servers.replicationId(partition) != null
-          && !servers.isQuarantined(shard)
-          && !breaker.isOpen(partition);
-    }
+  /**
+   * @param isOpen whether the breaker of a partition is
+   */
+  static Busy busy(List<Long> shards, VerifiedServers servers, IntPredicate isOpen) {
+    boolean allReachable =
+        shards.stream()
+            .allMatch(
+                shard ->
+                    servers.replicationId(Partition.ofSku(shard)) != null
+                        && !servers.isQuarantined(shard)
+                        && !isOpen.test(Partition.ofSku(shard)));
+    return allReachable ? Busy.BRIEFLY : Busy.WITHOUT_A_SHARD;
   }
 }

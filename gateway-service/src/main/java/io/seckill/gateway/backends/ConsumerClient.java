@@ -17,6 +17,8 @@ import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.StrictJson;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -40,23 +42,27 @@ public final class ConsumerClient implements DisposableBean {
 
   private static final String PREFIX = "/internal/v1";
 
-  /** More than order-consumer has connections to MySQL, which are the narrower bound. */
-  private static final int MAX_SHOPPER_CONNECTIONS = 32;
+  /** The kinds of calls, each with connections of its own. */
+  private enum Kind {
+    /** More than order-consumer has connections to MySQL, which are the narrower bound. */
+    SHOPPERS(32),
+    /** Reads of wallets, which payments must not wait for. */
+    WALLETS(8),
+    /** Operators and probes, whom shoppers' payments and cancels must not delay. */
+    OPERATORS(16),
+    /** Of each SKU one report at a time is under way; each is one short transaction. */
+    LOSSES(4),
+    /** As many batches of purchases as a gateway has at once, and those whose time is up. */
+    PURCHASES(8),
+    /** One for heartbeats, one for a transfer: no other call may delay them. */
+    HEARTBEATS(2);
 
-  /** For reads of wallets, which payments must not wait for. */
-  private static final int MAX_WALLET_CONNECTIONS = 8;
+    private final int maxConnections;
 
-  /** For operators and probes, whom shoppers' payments and cancels must not delay. */
-  private static final int MAX_OPERATOR_CONNECTIONS = 16;
-
-  /** Of each SKU one report at a time is under way; each is one short transaction. */
-  private static final int MAX_LOSS_CONNECTIONS = 4;
-
-  /** As many batches of purchases as a gateway has at once, and those whose time is up. */
-  private static final int MAX_PURCHASE_CONNECTIONS = 8;
-
-  /** One for heartbeats, one for a transfer: no other call may delay them. */
-  private static final int MAX_HEARTBEAT_CONNECTIONS = 2;
+    Kind(int maxConnections) {
+      this.maxConnections = maxConnections;
+    }
+  }
 
   /**
    * For a preheat or an edit, which write all of a sale's data to Redis, and for a reconciliation,
@@ -69,28 +75,20 @@ public final class ConsumerClient implements DisposableBean {
   /** This process among all gateways. */
   private final String gateway = "/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
-  private final ConsumerLink shoppers;
-  private final ConsumerLink wallets;
-  private final ConsumerLink operators;
-  private final ConsumerLink losses;
-  private final ConsumerLink purchases;
-  private final ConsumerLink heartbeats;
+  private final Map<Kind, ConsumerLink> links = new EnumMap<>(Kind.class);
   private final Duration timeout;
 
   ConsumerClient(
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.timeout = settings.timeout();
-    this.shoppers =
-        new ConsumerLink("shoppers", MAX_SHOPPER_CONNECTIONS, settings, internal, resources);
-    this.wallets =
-        new ConsumerLink("wallets", MAX_WALLET_CONNECTIONS, settings, internal, resources);
-    this.operators =
-        new ConsumerLink("operators", MAX_OPERATOR_CONNECTIONS, settings, internal, resources);
-    this.losses = new ConsumerLink("losses", MAX_LOSS_CONNECTIONS, settings, internal, resources);
-    this.purchases =
-        new ConsumerLink("purchases", MAX_PURCHASE_CONNECTIONS, settings, internal, resources);
-    this.heartbeats =
-        new ConsumerLink("heartbeats", MAX_HEARTBEAT_CONNECTIONS, settings, internal, resources);
+    for (Kind kind : Kind.values()) {
+      String name = kind.name().toLowerCase(Locale.ROOT);
+      links.put(kind, new ConsumerLink(name, kind.maxConnections, settings, internal, resources));
+    }
+  }
+
+  private ConsumerLink to(Kind kind) {
+    return Objects.requireNonNull(links.get(kind));
   }
 
   /**
@@ -107,9 +105,10 @@ public final class ConsumerClient implements DisposableBean {
       Map<String, String> headers,
       boolean isLong) {
     Duration within = isLong ? LONG_TIMEOUT : timeout;
-    return operators.exchange(
-        new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
-        answer -> answer);
+    return to(Kind.OPERATORS)
+        .exchange(
+            new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
+            answer -> answer);
   }
 
   /** The conservation equation of a SKU, read at most half a second ago. */
@@ -133,22 +132,24 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   private Mono<JsonNode> read(String path) {
-    return operators.exchange(
-        new Request(HttpMethod.GET, PREFIX + path, null, Map.of(), timeout, Requester.GATEWAY),
-        ConsumerAnswer::body);
+    return to(Kind.OPERATORS)
+        .exchange(
+            new Request(HttpMethod.GET, PREFIX + path, null, Map.of(), timeout, Requester.GATEWAY),
+            ConsumerAnswer::body);
   }
 
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
-    return operators.exchange(
-        new Request(
-            HttpMethod.POST,
-            PREFIX + "/skus/" + skuId + "/state",
-            json(new StateRequest(state.name())),
-            Map.of(Operator.HEADER, operator),
-            timeout,
-            Requester.OPERATOR),
-        answer -> answer.as(ProductRow.class));
+    return to(Kind.OPERATORS)
+        .exchange(
+            new Request(
+                HttpMethod.POST,
+                PREFIX + "/skus/" + skuId + "/state",
+                json(new StateRequest(state.name())),
+                Map.of(Operator.HEADER, operator),
+                timeout,
+                Requester.OPERATOR),
+            answer -> answer.as(ProductRow.class));
   }
 
   /**
@@ -157,9 +158,11 @@ public final class ConsumerClient implements DisposableBean {
    * @param action {@code payment} or {@code cancel}
    */
   public Mono<OrderRow> onOrder(OrderId order, String action, long userId) {
-    return shoppers.exchange(
-        request(HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
-        answer -> answer.as(OrderRow.class));
+    return to(Kind.SHOPPERS)
+        .exchange(
+            request(
+                HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
+            answer -> answer.as(OrderRow.class));
   }
 
   /**
@@ -168,9 +171,10 @@ public final class ConsumerClient implements DisposableBean {
    * @param pathAndQuery below the wallet's own path, encoded; empty for the balance
    */
   public Mono<JsonNode> wallet(long userId, String pathAndQuery) {
-    return wallets.exchange(
-        request(HttpMethod.GET, "/wallets/" + userId + pathAndQuery, null, timeout),
-        ConsumerAnswer::body);
+    return to(Kind.WALLETS)
+        .exchange(
+            request(HttpMethod.GET, "/wallets/" + userId + pathAndQuery, null, timeout),
+            ConsumerAnswer::body);
   }
 
   /**
@@ -180,9 +184,10 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Mono<?> reportLostAdmissions(long skuId, long epoch, long seq) {
     LostAdmissions lost = new LostAdmissions(epoch, seq);
-    return losses.exchange(
-        request(HttpMethod.POST, "/skus/" + skuId + "/lost-admissions", lost, timeout),
-        ConsumerAnswer::body);
+    return to(Kind.LOSSES)
+        .exchange(
+            request(HttpMethod.POST, "/skus/" + skuId + "/lost-admissions", lost, timeout),
+            ConsumerAnswer::body);
   }
 
   /**
@@ -195,7 +200,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Decisions decide(StrongPurchases batch, Duration within) {
     Duration shorter = within.compareTo(timeout) < 0 ? within : timeout;
-    return ask(purchases, request(HttpMethod.POST, "/purchases", batch, shorter))
+    return ask(Kind.PURCHASES, request(HttpMethod.POST, "/purchases", batch, shorter))
         .as(Decisions.class);
   }
 
@@ -205,7 +210,7 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when there is no answer within a second
    */
   public HeartbeatAnswer heartbeat(Heartbeat body) {
-    return ask(heartbeats, request(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT))
+    return ask(Kind.HEARTBEATS, request(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT))
         .as(HeartbeatAnswer.class);
   }
 
@@ -215,7 +220,8 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when it is not known whether they are stored; repeat it
    */
   public void transfer(PromiseTransfer part) {
-    var unused = ask(heartbeats, request(HttpMethod.POST, gateway + "/handover", part, timeout));
+    var unused =
+        ask(Kind.HEARTBEATS, request(HttpMethod.POST, gateway + "/handover", part, timeout));
   }
 
   /**
@@ -224,11 +230,11 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when it is not known whether it has ended
    */
   public void deregister() {
-    var unused = ask(heartbeats, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
+    var unused = ask(Kind.HEARTBEATS, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
   }
 
-  private static ConsumerAnswer ask(ConsumerLink link, Request request) {
-    return Objects.requireNonNull(link.send(request).block());
+  private ConsumerAnswer ask(Kind kind, Request request) {
+    return Objects.requireNonNull(to(kind).send(request).block());
   }
 
   private static Request request(
@@ -242,14 +248,11 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
-    return operators.isReady();
+    return to(Kind.OPERATORS).isReady();
   }
 
   @Override
   public void destroy() {
-    Flux.just(shoppers, wallets, operators, losses, purchases, heartbeats)
-        .flatMap(ConsumerLink::close)
-        .then()
-        .block(timeout);
+    Flux.fromIterable(links.values()).flatMap(ConsumerLink::close).then().block(timeout);
   }
 }

@@ -38,14 +38,12 @@ class StoreConfiguration {
         "redis", ProblemCode.REDIS_UNAVAILABLE, REDIS_THREADS, WAITING, REDIS_TIMEOUT);
   }
 
-  /** Redis for probes and operators. */
   @Bean
   BlockingCalls operatorRedisCalls() {
     return new BlockingCalls(
         "operator-redis", ProblemCode.REDIS_UNAVAILABLE, OPERATORS_AT_ONCE, WAITING, REDIS_TIMEOUT);
   }
 
-  /** MySQL for probes and operators. */
   @Bean
   BlockingCalls operatorMysqlCalls() {
     return new BlockingCalls(

@@ -2,24 +2,37 @@ package io.seckill.gateway.catalogue;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.seckill.common.sale.SaleState;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Objects;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** The public page of a SKU. */
+/**
+ * The public page of a SKU: its product from MySQL and its sale from Redis, both cached in memory.
+ * Redis is never queried for a SKU that does not exist, nor for a strong sale.
+ */
 @RestController
 final class SkuPageController {
 
-  private final SkuPages pages;
+  private static final long NEARLY_GONE = 10;
+
+  private final ProductCache products;
+  private final SaleStockCache sales;
   private final Clock clock = Clock.systemUTC();
 
-  SkuPageController(SkuPages pages) {
-    this.pages = pages;
+  SkuPageController(ProductCache products, SaleStockCache sales) {
+    this.products = products;
+    this.sales = sales;
   }
 
   /**
@@ -34,12 +47,45 @@ final class SkuPageController {
 
   @GetMapping("/api/v1/skus/{sku}")
   Mono<Shown> show(@PathVariable String sku) {
-    return pages
-        .of(PathIds.sku(sku))
+    return page(PathIds.sku(sku))
         .map(
             page -> {
               Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
               return new Shown(page, page.onSaleAt(now), now);
             });
+  }
+
+  /**
+   * The page; 404 UNKNOWN_SKU when MySQL has no such product, 503 when a store has not answered for
+   * so long that the cached data is too old.
+   */
+  private Mono<SkuPage> page(long skuId) {
+    return products
+        .find(skuId)
+        .switchIfEmpty(Mono.error(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU)))
+        .flatMap(
+            product ->
+                sales
+                    .of(List.of(product))
+                    .map(found -> page(product, Objects.requireNonNull(found.get(skuId)))));
+  }
+
+  private static SkuPage page(ProductRow product, SaleStockCache.SaleStock sale) {
+    long left = sale.stock() == null ? product.stock() : sale.stock();
+    // Without a sale in the store that decides it nothing is sold in any state of MySQL.
+    boolean open = "OPEN".equals(sale.state()) && product.state() == SaleState.OPEN;
+    return new SkuPage(
+        product.skuId(),
+        product.name(),
+        product.priceCents(),
+        product.policy(),
+        product.limitPerUser(),
+        product.decides(),
+        product.opensAt(),
+        product.closesAt(),
+        product.state().name(),
+        open,
+        left <= 0,
+        left > 0 && left <= product.initialStock() / NEARLY_GONE);
   }
 }

@@ -61,7 +61,7 @@ final class OrderActions {
     return Mono.fromFuture(statuses.of(id, userId))
         .flatMap(
             status -> {
-              OrderView order = StatusProblems.known(status);
+              OrderView order = status.order();
               return order.orderId().equals(id)
                   ? Mono.error(tooEarly(action, order.status()))
                   : call(action, order.orderId(), userId);

@@ -94,7 +94,7 @@ final class OrderController {
 
   private Mono<OrderView> status(String id, ServerWebExchange exchange) {
     return Mono.fromFuture(statuses.of(PathIds.order(id), Caller.of(exchange).userId()))
-        .map(StatusProblems::known);
+        .map(OrderStatuses.Status::order);
   }
 
   private Flux<ServerSentEvent<String>> withHeartbeat(Flux<ServerSentEvent<String>> changes) {

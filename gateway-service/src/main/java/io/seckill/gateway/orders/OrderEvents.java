@@ -98,7 +98,7 @@ final class OrderEvents {
         if (known.order().status().isFinal()) {
           sinks.forEach(FluxSink::complete);
         }
-      } else if (status instanceof OrderStatuses.Status.NotFound) {
+      } else if (status == OrderStatuses.Status.None.NOT_FOUND) {
         // The sale's data is no longer in Redis, and MySQL never had the order.
         sinks.forEach(FluxSink::complete);
       }

@@ -105,7 +105,7 @@ final class OrderRoute implements DirectRoute {
     if (status instanceof OrderStatuses.Status.Known known) {
       return HttpAnswer.json(200, known.order().json());
     }
-    return problem(StatusProblems.of(status), correlationId);
+    return problem(((OrderStatuses.Status.None) status).code, correlationId);
   }
 
   private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {

@@ -8,7 +8,10 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.orders.OrderStatuses.Status.None;
 import io.seckill.gateway.security.RateLimits;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -56,22 +59,35 @@ public class OrderStatuses {
 
   /** The result of a status query. */
   sealed interface Status {
+    /**
+     * @throws ProblemException 404, 429 or 503 when there is no order to show
+     */
+    OrderView order();
+
     /** The order, which belongs to the caller. */
     record Known(OrderView order) implements Status {}
 
-    /** There is no such order, or it is another user's; callers cannot see the difference. */
-    record NotFound() implements Status {}
+    /** No order is shown. */
+    enum None implements Status {
+      /** There is no such order, or it is another user's; callers cannot see the difference. */
+      NOT_FOUND(ProblemCode.UNKNOWN_ORDER),
+      /** This user has queried too many ids of orders that were not found. */
+      TOO_MANY(ProblemCode.TOO_MANY_REQUESTS),
+      /** The status cannot be determined at the moment. */
+      UNAVAILABLE(ProblemCode.STATUS_UNAVAILABLE);
 
-    /** This user has queried too many ids of orders that were not found. */
-    record TooMany() implements Status {}
+      final ProblemCode code;
 
-    /** The status cannot be determined at the moment. */
-    record Unavailable() implements Status {}
+      None(ProblemCode code) {
+        this.code = code;
+      }
+
+      @Override
+      public OrderView order() {
+        throw ProblemException.of(code);
+      }
+    }
   }
-
-  private static final Status NOT_FOUND = new Status.NotFound();
-  private static final Status TOO_MANY = new Status.TooMany();
-  private static final Status UNAVAILABLE = new Status.Unavailable();
 
   /** Never blocks; the future never fails. */
   CompletableFuture<Status> of(OrderId id, long userId) {
@@ -80,12 +96,12 @@ public class OrderStatuses {
       return look(id, userId, sku);
     }
     if (!limits.admitsSearch(userId)) {
-      return CompletableFuture.completedFuture(TOO_MANY);
+      return CompletableFuture.completedFuture(None.TOO_MANY);
     }
     return look(id, userId, null)
         .whenComplete(
             (status, failure) -> {
-              if (!(status instanceof Status.NotFound)) {
+              if (status != None.NOT_FOUND) {
                 limits.found(userId);
               }
             });
@@ -191,7 +207,7 @@ public class OrderStatuses {
                     .order()
                     .filter(stored -> stored.userId() == userId)
                     .map(stored -> better(order, stored, asRedisSays))
-                    .orElse(isAlias(order) ? UNAVAILABLE : asRedisSays));
+                    .orElse(isAlias(order) ? None.UNAVAILABLE : asRedisSays));
   }
 
   /**
@@ -246,9 +262,9 @@ public class OrderStatuses {
   private Status cold(LookupResult<StoredOrder> inMySql, long userId, boolean redisKnows) {
     if (inMySql.order().isPresent()) {
       StoredOrder order = inMySql.order().get();
-      return order.userId() == userId ? new Status.Known(view(order)) : NOT_FOUND;
+      return order.userId() == userId ? new Status.Known(view(order)) : None.NOT_FOUND;
     }
     // A queued order exists only in Redis: without Redis, "not found" would be a guess.
-    return inMySql.known() && redisKnows ? NOT_FOUND : UNAVAILABLE;
+    return inMySql.known() && redisKnows ? None.NOT_FOUND : None.UNAVAILABLE;
   }
 }

@@ -1,10 +1,14 @@
 package io.seckill.gateway.security;
 
 import io.seckill.support.web.DemoMode;
+import io.seckill.support.web.ProblemCode;
 import java.time.Clock;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import reactor.core.publisher.Mono;
 
 /**
  * Creates the beans that verify tokens, which need a secret or a key set, those that issue tokens,
@@ -37,5 +41,18 @@ class SecurityConfiguration {
   @Bean
   RateLimits rateLimits(RateLimitProperties settings, RunningGateways gateways) {
     return new RateLimits(settings, gateways, System::nanoTime);
+  }
+
+  /** Reports out of service, and so not ready, until the issuer's keys have been read once. */
+  @Bean
+  ReactiveHealthIndicator issuerKeysHealthIndicator(TokenVerifier tokens) {
+    return () ->
+        Mono.fromSupplier(
+            () ->
+                tokens.refusal() == ProblemCode.UNAUTHORIZED
+                    ? Health.up().build()
+                    : Health.outOfService()
+                        .withDetail("reason", "seckill.security.jwk-set-uri has not been read yet")
+                        .build());
   }
 }

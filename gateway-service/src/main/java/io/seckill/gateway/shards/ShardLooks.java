@@ -11,6 +11,7 @@ import io.seckill.gateway.shards.ShardLine.Demand;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,9 @@ final class ShardLooks implements DisposableBean {
 
   /** As long as a call of Redis that does not count as slow. */
   private static final Duration WITHIN = Duration.ofMillis(150);
+
+  /** Distinguishes this gateway from the others that ask for the same shard. */
+  private static final String GATEWAY = UUID.randomUUID().toString().substring(0, 8);
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
@@ -60,7 +64,9 @@ final class ShardLooks implements DisposableBean {
 
     Look(long shardId, Demand demand, Consumer<@Nullable ShardStock> seen) {
       this.keys = List.of(RedisKeys.sku(shardId), RedisKeys.stock(shardId));
-      this.args = List.of(Long.toString(demand.units()), Long.toString(demand.waited().toMillis()));
+      this.args =
+          List.of(
+              Long.toString(demand.units()), Long.toString(demand.waited().toMillis()), GATEWAY);
       this.partition = Partition.ofSku(shardId);
       this.seen = seen;
     }

@@ -4,21 +4,24 @@ import io.seckill.gateway.security.WarmUpTokens;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
  * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
  * SKU that is never on sale, until the configured number or time is reached, or a purchase gets no
  * answer. A refusal writes nothing, so no store is changed. The warm-up always ends, and never
- * makes the start fail.
+ * makes the start fail. Until then the gateway is out of service, and so not ready.
  */
 @Component
-final class WarmUp implements SmartLifecycle {
+final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
 
   private static final Logger log = LoggerFactory.getLogger(WarmUp.class);
 
@@ -37,14 +40,16 @@ final class WarmUp implements SmartLifecycle {
     this.ended = settings.requests() == 0;
   }
 
-  /** Whether the warm-up has ended, or was not configured. */
-  boolean hasEnded() {
-    return ended;
-  }
-
-  /** Number of purchases answered, of those configured. */
-  String progress() {
-    return answers.count() + " of " + settings.requests();
+  @Override
+  public Mono<Health> health() {
+    return Mono.fromSupplier(
+        () ->
+            ended
+                ? Health.up().build()
+                : Health.outOfService()
+                    .withDetail(
+                        "reason", "warming up: " + answers.count() + " of " + settings.requests())
+                    .build());
   }
 
   @Override

@@ -15,7 +15,6 @@ import org.springframework.http.MediaType;
  */
 public record HttpAnswer(int status, String contentType, String body, List<Header> headers) {
 
-  /** One header. */
   public record Header(String name, String value) {}
 
   /** An answer in JSON. */

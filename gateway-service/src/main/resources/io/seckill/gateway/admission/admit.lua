@@ -27,7 +27,8 @@
 --
 -- Checks in this order: epoch, request, rules, stock of 0, quota, stock; later purchases of a call see what
 -- earlier ones took. A stock of 0 comes before the quota because most purchases of a sale find it
--- sold out, and it saves them the read of the quota. Pass 1 reads, checks the type of every key and
+-- sold out, and it saves them the read of the quota. Of a shard, a stock of 0 does so only while order-consumer has
+-- counted no unit outside it either: the SKU is not sold out before (docs/adr/0028). Pass 1 reads, checks the type of every key and
 -- decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
 -- purchases. A script is not rolled back, so pass 2 contains nothing that can fail halfway: when
 -- Redis is full, read-only or cannot persist, it refuses the very first write. Ids stay strings: a
@@ -61,6 +62,15 @@ local function failed(answer)
 end
 
 -- include bucket_of.lua
+
+local FIRST_SHARD = 4503599627370496 -- 2^52
+local COUNTED = 1000 -- ms that a count of the units outside a shard is used for
+
+-- Whether no unit was left outside a shard when they were counted.
+local function isLast(hash)
+  local at = match(call('HGET', hash, 'elsewhere') or '', '^0:(%d+)$')
+  return at and now - at >= 0 and now - at < COUNTED
+end
 
 local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
 
@@ -121,7 +131,7 @@ local function load(sku, outbox)
     quota = policy == 'ONE_PER_USER' and 1 or policy == 'LIMITED' and limit or nil,
     most = most, buckets = buckets, seq = seq, settled = settled, expires = expires,
     stock = not failed(stock) and integer(stock) or nil,
-    outbox = outbox, hash = prefix .. 'sku:' .. sku, epoch = epoch,
+    outbox = outbox, hash = prefix .. 'sku:' .. sku, epoch = epoch, isShard = tonumber(sku) >= FIRST_SHARD,
     orders = orders, units = units, newOrders = 0, newUnits = 0,
     bucketPrefix = prefix .. 'bucket:' .. sku .. ':',
     -- Parts that the messages and records of this SKU share.
@@ -197,7 +207,7 @@ local function decide(i)
   if first then
     return writes[first + 8] == quantity and again(writes[first + 4], s, writes[first + 5]) or 'K'
   end
-  local limited = s.quota and s.stock ~= 0
+  local limited = s.quota and (s.stock ~= 0 or s.isShard)
   local found = limited and pcall('HMGET', bucket, request, quota) or pcall('HMGET', bucket, request)
   local seen, units = found[1], found[2]
   if failed(found) then
@@ -235,7 +245,9 @@ local function decide(i)
     if not used then
       return 'B'
     elseif used + n > s.quota then
-      return 'Q'
+      if s.stock ~= 0 or not isLast(s.hash) then
+        return 'Q'
+      end
     end
   end
 

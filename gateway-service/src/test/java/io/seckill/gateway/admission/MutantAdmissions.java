@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -27,6 +28,11 @@ public final class MutantAdmissions {
   /** Answers before the broker has confirmed anything. */
   static void answerConfirmed(BrokerConfirms confirms, Purchase purchase, Queued outcome) {
     purchase.answer(outcome);
+  }
+
+  /** The shard of the next user. */
+  static long purchased(long sku, long userId, int count) {
+    return Shards.purchased(sku, userId + 1, count);
   }
 
   /** Always promises. */

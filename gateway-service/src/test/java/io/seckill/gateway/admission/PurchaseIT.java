@@ -9,11 +9,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.shards.ShardLines;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
@@ -49,6 +51,8 @@ class PurchaseIT {
   private static final int UNTOUCHED = 2;
 
   private static final long SHARDED = 2_001;
+  private static final long COMPARED = 2_002;
+  private static final long UNSHARDED = 1_004;
 
   private static UnifiedJedis redis;
   private static SeededDatabase database;
@@ -132,7 +136,7 @@ class PurchaseIT {
     GatewayAnswer busy = gateway.buy(7, SHARDED, 2, "key-0001");
     assertProblem(busy, 503, "BUSY");
     assertThat(busy.header("Retry-After")).isEqualTo("1");
-    assertThat(redis.hget(RedisKeys.sku(mine.sku()), "asked")).matches("2:\\d{13}");
+    assertThat(redis.hget(RedisKeys.sku(mine.sku()), "asked")).matches("2:\\d{13}@\\w+");
     assertThat(shards).filteredOn(shard -> shard != mine).allMatch(shard -> !asks(shard));
 
     // Units arrive while it waits.
@@ -153,6 +157,94 @@ class PurchaseIT {
     mine.stock(0);
     eventually().until(() -> codeWithElsewhere(mine, 0, 1).equals("SOLD_OUT"));
     eventually().until(() -> gateway.buy(7, SHARDED, 1, "key-0003").code().equals("BUSY"));
+  }
+
+  /** Purchases that one sale of all units refuses, or repeats: user, key, quantity, change. */
+  private static final List<String> REFUSED =
+      List.of(
+          "a repeat,                      7, key-0001,   5, state,  OPEN",
+          "a key with another quantity,   7, key-0001,   2, state,  OPEN",
+          "a sale that is not open,       7, key-0002,   1, state,  PREHEATED",
+          "a sale that is paused,         7, key-0002,   1, state,  PAUSED",
+          "a sale that is closed,         7, key-0002,   1, state,  CLOSED",
+          "more than an order may have,   7, key-0002, 101, state,  OPEN",
+          "a user at the limit,           7, key-0002,   1, state,  OPEN",
+          "more than the limit at once, 109, key-0003,   6, state,  OPEN",
+          "more than is left of all,    109, key-0003,   4, limit,  99",
+          "no limit and too few left,   109, key-0003,   4, policy, UNLIMITED");
+
+  /**
+   * A shard refuses for the reason for which one sale of all units would, also when it is empty and
+   * the others are not, and when nothing is left. User 7 has bought 5 units, the limit.
+   */
+  @Test
+  void aShardRefusesAsOneSaleOfAllUnits() {
+    ProductCache products = gateway.bean(ProductCache.class);
+    database.shardedSale(COMPARED, 4);
+    eventually().until(() -> products.shards(COMPARED) == 4);
+    assertThat(Shards.of(109, 4)).isEqualTo(Shards.of(7, 4));
+    TestSale whole = boughtByUser7(UNSHARDED, UNSHARDED);
+    TestSale shard = boughtByUser7(COMPARED, Shards.purchased(COMPARED, 7, 4));
+    for (String line : REFUSED) {
+      String[] one = line.split(", +", -1);
+      whole.with(one[4], one[5]);
+      shard.with(one[4], one[5]);
+      long user = Long.parseLong(one[1]);
+      int quantity = Integer.parseInt(one[3]);
+      for (int[] spread : new int[][] {{3, 0}, {0, 3}, {2, 1}, {0, 0}}) {
+        whole.stock(spread[0] + spread[1]);
+        shard.stock(spread[0]);
+        String expected = outcome(gateway.buy(user, UNSHARDED, quantity, one[2]));
+        eventually()
+            .atMost(Duration.ofSeconds(10))
+            .untilAsserted(
+                () -> {
+                  shard.with("elsewhere", spread[1] + ":" + System.currentTimeMillis());
+                  assertThat(outcome(gateway.buy(user, COMPARED, quantity, one[2])))
+                      .as("%s: %d in the shard, %d outside", one[0], spread[0], spread[1])
+                      .isEqualTo(expected);
+                });
+      }
+    }
+  }
+
+  private static String outcome(GatewayAnswer answer) {
+    return answer.status() == 202 ? "202" : answer.code();
+  }
+
+  private static TestSale boughtByUser7(long sku, long soldAs) {
+    TestSale sale = TestSale.open(redis, soldAs, PurchasePolicy.LIMITED, 5, 5);
+    redis.sadd(RedisKeys.skus(sale.partition()), Long.toString(soldAs));
+    // A sale that MySQL has is not sold from until it is seen in Redis.
+    eventually().until(() -> gateway.buy(7, sku, 5, "key-0001").status() == 202);
+    return sale;
+  }
+
+  /** None hides what another one needs, and none asks for longer than its purchases wait. */
+  @Test
+  void theDemandsOfSeveralGatewaysAddUp() {
+    TestSale shard =
+        TestSale.open(redis, Shards.id(SHARDED, 1), PurchasePolicy.UNLIMITED, 0, 0)
+            .with("asked", "7:1790000000000@cccc");
+    eventually()
+        .until(
+            () -> {
+              ask(shard, "9", "200", "aaaa");
+              ask(shard, "1", "5", "bbbb");
+              ask(shard, "2", "0", "bbbb");
+              return redis
+                  .hget(RedisKeys.sku(shard.sku()), "asked")
+                  .matches("2:\\d{13}@bbbb 9:\\d{13}@aaaa");
+            });
+  }
+
+  private static void ask(TestSale shard, String... args) {
+    var unused =
+        LuaScript.from(ShardLines.class, "ask.lua")
+            .call(
+                redis,
+                List.of(RedisKeys.sku(shard.sku()), RedisKeys.stock(shard.sku())),
+                List.of(args));
   }
 
   /** The code of a purchase just after the units outside the shard were counted. */

@@ -2,16 +2,22 @@ package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.contract.ProductRow;
 import java.time.Instant;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ShardedPurchasesTest {
+
+  private static final long SKU = 1_001;
 
   /** No units move during a fallback, and yet a no is true. */
   @ParameterizedTest
@@ -26,6 +32,8 @@ class ShardedPurchasesTest {
         "TOO_FEW_LEFT, 3, 2, TOO_FEW_LEFT",
         "TOO_FEW_LEFT, 3, 4, BUSY",
         "QUOTA_EXCEEDED, 1, 9, QUOTA_EXCEEDED",
+        "QUOTA_EXCEEDED, 1, 0, SOLD_OUT",
+        "QUOTA_EXCEEDED, 1, -, QUOTA_EXCEEDED",
         "PAUSED, 1, 9, PAUSED",
       })
   void aShardInMySqlRefusesOnlyWhatNoShardHas(
@@ -36,10 +44,47 @@ class ShardedPurchasesTest {
         .isEqualTo(outcome.equals("BUSY") ? Admission.Busy.BRIEFLY : Refusal.valueOf(outcome));
   }
 
+  /** Units of a shard that cannot be reached do not come within a second. */
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "-",
+      value = {
+        // shards that are not verified, quarantined, behind an open breaker
+        "-, -, -, BRIEFLY",
+        "0, -, -, WITHOUT_A_SHARD",
+        "3, -, -, WITHOUT_A_SHARD",
+        "-, 1, -, WITHOUT_A_SHARD",
+        "-, -, 2, WITHOUT_A_SHARD",
+        "0, 1, 2, WITHOUT_A_SHARD"
+      })
+  void aBusyAnswerSaysWhetherEveryShardCanBeReached(
+      @Nullable Integer unverified,
+      @Nullable Integer quarantined,
+      @Nullable Integer open,
+      Admission.Busy expected) {
+    VerifiedServers servers = new VerifiedServers();
+    for (int shard = 0; shard < 4; shard++) {
+      if (!Integer.valueOf(shard).equals(unverified)) {
+        servers.verified(Partition.ofSku(Shards.id(SKU, shard)), "id");
+      }
+    }
+    long elsewhere = Shards.id(SKU + 1, 0);
+    servers.quarantine(
+        quarantined == null ? Set.of(elsewhere) : Set.of(elsewhere, Shards.id(SKU, quarantined)),
+        1);
+
+    assertThat(
+            ShardedPurchases.busy(
+                Shards.ids(SKU, 4),
+                servers,
+                partition -> open != null && partition == Partition.ofSku(Shards.id(SKU, open))))
+        .isEqualTo(expected);
+  }
+
   private static ProductRow sku(long stock) {
     Instant now = Instant.now();
     return new ProductRow(
-        1_001,
+        SKU,
         "thing",
         1,
         stock,

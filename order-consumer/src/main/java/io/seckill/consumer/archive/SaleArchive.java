@@ -17,4 +17,17 @@ record SaleArchive(
     String startedBy,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant startedAt,
     long orders,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant doneAt) {}
+    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant doneAt) {
+
+  /** The archive of a SKU with that of a shard: as far as the one that is behind. */
+  SaleArchive with(SaleArchive shard) {
+    boolean isBehind = shard.phase.compareTo(phase) < 0;
+    return new SaleArchive(
+        skuId,
+        isBehind ? shard.phase : phase,
+        startedBy,
+        startedAt,
+        orders + shard.orders,
+        isBehind ? shard.doneAt : doneAt);
+  }
+}

@@ -13,7 +13,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
@@ -83,17 +82,20 @@ class SaleArchiver {
    * @throws JedisException when Redis is unavailable and the sale is not a strong one
    */
   SaleArchive begin(long sku, String startedBy) {
-    Optional<SaleArchive> begun = table.find(sku);
-    if (begun.isPresent()) {
-      return begun.get();
-    }
     ProductSnapshot sale =
         ProductRows.find(jdbc, sku).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    sale.shardIds().forEach(shard -> begin(shard, startedBy));
-    refuse(rest.missing(sale));
-    transactions.executeWithoutResult(tx -> begin(sale, startedBy));
-    log.info("sku {}: {} has it archived", sku, startedBy);
-    return table.find(sku).orElseThrow();
+    List<SaleArchive> shards =
+        sale.shardIds().stream().map(shard -> begin(shard, startedBy)).toList();
+    if (table.find(sku).isEmpty()) {
+      refuse(rest.missing(sale));
+      transactions.executeWithoutResult(tx -> begin(sale, startedBy));
+      log.info("sku {}: {} has it archived", sku, startedBy);
+    }
+    SaleArchive whole = table.find(sku).orElseThrow();
+    for (SaleArchive shard : shards) {
+      whole = whole.with(shard);
+    }
+    return whole;
   }
 
   private static void refuse(List<String> missing) {

@@ -1,12 +1,17 @@
 package io.seckill.consumer.audit;
 
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -20,9 +25,13 @@ class AuditTable {
   /** A sale is audited until this long after its closing time. */
   private static final int DAYS_AFTER_CLOSING = 7;
 
-  /** Of a SKU with shards each is audited; its own row has no orders. */
+  /** SQL: of the audits of a day those of SKUs, which have the sums of their shards'. */
+  private static final String OF_SKUS = " WHERE day = DATE(:day) AND sku_id < " + Shards.FIRST_ID;
+
   private static final String DUE =
-      " FROM products p WHERE p.state <> 'NEW' AND p.shards = 1 AND p.opens_at <= :due"
+      " FROM products p WHERE p.state <> 'NEW' AND p.sku_id < "
+          + Shards.FIRST_ID
+          + " AND p.opens_at <= :due"
           + " AND p.closes_at > :due - INTERVAL "
           + DAYS_AFTER_CLOSING
           + " DAY AND NOT EXISTS (SELECT 1 FROM daily_audit a"
@@ -51,8 +60,8 @@ class AuditTable {
             .param("due", UtcColumn.text(due))
             .query(Long.class)
             .single(),
-        jdbc.sql("SELECT COALESCE(SUM(differences), 0) FROM daily_audit WHERE day = DATE(:due)")
-            .param("due", UtcColumn.text(due))
+        jdbc.sql("SELECT COALESCE(SUM(differences), 0) FROM daily_audit" + OF_SKUS)
+            .param("day", UtcColumn.text(due))
             .query(Long.class)
             .single());
   }
@@ -67,8 +76,11 @@ class AuditTable {
         .single();
   }
 
-  /** Replaces the audit of the same sale and day. */
+  /** Replaces the audit of the same sale and day, with those of its shards. */
   void keep(SaleAudit audit) {
+    if (audit.shards() != null) {
+      audit.shards().forEach(this::keep);
+    }
     jdbc.sql(
             "REPLACE INTO daily_audit VALUES"
                 + " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
@@ -104,14 +116,37 @@ class AuditTable {
 
   /** Audits of a day in the order of SKUs. */
   List<SaleAudit> of(LocalDate day, long afterSku, int limit) {
+    Map<Long, List<SaleAudit>> shards =
+        afterSku >= Shards.LARGEST_SKU ? Map.of() : shards(day, afterSku + 1, limit);
     return jdbc.sql(
-            "SELECT * FROM daily_audit WHERE day = ? AND sku_id > ? ORDER BY sku_id LIMIT ?")
-        .params(day.toString(), afterSku, limit)
-        .query((row, number) -> read(row))
+            "SELECT * FROM daily_audit"
+                + OF_SKUS
+                + " AND sku_id > :after ORDER BY sku_id LIMIT :limit")
+        .param("day", day.toString())
+        .param("after", afterSku)
+        .param("limit", limit)
+        .query((row, number) -> read(row, shards.get(row.getLong("sku_id"))))
         .list();
   }
 
-  private static SaleAudit read(ResultSet row) throws SQLException {
+  /**
+   * Audits of the shards of this number of SKUs, and more if some have few.
+   *
+   * @return by SKU, in the order of their numbers
+   */
+  private Map<Long, List<SaleAudit>> shards(LocalDate day, long fromSku, int skus) {
+    return jdbc
+        .sql("SELECT * FROM daily_audit WHERE day = ? AND sku_id >= ? ORDER BY sku_id LIMIT ?")
+        .params(day.toString(), Shards.FIRST_ID + fromSku * Shards.MOST, skus * Shards.MOST)
+        .query((row, number) -> read(row, null))
+        .list()
+        .stream()
+        .sorted(Comparator.comparingInt(audit -> Shards.shard(audit.skuId())))
+        .collect(Collectors.groupingBy(audit -> Shards.sku(audit.skuId())));
+  }
+
+  private static SaleAudit read(ResultSet row, @Nullable List<SaleAudit> shards)
+      throws SQLException {
     String detail = row.getString("detail");
     return new SaleAudit(
         row.getObject("day", LocalDate.class),
@@ -129,7 +164,8 @@ class AuditTable {
         row.getLong("refunds_due"),
         row.getLong("repairs"),
         detail.isEmpty() ? List.of() : List.of(detail.split("\n")),
-        UtcColumn.instant(row, "made_at"));
+        UtcColumn.instant(row, "made_at"),
+        shards);
   }
 
   private static OrderTotals totals(ResultSet row, String state) throws SQLException {

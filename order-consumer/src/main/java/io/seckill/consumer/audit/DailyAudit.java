@@ -3,6 +3,7 @@ package io.seckill.consumer.audit;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.audit.AuditTable.Standing;
 import io.seckill.consumer.audit.SaleCount.Payment;
 import io.seckill.consumer.loading.DatabaseSnapshot;
@@ -24,7 +25,10 @@ import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,7 +140,12 @@ class DailyAudit {
   }
 
   private Optional<SaleAudit> audit(long sku, LocalDate day, Runnable stepEnds) {
-    List<String> inRedis = reconciler.differences(sku, stepEnds);
+    List<Long> shards =
+        snapshots.read(mysql -> mysql.sale(sku)).map(ProductSnapshot::shardIds).orElse(List.of());
+    Map<Long, List<String>> inRedis = new HashMap<>();
+    for (long id : shards.isEmpty() ? List.of(sku) : shards) {
+      inRedis.put(id, reconciler.differences(id, stepEnds));
+    }
     Optional<SaleAudit> made =
         snapshots.read(
             mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, day, inRedis, stepEnds)));
@@ -155,11 +164,29 @@ class DailyAudit {
     }
   }
 
+  /** Counts a SKU with its shards. */
   private SaleAudit count(
-      ProductSnapshot sale,
+      ProductSnapshot sku,
       DatabaseSnapshot mysql,
       LocalDate day,
-      List<String> inRedis,
+      Map<Long, List<String>> inRedis,
+      Runnable stepEnds) {
+    List<SaleAudit> shards =
+        sku.shardIds().stream()
+            .sorted(Comparator.comparingInt(Shards::shard))
+            .map(id -> mysql.sale(id).orElseThrow())
+            .map(shard -> count(shard, 0, mysql, day, inRedis, stepEnds))
+            .toList();
+    long inShards = shards.stream().mapToLong(SaleAudit::units).sum();
+    return count(sku, inShards, mysql, day, inRedis, stepEnds).withShards(shards);
+  }
+
+  private SaleAudit count(
+      ProductSnapshot sale,
+      long inShards,
+      DatabaseSnapshot mysql,
+      LocalDate day,
+      Map<Long, List<String>> inRedis,
       Runnable stepEnds) {
     SaleCount count = new SaleCount();
     add(sale, mysql.stored(), count, stepEnds);
@@ -175,8 +202,9 @@ class DailyAudit {
             stepEnds.run();
           });
     }
-    List<String> differences = new ArrayList<>(count.differences(sale, mysql.totals(sale.skuId())));
-    differences.addAll(inRedis);
+    List<String> differences =
+        new ArrayList<>(count.differences(sale, inShards, mysql.totals(sale.skuId())));
+    differences.addAll(inRedis.getOrDefault(sale.skuId(), List.of()));
     return new SaleAudit(
         day,
         sale.skuId(),
@@ -193,7 +221,8 @@ class DailyAudit {
         count.refundsDue(),
         table.repairs(sale.skuId(), day),
         differences,
-        clock.instant().truncatedTo(ChronoUnit.MICROS)); // as MySQL stores it
+        clock.instant().truncatedTo(ChronoUnit.MICROS), // as MySQL stores it
+        null);
   }
 
   private static void add(

@@ -96,10 +96,12 @@ final class SaleCount {
   }
 
   /**
+   * @param inShards units ever put on sale in shards of it
    * @param totals as the writers have kept them
    * @return one line each
    */
-  List<String> differences(ProductSnapshot sale, Map<OrderFate, OrderTotals> totals) {
+  List<String> differences(
+      ProductSnapshot sale, long inShards, Map<OrderFate, OrderTotals> totals) {
     List<String> found = new ArrayList<>();
     for (OrderFate fate : OrderFate.values()) {
       OrderTotals kept = totals.getOrDefault(fate, OrderTotals.NONE);
@@ -111,10 +113,11 @@ final class SaleCount {
       }
     }
     long sold = of(OrderStatus.CONFIRMED).plus(of(OrderStatus.PAID)).units();
-    if (sale.shards() == 1 && sale.stock() != sale.initialStock() - sold) {
+    long left = sale.initialStock() - inShards - sold;
+    if (sale.stock() != left) {
       found.add(
           "stock is %d; %d units less %d sold are %d"
-              .formatted(sale.stock(), sale.initialStock(), sold, sale.initialStock() - sold));
+              .formatted(sale.stock(), sale.initialStock() - inShards, sold, left));
     }
     if (keepsQuotas(sale) && quotaUnits != sold) {
       found.add("quotas are %d units; %d are sold".formatted(quotaUnits, sold));

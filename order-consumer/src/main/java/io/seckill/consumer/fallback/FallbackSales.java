@@ -241,7 +241,6 @@ public class FallbackSales {
         .update();
   }
 
-  /** SKUs with unknown orders. */
   Set<Long> withUnknownOrders() {
     return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
         .query(Long.class)

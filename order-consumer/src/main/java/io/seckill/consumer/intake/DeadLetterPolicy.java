@@ -1,20 +1,26 @@
 package io.seckill.consumer.intake;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.order.UnsupportedVersionException;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterHeaders;
 import io.seckill.consumer.deadletter.DeadLetterReason;
-import io.seckill.consumer.intake.FailedAttempts.Attempts;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Decides when a message becomes a dead letter, and with which content. Thread-safe. */
+/**
+ * Decides when a message becomes a dead letter, and with which content. Counts itself how often an
+ * order was refused: broker versions count deliveries differently (facts.md 23), and lose the count
+ * when a consumer disconnects. Thread-safe.
+ */
 @Component
 class DeadLetterPolicy {
 
@@ -23,15 +29,30 @@ class DeadLetterPolicy {
 
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-  private final FailedAttempts attempts;
+  /** An order that is evicted from the counts starts at 0 again: it gets a few more attempts. */
+  private static final int MOST_COUNTED = 10_000;
+
+  private final Map<OrderId, Attempts> failed =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<OrderId, Attempts> eldest) {
+          return size() > MOST_COUNTED;
+        }
+      };
   private final IntakeProperties settings;
   private final Clock clock;
 
-  DeadLetterPolicy(FailedAttempts attempts, IntakeProperties settings, Clock clock) {
-    this.attempts = attempts;
+  DeadLetterPolicy(IntakeProperties settings, Clock clock) {
     this.settings = settings;
     this.clock = clock;
   }
+
+  /**
+   * @param count failed attempts since the order was first received or replayed, from 1
+   * @param firstAt Unix ms
+   * @param lastAt Unix ms
+   */
+  record Attempts(int count, long firstAt, long lastAt) {}
 
   /** A message that this release can never read. */
   DeadLetter unreadable(Delivery delivery) {
@@ -62,12 +83,19 @@ class DeadLetterPolicy {
         : deadLetter(delivery, DeadLetterReason.FAILED_TOO_OFTEN, failure.detail(), counted);
   }
 
-  Attempts count(OrderMessage order) {
-    return attempts.add(order.orderId());
+  /** Counts one more failed attempt. */
+  synchronized Attempts count(OrderMessage order) {
+    return failed.merge(
+        order.orderId(),
+        atOnce(),
+        (before, one) -> new Attempts(before.count() + 1, before.firstAt(), one.lastAt()));
   }
 
-  void forget(OrderMessage order) {
-    attempts.forget(order.orderId());
+  /** Forgets an order that is decided or a dead letter. */
+  synchronized void forget(OrderMessage order) {
+    if (!failed.isEmpty()) {
+      failed.remove(order.orderId());
+    }
   }
 
   /** Doubles with each attempt. */

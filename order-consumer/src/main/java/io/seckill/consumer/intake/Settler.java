@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.consumer.deadletter.DeadLetter;
 import io.seckill.consumer.deadletter.DeadLetterPublisher;
-import io.seckill.consumer.intake.FailedAttempts.Attempts;
+import io.seckill.consumer.intake.DeadLetterPolicy.Attempts;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;

@@ -1,13 +1,12 @@
 package io.seckill.consumer.ledger;
 
 import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.ledger.DatabaseSaleCounters.Item;
 import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.OrderTotals;
-import io.seckill.consumer.products.ProductRows;
-import io.seckill.consumer.products.ProductSnapshot;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -80,7 +79,6 @@ class DatabaseBalanceItems {
    */
   record Progress(long epoch, long settled, long deadLetters) {}
 
-  /** Returns the progress of these SKUs. */
   Map<Long, Progress> progress(Collection<Long> skus) {
     return skus.isEmpty() ? Map.of() : inSnapshot(() -> readProgress(skus));
   }
@@ -163,9 +161,17 @@ class DatabaseBalanceItems {
     return strong;
   }
 
-  /** The shards of a SKU; none if it is sold itself. */
-  List<Long> shardIds(long skuId) {
-    return ProductRows.find(jdbc, skuId).map(ProductSnapshot::shardIds).orElse(List.of());
+  /** The shards of those of these SKUs that have some. */
+  Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
+    Map<Long, List<Long>> shards = new HashMap<>();
+    if (!skus.isEmpty()) {
+      read(
+          "SELECT sku_id, shards FROM products WHERE shards > 1 AND state <> 'NEW'"
+              + " AND sku_id IN (:skus)",
+          skus,
+          row -> shards.put(row.getLong(1), Shards.ids(row.getLong(1), row.getInt(2))));
+    }
+    return shards;
   }
 
   /**
@@ -175,7 +181,8 @@ class DatabaseBalanceItems {
    */
   List<Long> watched(int most) {
     return jdbc.sql(
-            "SELECT sku_id FROM products WHERE state <> 'NEW' AND shards = 1"
+            "SELECT sku_id FROM products WHERE state <> 'NEW' AND sku_id < "
+                + Shards.FIRST_ID
                 + " AND closes_at > NOW() - INTERVAL 1 HOUR"
                 + " ORDER BY CASE WHEN state <> 'CLOSED' AND opens_at <= NOW() THEN 0"
                 + " WHEN state = 'CLOSED' THEN 1 ELSE 2 END,"

@@ -9,10 +9,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.LongFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -70,7 +72,12 @@ class LedgerMeters {
     unbalanced.register(
         ledgers.stream().map(ledger -> secondsUnbalanced(ledger, now)).toList(), true);
     queues.register(
-        ledgers.stream().map(SkuLedger::queue).flatMap(LedgerMeters::messages).toList(), true);
+        ledgers.stream()
+            .flatMap(ledger -> ledger.sold().stream())
+            .map(SkuLedger::queue)
+            .flatMap(LedgerMeters::messages)
+            .toList(),
+        true);
     reads.record(took);
   }
 
@@ -110,15 +117,26 @@ class LedgerMeters {
     return terms;
   }
 
-  /** Reports a queue's difference below 0 as 0, because that is no imbalance. */
+  /** Of partitions and queues of shards the largest. */
   private static Map<String, Long> differences(SkuLedger ledger) {
-    SkuLedger.Queue queue = ledger.queue();
     return Map.of(
         "units", ledger.units().difference(),
         "orders", ledger.orders().difference(),
         "mysql", ledger.mysql().difference(),
-        "partition", ledger.partition().difference(),
-        "queue", queue == null ? 0 : Math.max(0, queue.difference()));
+        "partition", largest(ledger, sold -> sold.partition().difference()),
+        "queue", largest(ledger, sold -> ofQueue(sold.queue())));
+  }
+
+  private static long largest(SkuLedger ledger, ToLongFunction<SkuLedger> difference) {
+    return ledger.sold().stream()
+        .map(difference::applyAsLong)
+        .max(Comparator.comparingLong(Math::abs))
+        .orElse(0L);
+  }
+
+  /** Below 0 it is no imbalance. */
+  private static long ofQueue(SkuLedger.@Nullable Queue queue) {
+    return queue == null ? 0 : Math.max(0, queue.difference());
   }
 
   private static Row<?> secondsUnbalanced(SkuLedger ledger, Instant now) {

@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,9 +99,9 @@ public class Ledgers {
    * @throws DataAccessException when MySQL is unavailable
    */
   SkuLedger of(long skuId) {
-    int queue = queueOf(skuId, mysql.strongAmong(Set.of(skuId)));
-    List<Long> shards = queue == NO_QUEUE ? mysql.shardIds(skuId) : List.of();
-    return shards.isEmpty() ? of(skuId, queue) : sharded(skuId, shards);
+    Set<Long> strong = mysql.strongAmong(Set.of(skuId));
+    List<Long> shards = mysql.shardsAmong(strong).get(skuId);
+    return shards == null ? of(skuId, queueOf(skuId, strong)) : sharded(skuId, shards);
   }
 
   /** Units that move while the shards are read unbalance a ledger; not several in a row. */
@@ -159,22 +160,27 @@ public class Ledgers {
 
   /**
    * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
-   * affect the others; strong sales come first, so that they do not wait for Redis.
+   * affect the others, nor does a SKU with shards; strong sales come first, so that they do not
+   * wait for Redis.
    */
   void refresh() {
     long start = System.nanoTime();
     watch(mysql.watched(MAX_SKUS));
     Set<Long> strong = mysql.strongAmong(watched);
-    byQueue(watched, strong)
-        .forEach(
-            (queue, skus) -> {
-              try {
-                readLocked(queue, skus);
-              } catch (JedisException | DataAccessException | TransactionException e) {
-                log.warn("The ledgers of queue {} cannot be read now: {}", queue, e.toString());
-              }
-            });
+    Map<Long, List<Long>> sharded = mysql.shardsAmong(strong);
+    List<Long> whole = watched.stream().filter(sku -> !sharded.containsKey(sku)).toList();
+    byQueue(whole, strong)
+        .forEach((queue, skus) -> readOrWarn("queue " + queue, () -> readLocked(queue, skus)));
+    sharded.forEach((sku, shards) -> readOrWarn("sku " + sku, () -> sharded(sku, shards)));
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
+  }
+
+  private static void readOrWarn(String what, Supplier<Object> read) {
+    try {
+      var unused = read.get();
+    } catch (JedisException | DataAccessException | TransactionException e) {
+      log.warn("The ledgers of {} cannot be read now: {}", what, e.toString());
+    }
   }
 
   private static Map<Integer, List<Long>> byQueue(Collection<Long> skus, Set<Long> strong) {

@@ -119,6 +119,11 @@ record SkuLedger(
    */
   record Queue(String queue, long ready, long unacked, long expected, long difference) {}
 
+  /** The ledgers of what is sold: those of the shards, or this one. */
+  List<SkuLedger> sold() {
+    return shards == null ? List.of(this) : shards;
+  }
+
   /** The items for which a sale that is over still waits; empty when it is at rest. */
   List<String> waiting() {
     List<String> found = new ArrayList<>();

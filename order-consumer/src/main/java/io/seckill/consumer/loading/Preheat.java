@@ -99,7 +99,7 @@ public class Preheat {
     }
     ProductRow row = transactions.execute(tx -> beginInMySql(product.skuId()));
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);
-    return row;
+    return products.readWithShards(row.skuId());
   }
 
   private static void refuseInFallback(Product product) {

@@ -143,7 +143,6 @@ final class SaleLoading {
     }
   }
 
-  /** Returns a writer for the buckets of this sale. */
   BucketWriter writer() {
     return new BucketWriter(redis, sale);
   }

@@ -31,7 +31,7 @@ class Catalogue {
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   ProductRow find(long skuId) {
-    return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
+    return products.readWithShards(skuId);
   }
 
   /**
@@ -56,12 +56,12 @@ class Catalogue {
     edited.stream()
         .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
         .forEach(extension::extend);
-    return new Upserted(edited.get(0).row(), false);
+    return new Upserted(Products.whole(edited.stream().map(Product::row).toList()), false);
   }
 
   /** Returns the SKU's own row first, and then those of its shards. */
   private List<Product> edit(long skuId, ProductRules rules) {
-    List<Product> rows = SkuRows.lock(products, skuId);
+    List<Product> rows = products.lockWithShards(skuId);
     if (rows.isEmpty()) {
       throw Product.unknown();
     }

@@ -1,7 +1,12 @@
 package io.seckill.consumer.products;
 
+import io.seckill.common.sale.Shards;
+import io.seckill.support.contract.ProductRow;
+import io.seckill.support.web.ProblemException;
 import jakarta.persistence.LockModeType;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.data.jpa.repository.Lock;
@@ -16,6 +21,9 @@ public interface Products extends Repository<Product, Long> {
 
   Optional<Product> findBySkuId(long skuId);
 
+  /** Reads rows of one moment. */
+  List<Product> findBySkuIdInOrderBySkuId(Collection<Long> skuIds);
+
   /** Reads the row and locks it until the transaction ends. */
   @Lock(LockModeType.PESSIMISTIC_WRITE)
   @Query("select p from Product p where p.skuId = :skuId")
@@ -28,4 +36,46 @@ public interface Products extends Repository<Product, Long> {
       "select p from Product p where p.state in (PAUSED, CLOSED) and p.rules.closesAt > :now"
           + " and p.phase = REDIS")
   List<Product> findStopped(Instant now);
+
+  /**
+   * Locks the row of the SKU and then those of its shards, in the order of ids, until the caller's
+   * transaction ends.
+   *
+   * @param id of the SKU, or of one of its shards
+   * @return the SKU's own row first; empty if there is none
+   */
+  default List<Product> lockWithShards(long id) {
+    List<Product> rows = new ArrayList<>();
+    lock(Shards.sku(id))
+        .ifPresent(
+            sku -> {
+              rows.add(sku);
+              sku.shardIds().forEach(shard -> rows.add(lock(shard).orElseThrow()));
+            });
+    return rows;
+  }
+
+  /**
+   * The row of a SKU with the units of its shards, all of one moment.
+   *
+   * @throws ProblemException 404 UNKNOWN_SKU
+   */
+  default ProductRow readWithShards(long skuId) {
+    Product sku = findBySkuId(skuId).orElseThrow(Product::unknown);
+    List<Long> ids = new ArrayList<>(sku.shardIds());
+    if (ids.isEmpty()) {
+      return sku.row();
+    }
+    ids.add(skuId);
+    return whole(findBySkuIdInOrderBySkuId(ids).stream().map(Product::row).toList());
+  }
+
+  /**
+   * The same, of rows that were read.
+   *
+   * @param rows the SKU's own row first
+   */
+  static ProductRow whole(List<ProductRow> rows) {
+    return rows.get(0).withUnitsOf(rows.subList(1, rows.size()));
+  }
 }

@@ -1,20 +1,28 @@
 package io.seckill.consumer.reconciliation;
 
+import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -32,19 +40,19 @@ class LostOrders {
   private final RedisListScan lists;
   private final Barriers barriers;
   private final KnownOrders known;
-  private final Resender resender;
+  private final ConfirmingPublisher publisher;
 
   LostOrders(
       RedisSale sales,
       RedisListScan lists,
       Barriers barriers,
       KnownOrders known,
-      Resender resender) {
+      ConfirmingPublisher publisher) {
     this.sales = sales;
     this.lists = lists;
     this.barriers = barriers;
     this.known = known;
-    this.resender = resender;
+    this.publisher = publisher;
   }
 
   /**
@@ -108,7 +116,7 @@ class LostOrders {
     }
     Map<OrderId, AdmissionRecord> sendable = new HashMap<>(missing);
     sendable.values().removeIf(order -> !isSendable(order));
-    Set<OrderId> sent = dryRun || sendable.isEmpty() ? Set.of() : resender.send(sale, sendable);
+    Set<OrderId> sent = dryRun || sendable.isEmpty() ? Set.of() : publish(sale, sendable);
     log.error(
         "sku {}: {} orders were lost, {} of them sent again; {} cannot be sent",
         sale.skuId(),
@@ -118,6 +126,51 @@ class LostOrders {
     List<Repair> repairs = new ArrayList<>();
     missing.forEach((id, order) -> repairs.add(repair(id, order, sent.contains(id))));
     return repairs;
+  }
+
+  /**
+   * Sends with the same id and content, so that a second message of an order that was not lost
+   * after all is a duplicate.
+   *
+   * @param orders with the idempotency keys of their requests
+   * @return orders that the broker has confirmed; the others may have arrived or not
+   */
+  private Set<OrderId> publish(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
+    Map<OrderId, CompletableFuture<Boolean>> confirms = new HashMap<>();
+    orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
+    long deadline = publisher.confirmDeadline();
+    confirms.values().removeIf(confirm -> !ConfirmingPublisher.isConfirmed(confirm, deadline));
+    return confirms.keySet();
+  }
+
+  private static OrderMessage message(ProductSnapshot sale, OrderId id, AdmissionRecord order) {
+    return new OrderMessage(
+        id,
+        order.userId(),
+        sale.skuId(),
+        order.quantity(),
+        Objects.requireNonNull(order.requestId()),
+        sale.policy(),
+        order.epoch(),
+        order.seq(),
+        order.admittedAt(),
+        null);
+  }
+
+  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
+  private CompletableFuture<Boolean> publish(OrderMessage order) {
+    BasicProperties properties =
+        new BasicProperties.Builder()
+            .messageId(order.orderId().toString())
+            .contentType("application/json")
+            .timestamp(new Date())
+            .appId("order-consumer")
+            .build();
+    return publisher.publish(
+        BrokerTopology.ORDERS_EXCHANGE,
+        BrokerTopology.routingKey(order.orderId().partition()),
+        properties,
+        OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
   }
 
   private static boolean isSendable(AdmissionRecord order) {

@@ -177,7 +177,8 @@ public class Reconciler implements SaleReturn {
             found.repairs().counts(),
             found.repairs().first(Report.MOST_SHOWN),
             start,
-            clock.instant());
+            clock.instant(),
+            null);
     meters.count(report.outcome(), found.repairs());
     boolean byOperator =
         !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);

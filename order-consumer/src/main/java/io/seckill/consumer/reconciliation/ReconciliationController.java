@@ -1,5 +1,6 @@
 package io.seckill.consumer.reconciliation;
 
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
@@ -9,8 +10,11 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Clock;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -27,27 +31,23 @@ class ReconciliationController {
 
   private static final Logger log = LoggerFactory.getLogger(ReconciliationController.class);
 
-  private static final List<Outcome> WORST_LAST =
-      List.of(
-          Outcome.NOT_ON_SALE,
-          Outcome.CLEAN,
-          Outcome.REPAIRED,
-          Outcome.REBUILT,
-          Outcome.FOUND,
-          Outcome.LOST,
-          Outcome.UNPROVEN);
-
   private final Reconciler reconciler;
   private final ReconciliationTable table;
   private final Products products;
   private final AuditLog audit;
+  private final Clock clock;
 
   ReconciliationController(
-      Reconciler reconciler, ReconciliationTable table, Products products, AuditLog audit) {
+      Reconciler reconciler,
+      ReconciliationTable table,
+      Products products,
+      AuditLog audit,
+      Clock clock) {
     this.reconciler = reconciler;
     this.table = table;
     this.products = products;
     this.audit = audit;
+    this.clock = clock;
   }
 
   /** The latest reports of a SKU, newest first. */
@@ -70,11 +70,37 @@ class ReconciliationController {
         report -> "outcome=" + report.outcome() + " repairs=" + report.counts());
   }
 
-  /** Of a SKU with shards each is reconciled; the report that needs an operator most is shown. */
   private Report runAll(long skuId, Order order) {
-    return soldIds(skuId).stream().map(id -> run(id, order)).toList().stream()
-        .max(Comparator.comparingInt(report -> WORST_LAST.indexOf(report.outcome())))
-        .orElseThrow();
+    List<Long> ids = soldIds(skuId);
+    return ids.equals(List.of(skuId))
+        ? run(skuId, order)
+        : Report.ofShards(
+            ids.stream()
+                .sorted(Comparator.comparingInt(Shards::shard))
+                .map(shard -> runOrNot(shard, order))
+                .toList());
+  }
+
+  /** A shard that cannot be reconciled now keeps no other from it. */
+  private Report runOrNot(long shard, Order order) {
+    Instant start = clock.instant();
+    try {
+      return run(shard, order);
+    } catch (ProblemException e) {
+      return new Report(
+          null,
+          shard,
+          order.startedBy(),
+          order.dryRun(),
+          Outcome.UNPROVEN,
+          e.problem().text(),
+          0,
+          Map.of(),
+          List.of(),
+          start,
+          clock.instant(),
+          null);
+    }
   }
 
   private List<Long> soldIds(long skuId) {

@@ -97,7 +97,8 @@ class ReconciliationTable {
         Report.count(repairs),
         repairs.stream().limit(Report.MOST_SHOWN).toList(),
         UtcColumn.instant(row, "started_at"),
-        UtcColumn.instant(row, "ended_at"));
+        UtcColumn.instant(row, "ended_at"),
+        null);
   }
 
   private List<Repair> repairs(long reconciliation) {

@@ -1,8 +1,12 @@
 package io.seckill.consumer.reconciliation;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import io.seckill.common.sale.Shards;
 import io.seckill.support.web.SkuIdSerializer;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,6 +20,7 @@ import tools.jackson.databind.annotation.JsonSerialize;
  * @param epoch of the sale when it ended
  * @param counts repairs by kind
  * @param repairs the first {@value #MOST_SHOWN}
+ * @param shards those of a run for all shards of a SKU; null for one sale
  */
 record Report(
     @Nullable Long id,
@@ -28,9 +33,55 @@ record Report(
     Map<RepairKind, Integer> counts,
     List<Repair> repairs,
     @JsonFormat(shape = JsonFormat.Shape.STRING) Instant startedAt,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant endedAt) {
+    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant endedAt,
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<Report> shards) {
 
   static final int MOST_SHOWN = 100;
+
+  private static final List<Outcome> WORST_LAST =
+      List.of(
+          Outcome.NOT_ON_SALE,
+          Outcome.CLEAN,
+          Outcome.REPAIRED,
+          Outcome.REBUILT,
+          Outcome.FOUND,
+          Outcome.LOST,
+          Outcome.UNPROVEN);
+
+  /** The number of the shard that was reconciled; null for a SKU. */
+  @JsonProperty
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  @Nullable Integer shard() {
+    return Shards.isShard(skuId) ? Integer.valueOf(Shards.shard(skuId)) : null;
+  }
+
+  /**
+   * The report of a SKU: the outcome of the shard that needs an operator most, and the findings of
+   * all.
+   *
+   * @param parts at least one
+   */
+  static Report ofShards(List<Report> parts) {
+    Report worst =
+        parts.stream()
+            .max(Comparator.comparingInt(part -> WORST_LAST.indexOf(part.outcome)))
+            .orElseThrow();
+    Map<RepairKind, Integer> counts = new TreeMap<>();
+    parts.forEach(part -> part.counts.forEach((kind, n) -> counts.merge(kind, n, Integer::sum)));
+    return new Report(
+        worst.id,
+        Shards.sku(worst.skuId),
+        worst.startedBy,
+        worst.dryRun,
+        worst.outcome,
+        worst.detail.isEmpty() ? "" : "shard " + worst.shard() + ": " + worst.detail,
+        worst.epoch,
+        counts,
+        parts.stream().flatMap(part -> part.repairs.stream()).limit(MOST_SHOWN).toList(),
+        parts.get(0).startedAt,
+        parts.get(parts.size() - 1).endedAt,
+        parts);
+  }
 
   static Map<RepairKind, Integer> count(List<Repair> repairs) {
     Map<RepairKind, Integer> counts = new TreeMap<>();
@@ -47,6 +98,7 @@ record Report(
 
   Report withId(long row) {
     return new Report(
-        row, skuId, startedBy, dryRun, outcome, detail, epoch, counts, repairs, startedAt, endedAt);
+        row, skuId, startedBy, dryRun, outcome, detail, epoch, counts, repairs, startedAt, endedAt,
+        shards);
   }
 }

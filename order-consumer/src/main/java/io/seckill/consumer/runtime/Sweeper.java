@@ -22,7 +22,7 @@ public final class Sweeper {
     this.rounds = new LoggedRounds(name, work);
   }
 
-  Duration pause() {
+  public Duration pause() {
     return pause;
   }
 

@@ -5,7 +5,6 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
-import io.seckill.consumer.products.SkuRows;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
@@ -73,7 +72,7 @@ class PendingStops {
   }
 
   private Optional<Taken> take(long skuId) {
-    List<Product> locked = SkuRows.lock(products, skuId);
+    List<Product> locked = products.lockWithShards(skuId);
     return states
         .pendingStop(skuId)
         .map(

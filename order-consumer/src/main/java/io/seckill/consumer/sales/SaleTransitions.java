@@ -9,7 +9,6 @@ import io.seckill.consumer.loading.RedisSafety;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.products.SkuRows;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -72,10 +71,10 @@ public class SaleTransitions {
       throw illegal(product.state());
     }
     sold(product).filter(ProductRow::redisDecides).forEach(row -> refuseUnfit(row, from));
-    return openRows(skuId).stream()
-        .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
-        .toList()
-        .get(0);
+    return Products.whole(
+        openRows(skuId).stream()
+            .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
+            .toList());
   }
 
   /** The rows of the products that are bought. */
@@ -143,7 +142,7 @@ public class SaleTransitions {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {
-    return openRows(skuId).get(0);
+    return Products.whole(openRows(skuId));
   }
 
   private List<ProductRow> openRows(long skuId) {
@@ -174,7 +173,7 @@ public class SaleTransitions {
     rows.stream()
         .filter(ProductRow::redisDecides) // a fallback may have ended
         .forEach(row -> follow(row, noted.getOrDefault(row.skuId(), new Noted(null, true))));
-    return rows.get(0);
+    return Products.whole(rows);
   }
 
   private void follow(ProductRow row, Noted noted) {
@@ -210,7 +209,7 @@ public class SaleTransitions {
   private List<ProductRow> move(long skuId, SaleState target, Map<Long, Long> known) {
     return transactions.execute(
         tx -> {
-          List<Product> rows = SkuRows.lock(products, skuId);
+          List<Product> rows = products.lockWithShards(skuId);
           if (rows.isEmpty()) {
             throw Product.unknown();
           }

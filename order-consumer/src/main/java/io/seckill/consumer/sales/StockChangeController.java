@@ -1,6 +1,7 @@
 package io.seckill.consumer.sales;
 
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.products.Products;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -22,10 +23,12 @@ class StockChangeController {
   private static final int MAX_REASON = 200;
 
   private final StockChanges changes;
+  private final Products products;
   private final AuditLog audit;
 
-  StockChangeController(StockChanges changes, AuditLog audit) {
+  StockChangeController(StockChanges changes, Products products, AuditLog audit) {
     this.changes = changes;
+    this.products = products;
     this.audit = audit;
   }
 
@@ -69,7 +72,10 @@ class StockChangeController {
 
   private Outcome outcome(StockChange change) {
     return new Outcome(
-        change.changeId(), change.delta(), change.state(), changes.stock(change.skuId()));
+        change.changeId(),
+        change.delta(),
+        change.state(),
+        products.readWithShards(change.skuId()).stock());
   }
 
   private static String changeId(@Nullable String key) {

@@ -119,10 +119,6 @@ class StockChanges {
     return driven;
   }
 
-  long stock(long skuId) {
-    return sale(skuId).stock();
-  }
-
   @Bean
   Sweeper stockChangeSweeper() {
     return new Sweeper("stock-change-sweep", PAUSE, this::sweep);

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.StockMoves;
@@ -22,7 +23,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Looks at the SKUs with shards that are on sale, in one of several processes: that saves work, and
@@ -33,10 +33,12 @@ class ShardMover {
 
   private static final Logger log = LoggerFactory.getLogger(ShardMover.class);
 
-  private static final Duration ROUND = Duration.ofMillis(25);
+  /** While no SKU with shards is on sale. */
+  private static final Duration REST = Duration.ofSeconds(1);
 
   /**
-   * How soon a sale that was opened is looked at, and another process notices that this one ended.
+   * How soon another sale that was opened is looked at, and another process notices that this one
+   * ended.
    */
   private static final Duration REFRESH = Duration.ofMillis(500);
 
@@ -50,7 +52,6 @@ class ShardMover {
   private final Map<Long, Long> due = new HashMap<>();
   private final Map<Long, Long> looked = new ConcurrentHashMap<>();
   private List<ProductSnapshot> sales = List.of();
-  private long refreshed = System.nanoTime() - REFRESH.toNanos();
   private @Nullable RunLock lock;
 
   ShardMover(
@@ -76,21 +77,31 @@ class ShardMover {
 
   @Bean
   Sweeper shardSweeper() {
-    return new Sweeper("shards", ROUND, this::round);
+    return new Sweeper("shards", REST, this::round);
   }
 
-  /** Looks at each SKU whose time has come. */
+  /** Looks at the SKUs on sale until there is none, or this process does not lead. */
   void round() {
-    long now = System.nanoTime();
-    if (now - refreshed >= REFRESH.toNanos()) {
-      refreshed = now;
+    refresh();
+    while (!sales.isEmpty() && !Thread.currentThread().isInterrupted()) {
+      lookUntil(System.nanoTime() + REFRESH.toNanos());
       refresh();
     }
-    for (ProductSnapshot sku : sales) {
-      if (System.nanoTime() - due.getOrDefault(sku.skuId(), now) >= 0) {
-        Duration rest = look(sku);
-        due.put(sku.skuId(), System.nanoTime() + rest.toNanos());
+  }
+
+  /** Looks at each SKU when its time has come. */
+  private void lookUntil(long end) {
+    while (System.nanoTime() - end < 0 && !Thread.currentThread().isInterrupted()) {
+      long next = end;
+      for (ProductSnapshot sku : sales) {
+        long time = due.getOrDefault(sku.skuId(), System.nanoTime());
+        if (System.nanoTime() - time >= 0) {
+          time = System.nanoTime() + look(sku).toNanos();
+        }
+        due.put(sku.skuId(), time);
+        next = time - next < 0 ? time : next;
       }
+      Pause.nanos(next - System.nanoTime());
     }
   }
 
@@ -100,7 +111,7 @@ class ShardMover {
       Duration rest = mover.look(sku);
       looked.put(sku.skuId(), System.nanoTime());
       return rest;
-    } catch (DataAccessException | TransactionException e) {
+    } catch (RuntimeException e) { // the other SKUs go on
       log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
       mover.renew(sku);
       return REFRESH;

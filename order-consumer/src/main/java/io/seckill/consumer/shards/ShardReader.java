@@ -49,19 +49,21 @@ class ShardReader {
     return states;
   }
 
-  private static ShardState state(long id, List<?> reply) {
+  /** Purchases wait at several gateways for units of one shard. */
+  static ShardState state(long id, List<?> reply) {
     long now = (Long) reply.get(0);
+    long units = 0;
+    long longest = 0;
     Matcher asked = ASKED.matcher(String.valueOf(reply.get(4)));
-    long age = asked.matches() ? now - Long.parseLong(asked.group(2)) : ASKED_MS;
-    boolean waits = age < ASKED_MS && age > -ASKED_MS;
+    while (asked.find()) {
+      long age = now - Long.parseLong(asked.group(2));
+      if (Math.abs(age) < ASKED_MS) {
+        units += Long.parseLong(asked.group(1));
+        longest = Math.max(longest, age);
+      }
+    }
     return new ShardState(
-        id,
-        now,
-        (Long) reply.get(1),
-        (Long) reply.get(2),
-        (Long) reply.get(3),
-        waits ? Long.parseLong(asked.group(1)) : 0,
-        waits ? age : 0);
+        id, now, (Long) reply.get(1), (Long) reply.get(2), (Long) reply.get(3), units, longest);
   }
 
   /**

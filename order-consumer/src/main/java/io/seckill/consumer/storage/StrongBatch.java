@@ -3,6 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.storage.OrderTable.Request;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
 import io.seckill.support.contract.StrongDecision;
@@ -75,13 +76,13 @@ final class StrongBatch {
     if (closed != null || quantity > sale.maxPerOrder()) {
       Outcome refused = closed == null ? Outcome.QUANTITY : closed;
       return sale.reserved() > 0 ? Outcome.BUSY : refused;
-    } else if (stock == 0) {
+    } else if (stock == 0 && !Shards.isShard(purchase.skuId())) { // of a shard it proves nothing
       return Outcome.SOLD_OUT;
     } else if (sale.rules().keepsQuota()
         && owned.getOrDefault(purchase.userId(), 0) + quantity > sale.rules().limit()) {
       return Outcome.QUOTA_EXCEEDED;
     } else if (stock < quantity) {
-      return Outcome.TOO_FEW_LEFT;
+      return stock == 0 ? Outcome.SOLD_OUT : Outcome.TOO_FEW_LEFT;
     }
     return stock - sale.reserved() < quantity ? Outcome.BUSY : null;
   }

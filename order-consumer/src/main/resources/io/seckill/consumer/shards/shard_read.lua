@@ -1,6 +1,6 @@
 -- shard_read.lua: what a shard has, and what is asked of it, at one moment.
 -- KEYS  1 the shard's hash  2 its stock    one hash tag, so one cluster slot
--- reply {Unix ms, epoch, stock, units admitted, asked}: asked as a gateway wrote it, "" for nothing
+-- reply {Unix ms, epoch, stock, units admitted, asked}: asked as gateways wrote it, "" for nothing
 --       {} while the shard is not in Redis, is being loaded, or cannot be read
 -- Stock and admitted units together change only when units are added, withdrawn or returned.
 

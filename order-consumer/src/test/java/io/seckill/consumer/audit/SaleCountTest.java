@@ -35,6 +35,7 @@ class SaleCountTest {
     private final Map<OrderFate, OrderTotals> totals = new EnumMap<>(OrderFate.class);
     private final Map<Long, Long> quotas = new TreeMap<>(Map.of(1L, 2L, 2L, 3L));
     private long stock = 5;
+    private long inShards;
     private boolean archived;
 
     Sale() {
@@ -60,7 +61,7 @@ class SaleCountTest {
     }
 
     List<String> differences() {
-      return count().differences(snapshot(), totals);
+      return count().differences(snapshot(), inShards, totals);
     }
 
     private ProductSnapshot snapshot() {
@@ -112,6 +113,7 @@ class SaleCountTest {
   static Stream<Arguments> wrongSales() {
     return Stream.of(
         wrong(s -> s.stock = 6, "stock is 6; 10 units less 5 sold are 5"),
+        wrong(s -> s.inShards = 1, "stock is 5; 9 units less 5 sold are 4"),
         wrong(s -> s.quotas.put(1L, 1L), "quotas are 4 units; 5 are sold"),
         wrong(
             s -> s.totals.remove(OrderFate.CANCELLED),

@@ -4,78 +4,21 @@ import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
-import io.seckill.consumer.testing.OrderFlood;
-import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.testing.TestServers;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
-@ExtendWith(TestServers.class)
-class FallbackIT {
-
-  private static final AtomicLong NEXT_SKU = new AtomicLong(31_000);
-  private static final int GATEWAY = 1;
-
-  @AutoClose
-  private static final TestConsumer consumer =
-      TestConsumer.start(
-          Map.of(
-              "seckill.fallback", "automatic",
-              "seckill.reconciliation.barrier-timeout", "20s",
-              "pause.fallbackControlSweeper", "50ms",
-              "pause.fallbackLookSweeper", "100ms"));
-
-  private static final FallbackFixture fallback = new FallbackFixture(consumer);
-  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
-  @AutoClose private static final OrderFlood broker = new OrderFlood(consumer.vhost());
-
-  private final AdmittedSale sale =
-      new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
-  private final long sku = sale.sku;
-  private final String path = "/internal/v1/skus/" + sku;
-
-  @BeforeEach
-  void nothingIsReservedForOthers() {
-    execute("DELETE FROM gateway_node");
-  }
-
-  @AfterEach
-  void comeBack() {
-    consumer.redis().del(RedisKeys.stockChanges(sku));
-    execute("DELETE FROM gateway_node");
-    if (!fallback.state().equals("REDIS")) {
-      fallback.comeBack();
-    }
-    ledger.check();
-    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
-    sale.forget(); // or its orders that went nowhere would be expected in the queue
-  }
+class FallbackIT extends SaleInFallback {
 
   @Test
   void nobodyDecidesUntilThePromisesOfGatewaysAreKnown() {
@@ -381,367 +324,6 @@ class FallbackIT {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void redisGetsEverythingBack(boolean isEmpty) {
-    OrderMessage promised = sale.admit(7, 2);
-    OrderMessage onItsWay = sale.admit(8, 1);
-    fallback.enterWith(GATEWAY, admitted(sku, 1, 3), promised);
-    JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
-    JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
-    call(promised.orderId().toString(), 7, "cancel");
-    broker.publish(onItsWay);
-    ledger.awaitOrders(sku, 4);
-    fallback.assertBalanced(sku);
-    if (isEmpty) {
-      sale.forget();
-    }
-
-    fallback.comeBack();
-
-    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, reserved_units)"))
-        .isEqualTo("REDIS NO 0");
-    assertThat(sale.field("epoch")).isEqualTo("3").isEqualTo(fallback.product(sku, "epoch"));
-    assertThat(sale.field("state")).isEqualTo("OPEN");
-    assertThat(sale.field("stateVersion")).isEqualTo(fallback.product(sku, "state_version"));
-    assertThat(sale.stock()).isEqualTo(16).isEqualTo(ledger.stock(sku));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-    assertThat(fallback.buy(sku, 11)).isEqualTo("BUSY");
-
-    call(paid.path("orderId").asString(), 10, "payment");
-    call(bought.path("orderId").asString(), 9, "cancel");
-    eventually().untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
-    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(18));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  @Test
-  void mySqlSellsOnWhenRedisGoesAwayDuringTheReturn() throws SQLException {
-    fallback.enterWith(GATEWAY, "");
-    JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
-    execute("DELETE FROM gateway_node");
-    Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-
-    assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
-    assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
-    call(bought.path("orderId").asString(), 9, "cancel");
-    assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku)).isOne();
-    fallback.assertBalanced(sku);
-    long epoch = fallback.number(sku, "epoch");
-    long term = fallback.view().path("term").longValue();
-
-    whileBeating("UNUSABLE", 1_000, "ENTERING");
-    execute("DELETE FROM gateway_node");
-    fallback.awaitState("MYSQL");
-
-    assertThat(fallback.number(sku, "epoch")).isGreaterThan(epoch);
-    assertThat(fallback.view().path("term").longValue()).isEqualTo(term + 1);
-    assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
-    fallback.assertBalanced(sku);
-
-    loading.close();
-    fallback.comeBack();
-    assertThat(sale.stock()).isEqualTo(19);
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  @Test
-  void unitsThatAreReturnedDuringTheLoadingReachRedis() throws SQLException {
-    OrderMessage promised = sale.admit(7, 2);
-    fallback.enterWith(GATEWAY, "", promised);
-    execute("DELETE FROM gateway_node");
-    Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-
-    call(promised.orderId().toString(), 7, "cancel");
-    loading.close();
-    fallback.awaitState("REDIS");
-
-    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(20));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  /** Redis learns what was bought, paid and cancelled after the loading had begun. */
-  @Test
-  void mySqlSellsOnWhileALargeSaleIsLoaded() {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    fallback.sell(sku, 30_000, 1_000);
-    JsonNode cancelled = fallback.buy(sku, 9, "key-00000001", 2);
-    JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-    eventually()
-        .pollInterval(Duration.ofMillis(5))
-        .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
-
-    JsonNode bought = fallback.buy(sku, 11, "key-00000003", 3);
-    call(cancelled.path("orderId").asString(), 9, "cancel");
-    call(paid.path("orderId").asString(), 10, "payment");
-    JsonNode regretted = fallback.buy(sku, 12, "key-00000004", 1);
-    call(regretted.path("orderId").asString(), 12, "cancel");
-    assertThat(fallback.product(sku, "fallback")).as("still").isEqualTo("LOADING");
-    long sold = 0;
-    Map<String, Long> nanos = new HashMap<>();
-    long user = 1_000;
-    long last = System.nanoTime();
-    String before;
-    do {
-      before = fallback.product(sku, "fallback");
-      sold += fallback.buy(sku, ++user).equals("CONFIRMED") ? 1 : 0;
-      long now = System.nanoTime();
-      nanos.merge(before, now - last, Long::sum);
-      last = now;
-    } while (!before.equals("NO"));
-
-    assertThat(bought.path("outcome").asString()).isEqualTo("CONFIRMED");
-    assertThat(sold).as("sold while the rest was loaded").isPositive();
-    assertThat(nanos.getOrDefault("RETURNING", 0L))
-        .as("sold by nobody, of %s", nanos)
-        .isLessThan(nanos.get("LOADING"));
-    assertThat(letter(bought, 11)).isEqualTo("C");
-    eventually().untilAsserted(() -> assertThat(letter(paid, 10)).isEqualTo("P"));
-    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(ledger.stock(sku)));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  /** What keeps Redis from taking a sale. */
-  private enum Obstacle {
-    FOREIGN_STOCK,
-    FOREIGN_STOPS,
-    FULL,
-    NO_REPLICAS
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void mySqlSellsOnWithoutAPauseWhileRedisCannotTakeTheSale(Obstacle obstacle) {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    long epoch = fallback.number(sku, "epoch");
-    put(obstacle);
-    try {
-      eventually().until(() -> fallback.leave().status() == 200);
-      awaitFailureToReturn();
-      assertThat(fallback.product(sku, "CONCAT_WS(' ', fallback, epoch)"))
-          .isEqualTo("ACTIVE " + epoch);
-      assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
-      long term = fallback.view().path("term").longValue();
-      assertThat(fallback.enter()).as("entered again").isEqualTo(term + 1);
-      fallback.awaitState("MYSQL");
-      assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
-    } finally {
-      remove(obstacle);
-    }
-    fallback.comeBack();
-    assertThat(sale.stock()).isEqualTo(18);
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  @Tag("proof")
-  @ParameterizedTest
-  @EnumSource(names = {"FULL", "NO_REPLICAS"})
-  void mySqlSellsOnWhenRedisRefusesInTheMiddleOfLoading(Obstacle obstacle) {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    fallback.sell(sku, 30_000, 1_000);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-    eventually()
-        .pollInterval(Duration.ofMillis(5))
-        .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
-    put(obstacle);
-    try {
-      awaitFailureToReturn();
-      assertThat(fallback.product(sku, "fallback")).isNotEqualTo("NO");
-      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
-    } finally {
-      remove(obstacle);
-    }
-    fallback.awaitState("REDIS");
-    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(ledger.stock(sku)));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  private void put(Obstacle obstacle) {
-    switch (obstacle) {
-      case FOREIGN_STOCK -> {
-        consumer.redis().del(RedisKeys.stock(sku));
-        consumer.redis().sadd(RedisKeys.stock(sku), "foreign");
-      }
-      case FOREIGN_STOPS -> consumer.redis().set(stops(), "foreign");
-      case FULL -> configure("maxmemory", "1");
-      case NO_REPLICAS -> configure("min-replicas-to-write", "1");
-    }
-  }
-
-  private void remove(Obstacle obstacle) {
-    switch (obstacle) {
-      case FOREIGN_STOCK -> consumer.redis().del(RedisKeys.stock(sku));
-      case FOREIGN_STOPS -> consumer.redis().del(stops());
-      case FULL -> configure("maxmemory", "0");
-      case NO_REPLICAS -> configure("min-replicas-to-write", "0");
-    }
-  }
-
-  private String stops() {
-    return RedisKeys.stops(Partition.ofSku(sku));
-  }
-
-  private static void configure(String setting, String value) {
-    consumer.redis().configSet(setting, value);
-  }
-
-  private void awaitFailureToReturn() {
-    FallbackReturn back = consumer.bean(FallbackReturn.class);
-    eventually().until(() -> !back.failure(sku).isEmpty());
-  }
-
-  @Test
-  void aSaleWhoseLoadingFailsIsSoldByMySqlAgain() {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    long epoch = fallback.number(sku, "epoch");
-    execute(
-        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
-            + " first_failed_at, last_failed_at) VALUES ("
-            + sku
-            + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
-    try {
-      assertThat(fallback.leave().status()).isEqualTo(200);
-      awaitFailureToReturn();
-      eventually().until(() -> fallback.product(sku, "fallback").equals("ACTIVE"));
-      assertThat(fallback.number(sku, "epoch")).as("raised twice").isGreaterThan(epoch + 1);
-      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
-    } finally {
-      execute("DELETE FROM dead_letter WHERE reason = 'TEST'");
-    }
-    fallback.awaitState("REDIS");
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  /** Nobody takes the order out of Redis's list: no relay runs. */
-  @Tag("proof")
-  @Test
-  void aSaleThatCannotReturnKeepsNoOtherFromReturning() {
-    OrderMessage waiting = sale.admit(7, 1);
-    sale.oneUnpublished();
-    sale.outbox(waiting);
-    AdmittedSale other =
-        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.ONE_PER_USER, 1, 10);
-    fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
-    execute("DELETE FROM gateway_node");
-
-    assertThat(fallback.leave().status()).isEqualTo(200);
-
-    eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
-    assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
-    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
-    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sku)));
-    fallback.awaitState("REDIS");
-    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
-    other.forget();
-  }
-
-  /** A return takes its units from the stock that Redis gets, because it may yet be stored. */
-  @ParameterizedTest
-  @ValueSource(strings = {"discarded", "refused"})
-  void aDeadLetterThatIsSettledAfterTheReturnGivesItsUnitsBack(String how) {
-    OrderMessage dead = sale.admit(7, 3);
-    broker.publish(ofOtherPolicy(dead));
-    String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
-    ledger.await("SELECT COUNT(*) " + letter, 1);
-    fallback.enterWith(GATEWAY, admitted(sku, 1, 3));
-    boolean isRefused = how.equals("refused"); // 6 units, and the limit is 5
-    long bought = isRefused ? 3 : 0;
-    if (isRefused) {
-      fallback.buy(sku, 7, "key-00000001", 3);
-    }
-    fallback.comeBack();
-    assertThat(sale.stock()).isEqualTo(17 - bought);
-    assertThat(sale.quota(7)).isEqualTo(3 + bought);
-
-    if (isRefused) {
-      broker.publish(dead);
-    } else {
-      String path = "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter);
-      Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
-      assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
-    }
-
-    eventually().until(() -> sale.stock() == 20 - bought);
-    assertThat(sale.quota(7)).isEqualTo(bought);
-    ledger.await(
-        "SELECT COUNT(*) FROM compensation c JOIN products p ON p.sku_id = c.sku_id"
-            + " WHERE c.epoch = p.epoch AND done_at IS NOT NULL AND order_id = "
-            + dead.orderId(),
-        1);
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  private static OrderMessage ofOtherPolicy(OrderMessage order) {
-    return new OrderMessage(
-        order.orderId(),
-        order.userId(),
-        order.skuId(),
-        order.quantity(),
-        order.requestId(),
-        PurchasePolicy.UNLIMITED,
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
-  }
-
-  @Test
-  void aSaleThatIsOverReturnsWithoutBeingLoaded() {
-    sale.admit(7, 2);
-    fallback.enterWith(GATEWAY, "");
-    fallback.buy(sku, 9);
-    assertThat(consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status())
-        .isEqualTo(200);
-
-    fallback.comeBack();
-
-    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
-        .isEqualTo("REDIS NO 2");
-    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
-    fallback.assertBalanced(sku);
-    assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
-  }
-
-  @Test
-  void operatorsWorkOnASaleInFallbackAsOnAStrongSale() {
-    fallback.enterWith(GATEWAY, "");
-
-    assertThat(consumer.api().put(path, Sales.product("LIMITED", 5, 20)).status()).isEqualTo(200);
-    assertThat(stock("change-01", 5).body().path("state").asString()).isEqualTo("DONE");
-    assertThat(consumer.api().post(path + "/preheat", "{}").code()).isEqualTo("REFUSED");
-    assertThat(consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}").code())
-        .isEqualTo("REFUSED");
-    assertThat(consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}").status())
-        .isEqualTo(200);
-    assertThat(fallback.buy(sku, 7)).isEqualTo("PAUSED");
-    assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
-    assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
-
-    consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}");
-    fallback.comeBack();
-    assertThat(sale.field("state")).isEqualTo("PAUSED");
-    assertThat(sale.stock()).isEqualTo(24);
-    assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
-    assertThat(sale.field("state")).isEqualTo("OPEN");
-    fallback.assertStoresAgree(sku);
-  }
-
   @Test
   void gatewaysGetTheSettings() {
     String settings = FallbackFixture.FALLBACK + "/settings";
@@ -773,17 +355,6 @@ class FallbackIT {
         .isEqualTo(status);
   }
 
-  private static void whileBeating(String redis, long forMs, String state) {
-    eventually()
-        .pollInterval(Duration.ofMillis(50))
-        .untilAsserted(
-            () -> {
-              fallback.beat(1, 0, redis, forMs);
-              fallback.beat(2, 0, redis, forMs);
-              assertThat(fallback.state()).isEqualTo(state);
-            });
-  }
-
   private static void tick() {
     consumer.bean(FallbackControl.class).tick();
   }
@@ -798,39 +369,9 @@ class FallbackIT {
         .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());
   }
 
-  private String buyFive(long user) {
-    return fallback.buy(sku, user, "key-of-five-" + user, 5).path("outcome").asString();
-  }
-
   private static long epochOf(JsonNode bought) {
     return ledger.number(
         "SELECT epoch FROM orders WHERE order_id = " + bought.path("orderId").asString());
-  }
-
-  private Answer stock(String changeId, long delta) {
-    return consumer
-        .api()
-        .with("Idempotency-Key", changeId)
-        .post(path + "/stock", "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
-  }
-
-  private static void call(String id, long user, String action) {
-    Answer answer =
-        consumer
-            .api()
-            .post("/internal/v1/orders/" + id + "/" + action, "{\"userId\":" + user + "}");
-    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-  }
-
-  /** The status letter of an order in Redis. */
-  private String letter(JsonNode bought, long user) {
-    int buckets = Integer.parseInt(sale.field("bucketCount"));
-    OrderId id = OrderId.parse(bought.path("orderId").asString());
-    String record =
-        consumer
-            .redis()
-            .hget(RedisKeys.bucket(sku, RedisKeys.bucketOf(user, buckets)), id.toString());
-    return String.valueOf(record).split("\\|", -1)[5];
   }
 
   private static double gauge(String name) {
@@ -839,9 +380,5 @@ class FallbackIT {
 
   private static double counter(String name) {
     return consumer.counter(name);
-  }
-
-  private static void execute(String sql) {
-    consumer.update(sql);
   }
 }

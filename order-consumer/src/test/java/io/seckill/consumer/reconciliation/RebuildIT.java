@@ -10,38 +10,18 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.StoredInvariants;
-import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
-import io.seckill.testing.TestServers;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A rebuild that concurrent operations interfere with. */
-@ExtendWith(TestServers.class)
-class RebuildIT {
+class RebuildIT extends ReconciliationFixture {
 
-  private static final AtomicLong SKUS = new AtomicLong(7_500);
-
-  @AutoClose
-  private static final TestConsumer consumer =
-      TestConsumer.start(
-          Map.of(
-              "seckill.reconciliation.barrier-timeout", "20s",
-              "pause.deadLetterDrainer", "50ms"));
-
-  private static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
-
-  private final AdmittedSale sale =
-      new AdmittedSale(consumer, SKUS.incrementAndGet(), PurchasePolicy.LIMITED, 5, 100);
+  private final AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
   private final String path = "/internal/v1/skus/" + sale.sku;
 
   @ParameterizedTest

@@ -3,31 +3,48 @@ package io.seckill.consumer.shards;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.JsonNode;
 
 /** A SKU with four shards, in MySQL and Redis, with the mover at work. */
 @ExtendWith(TestServers.class)
 class ShardsIT {
 
+  private static final String OF_A_SKU = "/internal/v1/skus/{sku}";
   private static final AtomicLong NEXT_SKU = new AtomicLong(28_001);
 
   private static final TestConsumer consumer = TestConsumer.shared();
@@ -121,11 +138,13 @@ class ShardsIT {
     redis.hset(RedisKeys.sku(busy), "elsewhere", "7:" + ahead);
     eventually().until(() -> shards.stream().allMatch(shard -> elsewhere(shard) == 0));
     assertThat(api.cancel(sold.get(0), 2).status()).isEqualTo(200);
+    assertThat(consumer.product(busy, "stock")).as("the returned unit").isEqualTo("1");
     eventually().until(() -> elsewhere(shards.get(0)) != 0);
 
     assertThat(change("top-up-1", 10).text("state")).isEqualTo("DONE");
     ask(busy, 11);
     eventually().until(() -> stock(busy) == 11);
+    assertThat(api.get(path).number("stock")).isEqualTo(11);
     assertThat(consumer.product(sku, "stock")).isEqualTo("0");
     assertThat(
             consumer.number(
@@ -135,6 +154,160 @@ class ShardsIT {
                 Shards.FIRST_ID + 16 * sku + 16))
         .isZero();
     state("CLOSED");
+  }
+
+  @Test
+  void whereNoSkuHasShardsOneStatementASecondIsAll() {
+    AtomicInteger statements = new AtomicInteger();
+    ShardTable none =
+        new ShardTable(consumer.sql()) {
+          @Override
+          List<ProductSnapshot> onSale() {
+            statements.incrementAndGet();
+            return List.of();
+          }
+        };
+    ShardMover mover =
+        new ShardMover(
+            consumer.bean(ConnectionPools.class),
+            none,
+            consumer.bean(ShardReader.class),
+            consumer.bean(StockMoves.class),
+            new SimpleMeterRegistry());
+
+    mover.round();
+
+    assertThat(statements).hasValue(1);
+    assertThat(mover.shardSweeper().pause()).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+  }
+
+  /** Every call that names a SKU is about all its shards, and shows them as one. */
+  @Test
+  void everyCallOfAnOperatorIsAboutTheWholeSku() {
+    String now = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    String product = product(403).replace("2026-01-01T00:00:00Z", now);
+    long shard = Shards.id(sku, 2);
+
+    assertWhole(call("PUT", "", product), 403);
+    assertWhole(call("POST", "/preheat", ""), 403);
+    assertWhole(call("POST", "/open", ""), 403);
+    assertWhole(call("GET", "", ""), 403);
+    assertWhole(call("PUT", "", product.replace("2036-01-01", "2036-01-02")), 403);
+    assertWhole(call("POST", "/state", "{\"state\":\"PAUSED\"}"), 403);
+    assertWhole(call("POST", "/resume", ""), 403);
+    assertThat(call("POST", "/stock", "{\"delta\":7,\"reason\":\"test\"}").number("stock"))
+        .isEqualTo(410);
+    assertThat(call("GET", "/ledger", "").body().path("units").path("stock").asLong())
+        .isEqualTo(410);
+    assertThat(call("POST", "/release-reserve", "").code()).isEqualTo("REFUSED");
+    eventually()
+        .until(
+            () -> {
+              Gauge stock = units(sku);
+              return stock != null && stock.value() == 410;
+            });
+    assertThat(units(shard)).as("the metrics of a shard").isNull();
+
+    try (RunLock other = lockOfReconciliation(shard)) {
+      Answer reconciled = call("POST", "/reconciliation", "{\"dryRun\":false}");
+      assertThat(other.isHeld()).isTrue();
+      assertThat(reconciled.number("skuId")).isEqualTo(sku);
+      assertThat(outcomes(reconciled)).containsExactly("CLEAN", "CLEAN", "UNPROVEN", "CLEAN");
+      assertThat(reconciled.text("outcome")).isEqualTo("UNPROVEN");
+    }
+    assertThat(
+            call("GET", "/reconciliation", "").body().path("reconciliations").findValues("shard"))
+        .extracting(JsonNode::asInt)
+        .containsExactlyInAnyOrder(0, 1, 3);
+
+    consumer.update(
+        "UPDATE products SET stock = stock + 2, settled = 5, last_seq = 5 WHERE sku_id = ?", shard);
+    assertThat(call("GET", "", "").number("settled")).isEqualTo(5);
+    assertAudit(call("POST", "/audit", "").body());
+    String path = "/internal/v1/audits?limit=1&after=" + (sku - 1);
+    assertAudit(api.get(path).body().path("audits").get(0));
+    assertThat(api.get(path.replace("limit=1", "limit=1000")).text())
+        .as("in the list only as a part of its SKU")
+        .contains("\"skuId\":" + sku)
+        .containsOnlyOnce("\"skuId\":" + shard);
+    consumer.update(
+        "UPDATE products SET stock = stock - 2, settled = 0, last_seq = 0 WHERE sku_id = ?", shard);
+    assertThat(call("POST", "/audit", "").body().path("differences").size()).isZero();
+
+    assertThat(call("POST", "/archive", "").code()).isEqualTo("NOT_AT_REST");
+    state("CLOSED");
+    assertThat(call("POST", "/archive", "").text("phase"))
+        .as("as far as the shards, which are still in Redis")
+        .isEqualTo("REDIS");
+    assertThat(called).as("the calls that there are").isEqualTo(callsOfOperators());
+  }
+
+  private final Set<String> called = new HashSet<>();
+
+  private Answer call(String method, String below, String body) {
+    called.add(method + " " + below);
+    return api.with("Idempotency-Key", "change-" + sku)
+        .send(method, path + below, body.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static Set<String> callsOfOperators() {
+    Set<String> calls = new HashSet<>();
+    for (RequestMappingHandlerMapping mapping :
+        consumer.beans(RequestMappingHandlerMapping.class)) {
+      for (RequestMappingInfo info : mapping.getHandlerMethods().keySet()) {
+        for (String path : info.getPatternValues()) {
+          if (path.startsWith(OF_A_SKU) && !path.endsWith("/lost-admissions")) { // of gateways
+            info.getMethodsCondition()
+                .getMethods()
+                .forEach(method -> calls.add(method + " " + path.substring(OF_A_SKU.length())));
+          }
+        }
+      }
+    }
+    return calls;
+  }
+
+  private void assertWhole(Answer product, long stock) {
+    assertThat(product.number("skuId")).as(product.text()).isEqualTo(sku);
+    assertThat(product.number("stock")).as(product.text()).isEqualTo(stock);
+    assertThat(product.number("initialStock")).as(product.text()).isEqualTo(403);
+  }
+
+  private void assertAudit(JsonNode audit) {
+    assertThat(audit.path("skuId").asLong()).as(audit.toString()).isEqualTo(sku);
+    assertThat(audit.path("units").asLong()).isEqualTo(410);
+    assertThat(audit.path("stock").asLong()).isEqualTo(412);
+    JsonNode shard = audit.path("shards").get(2);
+    long units = shard.path("units").asLong();
+    assertThat(shard.path("stock").asLong()).isEqualTo(units + 2);
+    assertThat(audit.path("differences").get(0).asString())
+        .startsWith("shard 2: stock is %d; %d units less 0 sold".formatted(units + 2, units));
+    assertThat(audit.path("shards").size()).isEqualTo(4);
+  }
+
+  private static List<String> outcomes(Answer reconciled) {
+    return reconciled
+        .body()
+        .path("shards")
+        .valueStream()
+        .map(part -> part.path("outcome").asString())
+        .toList();
+  }
+
+  private static RunLock lockOfReconciliation(long shard) {
+    return RunLock.take(
+            consumer.bean(ConnectionPools.class).reconciliation(),
+            "reconcile-" + shard,
+            Duration.ofMinutes(1))
+        .orElseThrow();
+  }
+
+  private static @Nullable Gauge units(long sku) {
+    return consumer
+        .bean(MeterRegistry.class)
+        .find("seckill.ledger.units")
+        .tags("sku", Long.toString(sku), "term", "stock")
+        .gauge();
   }
 
   private void assertLedger(long units) {

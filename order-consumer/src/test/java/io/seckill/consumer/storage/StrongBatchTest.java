@@ -11,6 +11,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.storage.OrderTable.Request;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
 import io.seckill.support.contract.StrongDecision;
@@ -157,8 +158,30 @@ class StrongBatchTest {
     return batch.decisions().stream().map(StrongDecision::outcome).toList();
   }
 
+  /** The gateway compares it with the other shards. */
+  @ParameterizedTest
+  @CsvSource({
+    "5, 0, SOLD_OUT,       QUOTA_EXCEEDED",
+    "0, 0, SOLD_OUT,       SOLD_OUT",
+    "5, 1, QUOTA_EXCEEDED, QUOTA_EXCEEDED",
+    "0, 1, TOO_FEW_LEFT,   TOO_FEW_LEFT"
+  })
+  void anEmptyShardRefusesAUserAtTheLimitForTheLimit(
+      int bought, long stock, Outcome ofSku, Outcome ofShard) {
+    owned.put(7L, bought);
+
+    assertThat(outcomes(sale(LIMITED, 5, stock), buy(SKU, 7, "request-01", 2)))
+        .containsExactly(ofSku);
+    assertThat(outcomes(sale(LIMITED, 5, stock), buy(Shards.id(SKU, 1), 7, "request-01", 2)))
+        .containsExactly(ofShard);
+  }
+
   private static StrongPurchase buy(long user, String key, int quantity) {
-    return new StrongPurchase(SKU, user, key, quantity, null);
+    return buy(SKU, user, key, quantity);
+  }
+
+  private static StrongPurchase buy(long sku, long user, String key, int quantity) {
+    return new StrongPurchase(sku, user, key, quantity, null);
   }
 
   private static StrongSale sale(PurchasePolicy policy, int limit, long stock) {

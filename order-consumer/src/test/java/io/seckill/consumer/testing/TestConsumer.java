@@ -12,10 +12,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -28,7 +28,7 @@ public final class TestConsumer implements AutoCloseable {
   /** The token of the internal port in every test. */
   public static final String TOKEN = "token-of-the-tests-0123456789";
 
-  private static @Nullable TestConsumer shared;
+  private static final Map<Map<String, String>, TestConsumer> SHARED = new HashMap<>();
 
   static {
     TestServers.begin();
@@ -62,12 +62,19 @@ public final class TestConsumer implements AutoCloseable {
    * The service with the settings of {@link #start()}, started once per test JVM and stopped with
    * it: for tests that look at SKUs of their own only.
    */
-  public static synchronized TestConsumer shared() {
-    if (shared == null) {
-      shared = start();
-      Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "stop-consumer"));
-    }
-    return shared;
+  public static TestConsumer shared() {
+    return shared(Map.of());
+  }
+
+  /** The same with other settings, for the test classes that need these. */
+  public static synchronized TestConsumer shared(Map<String, String> settings) {
+    return SHARED.computeIfAbsent(
+        settings,
+        others -> {
+          TestConsumer started = start(others);
+          Runtime.getRuntime().addShutdownHook(new Thread(started::close, "stop-consumer"));
+          return started;
+        });
   }
 
   /** As {@link #start()}, with settings that depend on the Redis database it gets. */

@@ -47,7 +47,7 @@ public record ProductRow(
   }
 
   /**
-   * The row of a SKU with the units of its shards, and with the store that decides them.
+   * The row of a SKU with the units and orders of its shards, and with the store that decides them.
    *
    * @param parts rows of its shards; empty for a SKU without shards
    */
@@ -69,8 +69,8 @@ public record ProductRow(
         state,
         stateVersion,
         epoch,
-        lastSeq,
-        settled,
+        lastSeq + parts.stream().mapToLong(ProductRow::lastSeq).sum(),
+        settled + parts.stream().mapToLong(ProductRow::settled).sum(),
         shards);
   }
 }

@@ -23,6 +23,7 @@ import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RabbitCluster;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import java.io.UncheckedIOException;
@@ -40,10 +41,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -88,12 +93,13 @@ public final class Lab implements AutoCloseable {
    * The servers of a lab; each test uses one.
    *
    * @param name names the log files of the services
+   * @param redis the primaries: one, or those of a cluster
    * @param variables for the services, which may use more of them
    * @param close ends all of them
    */
   private record Servers(
       String name,
-      RedisServer redis,
+      List<RedisServer> redis,
       RabbitServer rabbit,
       RabbitVhost vhost,
       MySqlServer mysql,
@@ -102,21 +108,40 @@ public final class Lab implements AutoCloseable {
       Runnable close) {
 
     static Servers single() {
-      var rabbit = supplyAsync(() -> RabbitServer.start(rabbitSettings()));
       RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
+      return with("bench", List.of(redis), Map.of(), redis::close);
+    }
+
+    static Servers cluster() {
+      RedisCluster redis =
+          RedisCluster.start(DeployedSettings.redisCluster().toArray(String[]::new));
+      return with(
+          "bench-cluster",
+          IntStream.range(0, redis.nodes().size()).mapToObj(redis::node).toList(),
+          Map.of(
+              "SECKILL_REDIS_MODE",
+              "cluster",
+              "SECKILL_REDIS_NODES",
+              String.join(",", redis.nodes())),
+          redis::close);
+    }
+
+    private static Servers with(
+        String name, List<RedisServer> redis, Map<String, String> variables, Runnable closeRedis) {
+      var rabbit = supplyAsync(() -> RabbitServer.start(rabbitSettings()));
       MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
       return new Servers(
-          "bench",
+          name,
           redis,
           Bounded.get(rabbit),
           Bounded.get(rabbit).newVhost(),
           mysql,
           mysql.newDatabase(),
-          Map.of(),
+          variables,
           () -> {
             mysql.close();
             Bounded.get(rabbit).close();
-            redis.close();
+            closeRedis.run();
           });
     }
 
@@ -131,7 +156,7 @@ public final class Lab implements AutoCloseable {
       String jdbcUrl = mysql.jdbcUrl(database);
       return new Servers(
           "bench-ha",
-          redis.primary(),
+          List.of(redis.primary()),
           Bounded.get(rabbit).nodes().get(0),
           vhost,
           mysql.primary(),
@@ -167,15 +192,23 @@ public final class Lab implements AutoCloseable {
         Pipeline.over(
             servers.name(),
             new Pipeline.Stores(
-                servers.redis().newDatabase().url(), servers.vhost().url(), servers.database()),
+                redisServer().newDatabase().url(), servers.vhost().url(), servers.database()),
             all);
     ConnectionPoolConfig pool = new ConnectionPoolConfig();
     pool.setMaxTotal(REDIS_CONNECTIONS);
     this.redis =
-        RedisClient.builder()
-            .hostAndPort(servers.redis().host(), servers.redis().port())
-            .poolConfig(pool)
-            .build();
+        servers.redis().size() == 1
+            ? RedisClient.builder()
+                .hostAndPort(redisServer().host(), redisServer().port())
+                .poolConfig(pool)
+                .build()
+            : RedisClusterClient.builder()
+                .nodes(
+                    servers.redis().stream()
+                        .map(node -> new HostAndPort(node.host(), node.port()))
+                        .collect(Collectors.toSet()))
+                .poolConfig(pool)
+                .build();
   }
 
   /**
@@ -209,6 +242,12 @@ public final class Lab implements AutoCloseable {
     return new Lab(settings, progress, Servers.ha(), Map.of());
   }
 
+  /** As {@link #open}, with a Redis Cluster of three primaries. */
+  public static Lab openCluster(Settings settings, Progress progress) {
+    progress.now("starting a Redis Cluster, RabbitMQ and MariaDB");
+    return new Lab(settings, progress, Servers.cluster(), Map.of());
+  }
+
   public Settings settings() {
     return settings;
   }
@@ -225,7 +264,13 @@ public final class Lab implements AutoCloseable {
     return redis;
   }
 
+  /** The primary, or the first one of a cluster. */
   public RedisServer redisServer() {
+    return servers.redis().get(0);
+  }
+
+  /** All primaries. */
+  public List<RedisServer> redisServers() {
     return servers.redis();
   }
 

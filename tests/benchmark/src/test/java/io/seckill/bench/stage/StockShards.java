@@ -47,6 +47,8 @@ final class StockShards implements Stage {
     consumer(lab, figures);
     bursts(lab, figures);
     relay(lab, figures);
+    lab.runOnly();
+    ShardPrimaries.measureAll(lab, figures, LOST);
   }
 
   private static void bursts(Lab lab, Figures figures) throws Exception {
@@ -189,7 +191,9 @@ final class StockShards implements Stage {
                     "consumer: consumer, prefilled queues",
                     "relay: relay, prefilled outboxes")
                 .flatMap(StockShards::rows),
-            Stream.concat(ShardBurst.rows(), Stream.of(Row.of("shards: lost", LOST))))
+            Stream.concat(
+                ShardPrimaries.rows(),
+                Stream.concat(ShardBurst.rows(), Stream.of(Row.of("shards: lost", LOST)))))
         .toList();
   }
 

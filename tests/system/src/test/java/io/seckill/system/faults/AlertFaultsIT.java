@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.system.ShardedSale;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.observability.AlertWatch;
 import io.seckill.system.shop.Answer;
@@ -203,10 +204,16 @@ class AlertFaultsIT {
   @DisplayName("MySQL killed, and back")
   void mySqlKilled() {
     MySqlServer mysql = lab.servers().mysql();
+    new ShardedSale(lab.plenty().skuId(), 2, 1_000).open(lab.admin());
     fires(
-        List.of("BreakerOpen", "IntakePaused", "NoReconciliation", "PurchasesUndecided"),
+        List.of(
+            "BreakerOpen",
+            "IntakePaused",
+            "NoReconciliation",
+            "PurchasesUndecided",
+            "ShardsNotServed"),
         mysql::kill,
-        List.of("BreakerOpen", "IntakePaused", "NoReconciliation"),
+        List.of("BreakerOpen", "IntakePaused", "NoReconciliation", "ShardsNotServed"),
         mysql::restart,
         lab.newSale(),
         strong());

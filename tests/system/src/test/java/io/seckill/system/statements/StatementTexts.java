@@ -191,7 +191,7 @@ final class StatementTexts {
         String descriptor,
         @Nullable String signature,
         String @Nullable [] exceptions) {
-      if (isRepository) {
+      if (isRepository && (access & Opcodes.ACC_ABSTRACT) != 0) {
         generated.add(method);
       }
       return new MethodVisitor(Opcodes.ASM9) {

@@ -1,0 +1,227 @@
+package io.seckill.consumer.reconciliation;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import java.time.Clock;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One process looks at all sales, again and again. */
+class ScheduleIT extends ReconciliationFixture {
+
+  @Test
+  void reportsTheSameAgainOnlyWhenTheSaleMoves() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("state", "PAUSED");
+    Schedule schedule = consumer.bean(Schedule.class);
+
+    schedule.round(); // sees it for the first time
+    for (int looks = 0; looks < 3; looks++) {
+      schedule.round();
+    }
+    assertThat(reports(sale)).isEqualTo(1);
+
+    sale.setField("state", "CLOSED");
+    schedule.round();
+    schedule.round();
+    assertThat(reports(sale)).isEqualTo(2);
+  }
+
+  @Test
+  void aLongComparisonOfTheScheduleRestsWhileOrdersAreStored() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 50, 100);
+    Timer rests =
+        consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
+    long before = rests.count();
+    AtomicLong orders = new AtomicLong();
+    Schedule schedule =
+        schedule(consumer.bean(RedisSale.class), new LongRuns(), new SimpleMeterRegistry());
+    consumer.bean(Schedule.class).stop();
+
+    eventually() // what was read of storing is up to a second old
+        .untilAsserted(
+            () -> {
+              flood.publish(sale.admit(1, 1));
+              ledger.awaitOrders(sale.sku, orders.incrementAndGet());
+              schedule.round();
+              schedule.round();
+              assertThat(rests.count()).isGreaterThan(before);
+            });
+    schedule.stop();
+  }
+
+  @Test
+  void wantsNoSaleInRedisAfterItsClosingTime() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.forget();
+    double lost = lostSales();
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sale.sku);
+
+    assertThat(lostSales()).isEqualTo(lost - 1);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
+    assertThat(sale.field("state")).isEqualTo("null");
+  }
+
+  @Test
+  void missesNoStrongSaleInRedis() {
+    double lost = lostSales();
+    new Sales(consumer).openStrong(7_903, "LIMITED", 5, 20);
+
+    assertThat(lostSales()).as("sales that wait for a rebuild").isEqualTo(lost);
+  }
+
+  @Test
+  void letsOneOfTwoProcessesLook() {
+    consumer.bean(Schedule.class).round();
+    try (TestConsumer second = consumer.another(Map.of())) {
+      AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+      sale.setStock(70);
+
+      second.bean(Schedule.class).round();
+      second.bean(Schedule.class).round();
+      assertThat(sale.stock()).isEqualTo(70);
+      assertThat(leader(second)).isZero();
+      assertThat(leader(consumer)).isEqualTo(1);
+
+      consumer.bean(Schedule.class).round(); // sees it for the first time
+      consumer.bean(Schedule.class).round();
+      assertThat(sale.stock()).isEqualTo(100);
+    }
+  }
+
+  /** The process stops checking, and must not go on reporting what it found before. */
+  @Test
+  void reportsNothingMoreWhenItLosesTheLockDuringARound() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale lost = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    lost.forget();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    AtomicBoolean losesTheLock = new AtomicBoolean();
+    RedisSale redis =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisSaleState state(long sku) {
+            if (losesTheLock.getAndSet(false)) {
+              killTheLocksConnection();
+            }
+            return super.state(sku);
+          }
+        };
+    Schedule schedule = schedule(redis, consumer.bean(Reconciler.class), meters);
+    schedule.round();
+    assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isEqualTo(1);
+    assertThat(meters.get("seckill.consumer.sales.lost").gauge().value()).isPositive();
+
+    losesTheLock.set(true);
+    schedule.round();
+
+    assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isZero();
+    assertThat(meters.get("seckill.consumer.sales.lost").gauge().value()).isZero();
+    schedule.stop();
+    assertThat(outcome(reconcile(lost, false))).isEqualTo("REBUILT");
+    assertThat(outcome(reconcile(next, false))).isEqualTo("CLEAN");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "seckill:{%d}:bucket:%d:0, abc:, 1",
+    "seckill:{%d}:bucket:%d:0, 17, x",
+    "seckill:{%d}:bucket:%d:0, 17:key-0001, x:1",
+    "seckill:{%d}:bucket:%d:0, compensated:17, 5",
+    "seckill:{%d}:changes:%d, 17, 1:x:A"
+  })
+  void looksAtTheOtherSalesWhenOneCannotBeRead(String key, String field, String value) {
+    AdmittedSale unreadable = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    String stray = key.formatted(unreadable.sku % 16, unreadable.sku);
+    consumer.redis().hset(stray, field, value);
+    unreadable.setStock(70);
+    next.setStock(70);
+    Schedule schedule = consumer.bean(Schedule.class);
+
+    schedule.round(); // sees them for the first time
+    schedule.round();
+
+    assertThat(next.stock()).isEqualTo(100);
+    assertThat(unreadable.stock()).as("not compared, not touched").isEqualTo(70);
+    Answer refused = consumer.api().post(path(unreadable), "{\"dryRun\":false}");
+    assertThat(refused.status()).isEqualTo(409);
+    assertThat(refused.code()).isEqualTo("UNREADABLE_IN_REDIS");
+    assertThat(refused.body().path("detail").asString()).contains(stray, field);
+
+    consumer.redis().hdel(stray, field);
+    schedule.round();
+    assertThat(unreadable.stock()).isEqualTo(100);
+  }
+
+  /** Returns the gauge after the next round of the schedule. */
+  private static double lostSales() {
+    consumer.bean(Schedule.class).round();
+    return consumer.gauge("seckill.consumer.sales.lost");
+  }
+
+  private static double leader(TestConsumer process) {
+    return process.gauge("seckill.consumer.reconciliation.leader");
+  }
+
+  /** Another one than the consumer's, which must have been stopped. */
+  private static Schedule schedule(RedisSale redis, Reconciler reconciler, MeterRegistry meters) {
+    return new Schedule(
+        consumer.bean(ConnectionPools.class),
+        consumer.sql(),
+        redis,
+        reconciler,
+        consumer.bean(ReconciliationProperties.class),
+        consumer.bean(Pace.class),
+        meters);
+  }
+
+  private static void killTheLocksConnection() {
+    long holder =
+        ledger.number(
+            "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-all'))");
+    consumer.update("KILL " + holder);
+  }
+
+  /** Each run takes 60 ms. */
+  private static final class LongRuns extends Reconciler {
+
+    LongRuns() {
+      super(
+          consumer.bean(ConnectionPools.class),
+          consumer.bean(SaleReconciliation.class),
+          consumer.bean(ReconciliationTable.class),
+          consumer.bean(ReconciliationProperties.class),
+          consumer.bean(Clock.class),
+          new SimpleMeterRegistry());
+    }
+
+    @Override
+    Report run(long skuId, Order order) {
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(60);
+      while (System.nanoTime() < end) {
+        Thread.onSpinWait();
+      }
+      order.stepEnds().run();
+      return super.run(skuId, order);
+    }
+  }
+}

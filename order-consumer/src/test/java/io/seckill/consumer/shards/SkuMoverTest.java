@@ -1,0 +1,140 @@
+package io.seckill.consumer.shards;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ProductSnapshot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is written to the shards of a sold-out SKU while MySQL is away. */
+@NullUnmarked // the tables and servers of the objects that are replaced here
+class SkuMoverTest {
+
+  private static final long SKU = 32;
+  private static final List<Long> IDS = Shards.ids(SKU, 2);
+  private static final String SOLD_OUT = "1/0/50 1/0/50";
+
+  private final List<String> written = new ArrayList<>();
+  private List<ShardState> inRedis = states(SOLD_OUT);
+
+  private final ShardReader reader =
+      new ShardReader(null, null) {
+        @Override
+        List<ShardState> read(List<Long> ids) {
+          assertThat(ids).isEqualTo(IDS);
+          return inRedis;
+        }
+
+        @Override
+        void writeElsewhere(ShardState shard, long units) {
+          written.add(Shards.shard(shard.id()) + "=" + units);
+        }
+      };
+  private final ShardTable table =
+      new ShardTable(null) {
+        @Override
+        Pool pool(ProductSnapshot sku) {
+          return new Pool(0, 7, 0, 0, 0, true);
+        }
+      };
+  private final SkuMover mover = new SkuMover(table, reader, null);
+
+  /** A shard is {@code <epoch>/<stock>/<admitted units>}, or - when it cannot be read. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nothing has changed        | 1/0/50 1/0/50 | 0=0 1=0",
+        "a unit has come back       | 1/1/50 1/0/50 | 0=-1 1=-1",
+        "it was sold again          | 1/0/51 1/0/50 | 0=-1 1=-1",
+        "it came, with fewer orders | 1/1/49 1/0/50 | 0=-1 1=-1",
+        "a shard was rebuilt        | 1/0/50 2/0/50 | 0=-1 1=-1",
+        "a shard cannot be read     | 1/0/50 -      | 0=-1",
+        "no shard can be read       | - -           | ''"
+      })
+  void aNoIsRenewedOnlyWhileNothingHasChanged(String name, String now, String shown) {
+    assertThat(mover.look(sku())).isEqualTo(Duration.ofMillis(250));
+    assertThat(written).containsExactly("0=0", "1=0");
+    written.clear();
+    inRedis = states(now);
+
+    mover.renew(sku());
+
+    assertThat(String.join(" ", written)).as(name).isEqualTo(shown);
+    written.clear();
+    inRedis = states(SOLD_OUT);
+    mover.renew(sku());
+    assertThat(written).as("after that").hasSize(now.equals(SOLD_OUT) ? 2 : 0);
+  }
+
+  @Test
+  void nothingIsRenewedThatWasNotProven() {
+    mover.renew(sku());
+
+    assertThat(written).isEmpty();
+  }
+
+  /** One unit is left: the others know it, and it is not known any more without MySQL. */
+  @Test
+  void unitsThatAreLeftAreNotRenewed() {
+    inRedis = states("1/1/50 1/0/50");
+    assertThat(mover.look(sku())).isNotEqualTo(Duration.ofMillis(250));
+    assertThat(written).containsExactly("0=0", "1=1");
+    written.clear();
+
+    mover.renew(sku());
+
+    assertThat(written).isEmpty();
+  }
+
+  private static List<ShardState> states(String text) {
+    List<ShardState> states = new ArrayList<>();
+    String[] shards = text.split(" ", -1);
+    for (int shard = 0; shard < shards.length; shard++) {
+      if (!shards[shard].equals("-")) {
+        String[] values = shards[shard].split("/", -1);
+        states.add(
+            new ShardState(
+                IDS.get(shard),
+                1_000,
+                Long.parseLong(values[0]),
+                Long.parseLong(values[1]),
+                Long.parseLong(values[2]),
+                0,
+                0));
+      }
+    }
+    return states;
+  }
+
+  private static ProductSnapshot sku() {
+    return new ProductSnapshot(
+        SKU,
+        "OPEN",
+        1,
+        PurchasePolicy.LIMITED,
+        5,
+        SalePhase.SHARDED,
+        Instant.EPOCH,
+        Instant.EPOCH.plusSeconds(60),
+        1,
+        0,
+        100,
+        0,
+        0,
+        false,
+        false,
+        5,
+        Duration.ZERO,
+        2);
+  }
+}

@@ -1,0 +1,92 @@
+package io.seckill.bench.stage;
+
+import io.seckill.bench.lab.BenchSale;
+import io.seckill.bench.lab.Lab;
+import io.seckill.bench.lab.Work;
+import io.seckill.bench.report.Figures;
+import io.seckill.bench.report.Row;
+import io.seckill.bench.report.Row.Against;
+import io.seckill.system.process.Service;
+import io.seckill.testing.RedisServer;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * What one SKU costs the busiest of three Redis primaries, in turns without shards and with some.
+ */
+enum ShardPrimaries {
+  ONE(1),
+  FOUR(4),
+  SIXTEEN(16);
+
+  private static final int CONNECTIONS = 256;
+
+  private final int shards;
+  private final String key;
+  private final String busiest;
+
+  ShardPrimaries(int shards) {
+    this.shards = shards;
+    this.key = "shards.primaries_%d_per_s".formatted(shards);
+    this.busiest = "shards.primaries_%d_busiest_cpu_us".formatted(shards);
+  }
+
+  static void measureAll(Lab lab, Figures figures, String lostKey) throws Exception {
+    try (Lab cluster = Lab.openCluster(lab.settings(), lab.progress())) {
+      cluster.runOnly(Service.values());
+      FOUR.measure(cluster, new Figures(), lostKey);
+      cluster
+          .settings()
+          .repeatInTurns(
+              Stream.of(values())
+                  .<Work>map(form -> () -> form.measure(cluster, figures, lostKey))
+                  .toList());
+    }
+  }
+
+  private void measure(Lab lab, Figures figures, String lostKey) throws Exception {
+    lab.progress().now("shards: three primaries, shards: " + shards);
+    int count = lab.settings().choose(60_000, 20_000);
+    List<BenchSale> sales =
+        shards == 1 ? List.of(lab.newSale(2L * count)) : lab.newShardedSale(2L * count, shards);
+    List<Double> before = cpuMicros(lab);
+    long bought =
+        ClosedLoop.accepted(
+            new ClosedLoop(lab, figures, lostKey).buy(key, sales, count, CONNECTIONS));
+    List<Double> after = cpuMicros(lab);
+    double most =
+        IntStream.range(0, before.size())
+            .mapToDouble(node -> after.get(node) - before.get(node))
+            .max()
+            .orElseThrow();
+    figures.add(busiest, most / Math.max(1, bought));
+  }
+
+  private static List<Double> cpuMicros(Lab lab) {
+    return lab.redisServers().stream().map(ShardPrimaries::cpuMicros).toList();
+  }
+
+  private static double cpuMicros(RedisServer primary) {
+    try (UnifiedJedis redis = primary.open()) {
+      String used = redis.info("cpu");
+      UnaryOperator<String> seconds =
+          field -> used.replaceFirst("(?s).*" + field + ":([0-9.]+).*", "$1");
+      return 1e6
+          * (Double.parseDouble(seconds.apply("used_cpu_user"))
+              + Double.parseDouble(seconds.apply("used_cpu_sys")));
+    }
+  }
+
+  static Stream<Row> rows() {
+    return Stream.of(values())
+        .map(
+            form ->
+                new Row(
+                    "three primaries, shards: " + form.shards + ": CPU µs of the busiest an order",
+                    form.busiest,
+                    form == ONE ? List.of() : List.of(new Against("without shards", ONE.busiest))));
+  }
+}
