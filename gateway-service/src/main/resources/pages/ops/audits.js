@@ -24,7 +24,7 @@ export async function readAudits(context, after) {
   ({day, next} = answer.json);
   shown = after === null ? answer.json.audits : [...shown, ...answer.json.audits];
   write($('audits-day'), day);
-  write($('wallet-check'), answer.json.wallets === null ? 'Not checked yet.' : found(answer.json.wallets));
+  write($('wallet-check'), answer.json.wallets ? found(answer.json.wallets) : 'Not checked yet.');
   show($('more-audits'), next !== null);
   show($('audits-csv'), shown.length > 0);
   show($('no-audits'), shown.length === 0);

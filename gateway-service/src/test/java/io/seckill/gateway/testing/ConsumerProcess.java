@@ -1,7 +1,8 @@
 package io.seckill.gateway.testing;
 
-import static io.seckill.testing.Eventually.eventually;
+import static org.awaitility.Awaitility.await;
 
+import io.seckill.testing.Eventually;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
@@ -86,7 +87,8 @@ public final class ConsumerProcess implements AutoCloseable {
       ConsumerProcess consumer =
           new ConsumerProcess(
               port, command.redirectErrorStream(true).redirectOutput(log.toFile()).start());
-      eventually("order-consumer to become ready, see " + log)
+      await("order-consumer to become ready, see " + log)
+          .timeout(Eventually.SOON) // also under a mutation, which does not delay it
           .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
           .until(consumer::isReady);
       return consumer;

@@ -46,11 +46,12 @@ final class AppendOnlyEntries {
 
   private static boolean areProtected(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
-        ResultSet count =
-            statement.executeQuery(
-                "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema ="
-                    + " DATABASE() AND event_object_table = 'wallet_entry'")) {
-      return count.next() && count.getInt(1) > 1; // one for UPDATE, one for DELETE
+        ResultSet triggers = statement.executeQuery("SHOW TRIGGERS LIKE 'wallet_entry'")) {
+      int found = 0;
+      while (triggers.next()) {
+        found++;
+      }
+      return found > 1; // for UPDATE and for DELETE
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.process.Service;
@@ -247,6 +248,8 @@ class WalletFaultsIT {
       }
     }
     assertThat(outcomes).as("seed %d: done without an entry", SEED).isEmpty();
+    assertThatThrownBy(() -> database.execute("DELETE FROM wallet_entry"))
+        .hasStackTraceContaining("entries of wallets never change");
     JsonNode made = check();
     assertThat(made.path("whole").asBoolean()).as("%s", made).isTrue();
     assertThat(made.path("wallets").asInt()).isEqualTo(USERS);
