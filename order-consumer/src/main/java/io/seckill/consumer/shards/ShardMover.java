@@ -33,12 +33,8 @@ class ShardMover {
 
   private static final Logger log = LoggerFactory.getLogger(ShardMover.class);
 
-  /** While no SKU with shards is on sale. */
-  private static final Duration REST = Duration.ofSeconds(1);
-
   /**
-   * How soon another sale that was opened is looked at, and another process notices that this one
-   * ended.
+   * How soon a sale that was opened is looked at, and another process notices that this one ended.
    */
   private static final Duration REFRESH = Duration.ofMillis(500);
 
@@ -77,7 +73,7 @@ class ShardMover {
 
   @Bean
   Sweeper shardSweeper() {
-    return new Sweeper("shards", REST, this::round);
+    return new Sweeper("shards", REFRESH, this::round);
   }
 
   /** Looks at the SKUs on sale until there is none, or this process does not lead. */

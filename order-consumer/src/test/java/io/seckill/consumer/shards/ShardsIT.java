@@ -129,8 +129,7 @@ class ShardsIT {
     assertThat(consumer.product(sku, "initial_stock")).isEqualTo("4");
 
     long busy = shards.get(1);
-    ask(busy, 9);
-    eventually().until(() -> stock(busy) == 4);
+    askUntil(busy, 9, 4);
     assertLedger(4);
     List<OrderId> sold = LongStream.of(2, 4, 6, 8).mapToObj(user -> sell(busy, user)).toList();
 
@@ -142,8 +141,7 @@ class ShardsIT {
     eventually().until(() -> elsewhere(shards.get(0)) != 0);
 
     assertThat(change("top-up-1", 10).text("state")).isEqualTo("DONE");
-    ask(busy, 11);
-    eventually().until(() -> stock(busy) == 11);
+    askUntil(busy, 11, 11);
     assertThat(api.get(path).number("stock")).isEqualTo(11);
     assertThat(consumer.product(sku, "stock")).isEqualTo("0");
     assertThat(
@@ -157,7 +155,7 @@ class ShardsIT {
   }
 
   @Test
-  void whereNoSkuHasShardsOneStatementASecondIsAll() {
+  void whereNoSkuHasShardsTwoStatementsASecondAreAll() {
     AtomicInteger statements = new AtomicInteger();
     ShardTable none =
         new ShardTable(consumer.sql()) {
@@ -178,7 +176,7 @@ class ShardsIT {
     mover.round();
 
     assertThat(statements).hasValue(1);
-    assertThat(mover.shardSweeper().pause()).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+    assertThat(mover.shardSweeper().pause()).isGreaterThanOrEqualTo(Duration.ofMillis(500));
   }
 
   /** Every call that names a SKU is about all its shards, and shows them as one. */
@@ -331,9 +329,15 @@ class ShardsIT {
     assertThat(ledger.body().path("shards").size()).isEqualTo(4);
   }
 
-  /** As a gateway does while purchases of this many units wait. */
-  private static void ask(long shard, long units) {
-    redis.hset(RedisKeys.sku(shard), "asked", units + ":" + System.currentTimeMillis());
+  /** As a gateway does while purchases of this many units wait, until it has some. */
+  private static void askUntil(long shard, long units, long stock) {
+    eventually()
+        .until(
+            () -> {
+              redis.hset(
+                  RedisKeys.sku(shard), "asked", units + ":" + System.currentTimeMillis() + "@it");
+              return stock(shard) == stock;
+            });
   }
 
   private static OrderId sell(long shard, long user) {
