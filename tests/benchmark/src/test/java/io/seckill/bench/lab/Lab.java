@@ -424,6 +424,14 @@ public final class Lab implements AutoCloseable {
     return Shards.ids(skuId, shards).stream().map(id -> inRedis(id, stock / shards)).toList();
   }
 
+  /** Ends sales, or the SKUs whose shards they are. */
+  public void close(List<BenchSale> sales) {
+    sales.stream()
+        .map(sale -> Shards.sku(sale.skuId()))
+        .distinct()
+        .forEach(skuId -> insist(() -> pipeline.admin().close(skuId)));
+  }
+
   private long newSku() {
     return nextSku++;
   }

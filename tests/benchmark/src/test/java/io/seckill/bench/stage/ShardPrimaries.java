@@ -57,6 +57,7 @@ enum ShardPrimaries {
         ClosedLoop.accepted(
             new ClosedLoop(lab, figures, lostKey).buy(key, sales, count, CONNECTIONS));
     List<Double> after = cpuMicros(lab);
+    lab.close(sales);
     double most =
         IntStream.range(0, before.size())
             .mapToDouble(node -> after.get(node) - before.get(node))

@@ -83,6 +83,7 @@ final class StockShards implements Stage {
           lab.progress().now("shards: accepted, " + form.title);
           List<BenchSale> sales = form.onSale(lab, load.enough(run));
           load.accepted(into, form.key("accepted"), CONNECTIONS, run, sales);
+          lab.close(sales); // order-consumer looks at the shards of a sale while it is open
         });
   }
 
@@ -96,6 +97,7 @@ final class StockShards implements Stage {
           lab.progress().now("shards: end to end, " + form.title);
           List<BenchSale> sales = form.onSale(lab, 2L * count);
           new ClosedLoop(lab, into, LOST).buy(form.key("e2e"), sales, count, MANY);
+          lab.close(sales);
         });
   }
 
