@@ -162,7 +162,9 @@ public final class SaleWatch implements AutoCloseable {
         .report(sale.skuId(), mark.epoch(), mark.seq())
         .subscribe(
             answer -> {},
-            failure -> log.warn("sku {}: reporting the loss failed: {}", sale.skuId(), failure));
+            failure ->
+                log.warn(
+                    "sku {}: reporting the loss failed: {}", sale.skuId(), failure.toString()));
   }
 
   private Set<Long> suspects(List<Sale> sales, View inRedis) {

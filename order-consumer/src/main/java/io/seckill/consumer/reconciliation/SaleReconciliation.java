@@ -167,7 +167,11 @@ class SaleReconciliation {
       if (found.sizeMade() == 0) {
         throw e;
       }
-      log.warn("sku {}: cut off after {} repairs: {}", read.sale().skuId(), found.sizeMade(), e);
+      log.warn(
+          "sku {}: cut off after {} repairs: {}",
+          read.sale().skuId(),
+          found.sizeMade(),
+          e.toString());
       return new Found(outcome(found, false), detail(found, false), read.sale().epoch(), found);
     }
   }

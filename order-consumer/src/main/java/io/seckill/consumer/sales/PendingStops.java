@@ -120,7 +120,11 @@ class PendingStops {
     try {
       states.follow(row.skuId(), row.state().name(), row.epoch(), row.stateVersion(), included);
     } catch (JedisException e) {
-      log.warn("sku {} is {} in MySQL; Redis is updated later: {}", row.skuId(), row.state(), e);
+      log.warn(
+          "sku {} is {} in MySQL; Redis is updated later: {}",
+          row.skuId(),
+          row.state(),
+          e.toString());
     }
   }
 
@@ -135,7 +139,8 @@ class PendingStops {
       try {
         carryAudited(stop);
       } catch (RuntimeException e) {
-        log.warn("sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e);
+        log.warn(
+            "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
       }
     }
     List<ProductRow> stopped =
