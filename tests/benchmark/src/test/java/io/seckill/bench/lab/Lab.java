@@ -16,15 +16,8 @@ import io.seckill.system.process.ServiceProcess;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.Bounded;
-import io.seckill.testing.DeployedSettings;
-import io.seckill.testing.MySqlDatabase;
-import io.seckill.testing.MySqlPair;
-import io.seckill.testing.MySqlServer;
-import io.seckill.testing.RabbitCluster;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
-import io.seckill.testing.RedisCluster;
-import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -42,7 +35,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -64,9 +56,6 @@ public final class Lab implements AutoCloseable {
   private static final int REDIS_CONNECTIONS = 256;
   private static final int OPENED_AT_ONCE = 20;
 
-  /** The maximum that the services allow. */
-  private static final int HEARTBEAT_SECONDS = 60;
-
   /**
    * Variables for the services: a warm-up as in {@code scripts/up}; heartbeats, which apply unless
    * the broker's are shorter; and no expiry of earlier stages' orders while others are measured.
@@ -76,112 +65,21 @@ public final class Lab implements AutoCloseable {
           "SECKILL_WARMUP_REQUESTS",
           "20000",
           "SECKILL_BROKER_HEARTBEAT",
-          HEARTBEAT_SECONDS + "s",
+          BenchServers.HEARTBEAT_SECONDS + "s",
           "SECKILL_PAYMENT_TIMEOUT",
           "24h");
 
   private final Settings settings;
   private final Progress progress;
-  private final Servers servers;
+  private final BenchServers servers;
   private final Pipeline pipeline;
   private final UnifiedJedis redis;
   private long nextUser = FIRST_USER;
 
   private long nextSku = FIRST_SKU;
 
-  /**
-   * The servers of a lab; each test uses one.
-   *
-   * @param name names the log files of the services
-   * @param redis the primaries: one, or those of a cluster
-   * @param variables for the services, which may use more of them
-   * @param close ends all of them
-   */
-  private record Servers(
-      String name,
-      List<RedisServer> redis,
-      RabbitServer rabbit,
-      RabbitVhost vhost,
-      MySqlServer mysql,
-      MySqlDatabase database,
-      Map<String, String> variables,
-      Runnable close) {
-
-    static Servers single() {
-      RedisServer redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
-      return with("bench", List.of(redis), Map.of(), redis::close);
-    }
-
-    static Servers cluster() {
-      RedisCluster redis =
-          RedisCluster.start(DeployedSettings.redisCluster().toArray(String[]::new));
-      return with(
-          "bench-cluster",
-          IntStream.range(0, redis.nodes().size()).mapToObj(redis::node).toList(),
-          Map.of(
-              "SECKILL_REDIS_MODE",
-              "cluster",
-              "SECKILL_REDIS_NODES",
-              String.join(",", redis.nodes())),
-          redis::close);
-    }
-
-    private static Servers with(
-        String name, List<RedisServer> redis, Map<String, String> variables, Runnable closeRedis) {
-      var rabbit = supplyAsync(() -> RabbitServer.start(rabbitSettings()));
-      MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
-      return new Servers(
-          name,
-          redis,
-          Bounded.get(rabbit),
-          Bounded.get(rabbit).newVhost(),
-          mysql,
-          mysql.newDatabase(),
-          variables,
-          () -> {
-            mysql.close();
-            Bounded.get(rabbit).close();
-            closeRedis.run();
-          });
-    }
-
-    /** Those of {@code scripts/up --ha}; "queued" is durable on one replica. */
-    static Servers ha() {
-      var rabbit = supplyAsync(() -> RabbitCluster.start(benchRabbit()));
-      RedisReplicaSet redis =
-          RedisReplicaSet.start(DeployedSettings.redisHa().toArray(String[]::new));
-      MySqlPair mysql = MySqlPair.start();
-      MySqlDatabase database = mysql.newDatabase();
-      RabbitVhost vhost = Bounded.get(rabbit).newVhost();
-      String jdbcUrl = mysql.jdbcUrl(database);
-      return new Servers(
-          "bench-ha",
-          List.of(redis.primary()),
-          Bounded.get(rabbit).nodes().get(0),
-          vhost,
-          mysql.primary(),
-          database,
-          Map.of(
-              "SECKILL_REDIS_MODE",
-              "sentinel",
-              "SECKILL_REDIS_NODES",
-              String.join(",", redis.sentinels()),
-              "SECKILL_REDIS_MASTER",
-              redis.name(),
-              "SPRING_DATASOURCE_URL",
-              jdbcUrl,
-              "SPRING_FLYWAY_URL",
-              jdbcUrl),
-          () -> {
-            mysql.close();
-            Bounded.get(rabbit).close();
-            redis.close();
-          });
-    }
-  }
-
   private Lab(
-      Settings settings, Progress progress, Servers servers, Map<String, String> variables) {
+      Settings settings, Progress progress, BenchServers servers, Map<String, String> variables) {
     this.settings = settings;
     this.progress = progress;
     this.servers = servers;
@@ -211,20 +109,6 @@ public final class Lab implements AutoCloseable {
                 .build();
   }
 
-  /**
-   * The broker's default interval of statistics: other tests use four per second, which costs
-   * throughput. Heartbeats longer than the time for which a consumer is frozen while its queues are
-   * filled.
-   */
-  private static String[] rabbitSettings() {
-    return Stream.concat(DeployedSettings.rabbit().stream(), Stream.of(benchRabbit()))
-        .toArray(String[]::new);
-  }
-
-  private static String[] benchRabbit() {
-    return new String[] {"collect_statistics_interval = 5000", "heartbeat = " + HEARTBEAT_SECONDS};
-  }
-
   /** Starts the three servers; services start when a stage needs them. */
   public static Lab open(Settings settings, Progress progress) {
     return openWith(settings, progress, Map.of());
@@ -233,19 +117,19 @@ public final class Lab implements AutoCloseable {
   /** As {@link #open}, with additional environment variables for the services. */
   public static Lab openWith(Settings settings, Progress progress, Map<String, String> variables) {
     progress.now("starting Redis, RabbitMQ and MariaDB");
-    return new Lab(settings, progress, Servers.single(), variables);
+    return new Lab(settings, progress, BenchServers.single(), variables);
   }
 
   /** As {@link #open}, with three Redis and their Sentinels, three RabbitMQ and two MariaDB. */
   public static Lab openHa(Settings settings, Progress progress) {
     progress.now("starting the servers of the HA form");
-    return new Lab(settings, progress, Servers.ha(), Map.of());
+    return new Lab(settings, progress, BenchServers.ha(), Map.of());
   }
 
   /** As {@link #open}, with a Redis Cluster of three primaries. */
   public static Lab openCluster(Settings settings, Progress progress) {
     progress.now("starting a Redis Cluster, RabbitMQ and MariaDB");
-    return new Lab(settings, progress, Servers.cluster(), Map.of());
+    return new Lab(settings, progress, BenchServers.cluster(), Map.of());
   }
 
   public Settings settings() {
