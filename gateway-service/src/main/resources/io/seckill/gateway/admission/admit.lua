@@ -27,9 +27,9 @@
 --
 -- Checks in this order: epoch, request, rules, stock of 0, quota, stock; later purchases of a call see what
 -- earlier ones took. A stock of 0 comes before the quota because most purchases of a sale find it
--- sold out, and it saves them the read of the quota. Of a shard, a stock of 0 does so only while order-consumer has
--- counted no unit outside it either: the SKU is not sold out before (docs/adr/0028). Pass 1 reads, checks the type of every key and
--- decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
+-- sold out, and it saves them the read of the quota. In a shard it comes first only while order-consumer
+-- has counted no unit outside of it: until then the SKU is not sold out (docs/adr/0028).
+-- Pass 1 reads, checks the type of every key and decides; pass 2 writes what was decided. A refusal writes nothing and does not affect the other
 -- purchases. A script is not rolled back, so pass 2 contains nothing that can fail halfway: when
 -- Redis is full, read-only or cannot persist, it refuses the very first write. Ids stay strings: a
 -- Lua number holds 53 bits. A sale that a former release loaded has no field bucketCount: broken data.
@@ -64,12 +64,12 @@ end
 -- include bucket_of.lua
 
 local FIRST_SHARD = 4503599627370496 -- 2^52
-local COUNTED = 1000 -- ms that a count of the units outside a shard is used for
+local VALID = 1000 -- ms, as in ask.lua
 
 -- Whether no unit was left outside a shard when they were counted.
 local function isLast(hash)
   local at = match(call('HGET', hash, 'elsewhere') or '', '^0:(%d+)$')
-  return at and now - at >= 0 and now - at < COUNTED
+  return at and now - at >= 0 and now - at < VALID
 end
 
 local POLICIES = { ONE_PER_USER = true, LIMITED = true, UNLIMITED = true }
