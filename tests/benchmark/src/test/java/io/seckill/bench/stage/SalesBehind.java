@@ -58,7 +58,7 @@ record SalesBehind(Lab lab) {
     sku = round(figures, 0, sku);
     int finished = 0;
     for (int times : Growth.TIMES) {
-      int wanted = times * lab.settings().choose(10, 1);
+      int wanted = times * lab.settings().amount(10, 1);
       lab.progress().now("large: writing the orders of %d finished sales".formatted(wanted));
       try (Connection writer = Large.writer(lab)) {
         SaleHistory.writeFinished(
