@@ -62,7 +62,11 @@ record SalesBehind(Lab lab) {
       lab.progress().now("large: writing the orders of %d finished sales".formatted(wanted));
       try (Connection writer = Large.writer(lab)) {
         SaleHistory.writeFinished(
-            writer, FIRST_FINISHED + finished, wanted - finished, ORDERS_OF_EACH);
+            writer,
+            FIRST_FINISHED + finished,
+            wanted - finished,
+            ORDERS_OF_EACH,
+            !lab.settings().tenfold());
       }
       finished = wanted;
       ORDERS.add(figures, times, (double) finished * ORDERS_OF_EACH);
