@@ -18,28 +18,15 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
  * Decides a batch of purchases with one call of {@code admit.lua}, followed by WAIT when replicas
  * must confirm. Thread-safe.
  */
-final class AdmitCall implements RequestBatcher.Executor<Purchase> {
+record AdmitCall(
+    UnifiedJedis redis,
+    RedisBreaker breaker,
+    Durability durability,
+    AdmitRequests requests,
+    AdmitAnswers answers)
+    implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
-
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
-  private final Durability durability;
-  private final AdmitRequests requests;
-  private final AdmitAnswers answers;
-
-  AdmitCall(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
-      Durability durability,
-      AdmitRequests requests,
-      AdmitAnswers answers) {
-    this.redis = redis;
-    this.breaker = breaker;
-    this.durability = durability;
-    this.requests = requests;
-    this.answers = answers;
-  }
 
   /**
    * @param confirmed whether enough replicas have received the writes that the reply reports

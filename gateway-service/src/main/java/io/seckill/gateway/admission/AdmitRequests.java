@@ -13,39 +13,24 @@ import java.util.function.IntFunction;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the calls of {@code admit.lua}: order ids, room in the lanes, arguments. Thread-safe. */
-final class AdmitRequests {
+/**
+ * Makes the calls of {@code admit.lua}: order ids, room in the lanes, arguments. Thread-safe.
+ *
+ * @param orderIds returns a new id of a partition, unique over all gateways; null while this
+ *     gateway holds no worker number
+ * @param products a SKU's row in MySQL; null when it is not known
+ * @param lanes this gateway's lanes, one per partition; empty unless durable in the broker
+ */
+record AdmitRequests(
+    VerifiedServers servers,
+    Promises promises,
+    IntFunction<@Nullable OrderId> orderIds,
+    LongFunction<@Nullable ProductRow> products,
+    List<LaneMailbox> lanes,
+    Durability durability) {
 
   private static final int FIELDS = 8;
   private static final int HEAD = 2;
-
-  private final VerifiedServers servers;
-  private final Promises promises;
-  private final IntFunction<@Nullable OrderId> orderIds;
-  private final LongFunction<@Nullable ProductRow> products;
-  private final List<LaneMailbox> lanes;
-  private final Durability durability;
-
-  /**
-   * @param orderIds returns a new id of a partition, unique over all gateways; null while this
-   *     gateway holds no worker number
-   * @param products a SKU's row in MySQL; null when it is not known
-   * @param lanes this gateway's lanes, one per partition; empty unless durable in the broker
-   */
-  AdmitRequests(
-      VerifiedServers servers,
-      Promises promises,
-      IntFunction<@Nullable OrderId> orderIds,
-      LongFunction<@Nullable ProductRow> products,
-      List<LaneMailbox> lanes,
-      Durability durability) {
-    this.servers = servers;
-    this.promises = promises;
-    this.orderIds = orderIds;
-    this.products = products;
-    this.lanes = lanes;
-    this.durability = durability;
-  }
 
   /**
    * Answers the purchases that cannot be sent.

@@ -26,29 +26,13 @@ import org.springframework.stereotype.Component;
  * all shards. Never blocks.
  */
 @Component
-final class ShardedPurchases {
-
-  private final ProductCache products;
-  private final ShardLines lines;
-  private final SoldOutShield shield;
-  private final VerifiedServers servers;
-  private final RedisBreaker breaker;
-  private final RequestBatcher<Purchase> admit;
-
-  ShardedPurchases(
-      ProductCache products,
-      ShardLines lines,
-      SoldOutShield shield,
-      VerifiedServers servers,
-      RedisBreaker breaker,
-      @Qualifier("admitQueue") RequestBatcher<Purchase> admit) {
-    this.products = products;
-    this.lines = lines;
-    this.shield = shield;
-    this.servers = servers;
-    this.breaker = breaker;
-    this.admit = admit;
-  }
+record ShardedPurchases(
+    ProductCache products,
+    ShardLines lines,
+    SoldOutShield shield,
+    VerifiedServers servers,
+    RedisBreaker breaker,
+    @Qualifier("admitQueue") RequestBatcher<Purchase> admit) {
 
   /** Returns the attempt at the shopper's shard; the same attempt when the SKU has no shards. */
   PurchaseAttempt inShard(PurchaseAttempt attempt) {

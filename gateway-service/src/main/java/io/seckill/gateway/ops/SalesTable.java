@@ -18,20 +18,12 @@ import reactor.core.publisher.Mono;
 
 /** Reads products and orders from MySQL for operators; its statements stay cheap during a sale. */
 @Component
-class SalesTable {
+record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
 
   static final int MAX_PRODUCTS = 200;
   private static final LocalDateTime LATEST = LocalDateTime.of(9999, 1, 1, 0, 0);
   private static final int LATEST_ORDERS = 500;
   private static final int WORKERS = (1 << OrderId.WORKER_BITS) - 1;
-
-  private final JdbcClient mysql;
-  private final BlockingCalls calls;
-
-  SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
-    this.mysql = mysql;
-    this.calls = calls;
-  }
 
   /** The part of a {@link Snapshot} that MySQL has. */
   record Sales(List<ProductRow> products, long deadLetters, Optional<ClickToRow> clickToRow) {}

@@ -24,28 +24,14 @@ import tools.jackson.databind.ser.std.ToStringSerializer;
  * some.
  */
 @Component
-final class OrderLists {
+record OrderLists(
+    WaitingOrders redis,
+    StoredOrders mysql,
+    OrderStatuses statuses,
+    @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+    ProductCache products) {
 
   private static final JsonMapper JSON = JsonMapper.shared();
-
-  private final WaitingOrders redis;
-  private final StoredOrders mysql;
-  private final OrderStatuses statuses;
-  private final BlockingCalls mysqlCalls;
-  private final ProductCache products;
-
-  OrderLists(
-      WaitingOrders redis,
-      StoredOrders mysql,
-      OrderStatuses statuses,
-      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
-      ProductCache products) {
-    this.redis = redis;
-    this.mysql = mysql;
-    this.statuses = statuses;
-    this.mysqlCalls = mysqlCalls;
-    this.products = products;
-  }
 
   /**
    * One page.

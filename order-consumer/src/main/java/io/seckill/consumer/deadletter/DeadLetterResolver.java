@@ -23,34 +23,16 @@ import org.springframework.transaction.support.TransactionOperations;
  * can only lead to repeating the action; a second replay or discard of an order has no effect.
  */
 @Component
-class DeadLetterResolver {
+record DeadLetterResolver(
+    DeadLetters deadLetters,
+    DeadLetterTable table,
+    DeadLetterPublisher publisher,
+    OrderStore store,
+    OrderResults results,
+    Compensations compensations,
+    TransactionOperations transactions) {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
-
-  private final DeadLetters deadLetters;
-  private final DeadLetterTable table;
-  private final DeadLetterPublisher publisher;
-  private final OrderStore store;
-  private final OrderResults results;
-  private final Compensations compensations;
-  private final TransactionOperations transactions;
-
-  DeadLetterResolver(
-      DeadLetters deadLetters,
-      DeadLetterTable table,
-      DeadLetterPublisher publisher,
-      OrderStore store,
-      OrderResults results,
-      Compensations compensations,
-      TransactionOperations transactions) {
-    this.deadLetters = deadLetters;
-    this.table = table;
-    this.publisher = publisher;
-    this.store = store;
-    this.results = results;
-    this.compensations = compensations;
-    this.transactions = transactions;
-  }
 
   /**
    * @throws ProblemException 404 UNKNOWN_DEAD_LETTER

@@ -25,26 +25,12 @@ import redis.clients.jedis.UnifiedJedis;
  * in each of several reads is lost. Thread-safe.
  */
 @Component
-class LedgerReader {
-
-  private final RedisBalanceItems redisItems;
-  private final BrokerBalanceItems brokerItems;
-  private final DatabaseBalanceItems mysqlItems;
-  private final UnifiedJedis redis;
-  private final Clock clock;
-
-  LedgerReader(
-      RedisBalanceItems redisItems,
-      BrokerBalanceItems brokerItems,
-      DatabaseBalanceItems mysqlItems,
-      UnifiedJedis redis,
-      Clock clock) {
-    this.redisItems = redisItems;
-    this.brokerItems = brokerItems;
-    this.mysqlItems = mysqlItems;
-    this.redis = redis;
-    this.clock = clock;
-  }
+record LedgerReader(
+    RedisBalanceItems redisItems,
+    BrokerBalanceItems brokerItems,
+    DatabaseBalanceItems mysqlItems,
+    UnifiedJedis redis,
+    Clock clock) {
 
   /** The number of the queue that carries a SKU's orders, 0..3. */
   static int queueOf(long skuId) {

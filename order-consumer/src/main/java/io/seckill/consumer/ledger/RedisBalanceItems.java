@@ -14,7 +14,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 /** Reads the balance items in Redis; see {@code balance_items.lua}. Thread-safe. */
 @Component
-class RedisBalanceItems {
+record RedisBalanceItems(UnifiedJedis redis) {
 
   private static final LuaScript SCRIPT =
       LuaScript.from(RedisBalanceItems.class, "balance_items.lua");
@@ -23,12 +23,6 @@ class RedisBalanceItems {
   private static final int FIRST_SKU = 5;
 
   private static final int FIELDS = 8;
-
-  private final UnifiedJedis redis;
-
-  RedisBalanceItems(UnifiedJedis redis) {
-    this.redis = redis;
-  }
 
   /**
    * The contents of one partition, all read at one moment.

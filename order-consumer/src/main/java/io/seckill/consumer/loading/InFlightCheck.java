@@ -17,22 +17,10 @@ import redis.clients.jedis.UnifiedJedis;
  * meanwhile.
  */
 @Component
-class InFlightCheck {
+record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
 
   /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
-
-  private final JdbcClient jdbc;
-  private final UnifiedJedis redis;
-  private final RedisListScan lists;
-  private final Barriers barriers;
-
-  InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
-    this.jdbc = jdbc;
-    this.redis = redis;
-    this.lists = lists;
-    this.barriers = barriers;
-  }
 
   /**
    * The orders and units that prevent a new epoch.

@@ -21,7 +21,7 @@ import org.springframework.stereotype.Component;
  * asked for their outcome.
  */
 @Component
-class PaymentTable implements BegunPayments {
+record PaymentTable(JdbcClient jdbc) implements BegunPayments {
 
   /**
    * Time since the last charge request to the provider; the pause until the next check grows with
@@ -40,12 +40,6 @@ class PaymentTable implements BegunPayments {
   private static final String STARTED = "(?, ?, 'STARTED', " + CHECK_LATER;
   private static final String CHARGED = "(?, ?, ?, 'CHARGED', NULL)";
   private static final String REFUND_DUE = "(?, ?, ?, 'REFUND_DUE', " + CHECK_LATER;
-
-  private final JdbcClient jdbc;
-
-  PaymentTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
 
   /**
    * A charge that the provider has made.

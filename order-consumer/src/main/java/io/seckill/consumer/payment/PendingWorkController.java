@@ -6,13 +6,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The work that waits in MySQL, for the operations page, on the internal port. */
 @RestController
-class PendingWorkController {
-
-  private final PendingWork work;
-
-  PendingWorkController(PendingWork work) {
-    this.work = work;
-  }
+record PendingWorkController(PendingWork work) {
 
   @GetMapping("/internal/v1/pending-work")
   Map<PendingWork.Kind, PendingWork.Pending> pendingWork() {

@@ -20,21 +20,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Unexplained charges on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/unexplained-charges")
-class UnexplainedChargeController {
+record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
 
   private static final Set<UnexplainedCharge.State> STATES =
       EnumSet.allOf(UnexplainedCharge.State.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
-
-  private final UnexplainedCharges charges;
-  private final AuditLog audit;
-
-  UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
-    this.charges = charges;
-    this.audit = audit;
-  }
 
   /**
    * @param next value of {@code after} for the next page; null on the last page

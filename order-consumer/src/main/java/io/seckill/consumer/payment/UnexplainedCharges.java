@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code unexplained_charge}: reports of money that need an operator. */
 @Component
-class UnexplainedCharges {
+record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
 
   private static final Logger log = LoggerFactory.getLogger(UnexplainedCharges.class);
 
@@ -45,14 +45,6 @@ class UnexplainedCharges {
           + " FROM unexplained_charge u STRAIGHT_JOIN orders o ON o.order_id = u.order_id"
           + " WHERE u.state = 'OPEN' AND u.reason = 'UNKNOWN_ORDER' AND u.id > ?"
           + " ORDER BY u.id LIMIT ?";
-
-  private final JdbcClient jdbc;
-  private final ChargeTable charges;
-
-  UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
-    this.jdbc = jdbc;
-    this.charges = charges;
-  }
 
   /** Records a report, once, in the caller's transaction. */
   void record(ChargeReport report, UnexplainedReason reason) {

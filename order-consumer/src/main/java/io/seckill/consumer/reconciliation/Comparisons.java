@@ -19,18 +19,10 @@ import org.springframework.transaction.TransactionException;
  * some buckets at a time. Memory does not grow with the sale.
  */
 @Component
-class Comparisons {
+record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
 
   /** Some 7,000 units at a time, fewer than the findings that a comparison keeps. */
   private static final int BUCKETS_AT_ONCE = 256;
-
-  private final DatabaseSnapshots snapshots;
-  private final RedisSale redis;
-
-  Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
-    this.snapshots = snapshots;
-    this.redis = redis;
-  }
 
   /** A sale in both stores, and the comparison unless Redis has lost the sale. */
   record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code stock_change}, and the columns of {@code products} that a change updates. */
 @Component
-class StockChangeTable {
+record StockChangeTable(JdbcClient jdbc) {
 
   private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
 
@@ -26,12 +26,6 @@ class StockChangeTable {
               row.getLong("delta"),
               row.getLong("epoch"),
               ChangeState.valueOf(row.getString("state")));
-
-  private final JdbcClient jdbc;
-
-  StockChangeTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
 
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
