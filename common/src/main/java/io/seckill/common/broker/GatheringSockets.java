@@ -24,11 +24,7 @@ public final class GatheringSockets extends SocketFactory {
     stream.holdBack();
   }
 
-  /**
-   * Sends the buffered writes.
-   *
-   * @throws IOException when the connection is broken
-   */
+  /** Sends the buffered writes. Throws IOException when the connection is broken. */
   public void release() throws IOException {
     stream.release();
   }

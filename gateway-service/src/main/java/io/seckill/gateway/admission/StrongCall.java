@@ -67,9 +67,7 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
         attempt.traceparent());
   }
 
-  /**
-   * @throws IllegalArgumentException when it is not the answer to as many purchases
-   */
+  /** Throws IllegalArgumentException when it is not the answer to as many purchases. */
   static List<Admission> outcomes(List<StrongDecision> decisions, int purchases) {
     if (decisions.size() != purchases) {
       throw new IllegalArgumentException("not " + purchases + " outcomes but " + decisions.size());

@@ -78,11 +78,7 @@ record SkuPlace(Group group, long atMs, long skuId) implements Comparable<SkuPla
     return group + "-" + atMs + "-" + skuId;
   }
 
-  /**
-   * The place whose cursor this is.
-   *
-   * @throws ProblemException 400 naming cursor
-   */
+  /** The place whose cursor this is. Throws ProblemException 400 naming cursor. */
   static SkuPlace ofCursor(String cursor) {
     Matcher parts = CURSOR.matcher(cursor);
     if (parts.matches()) {

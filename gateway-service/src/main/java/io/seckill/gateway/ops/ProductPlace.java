@@ -38,11 +38,7 @@ record ProductPlace(SaleState state, Instant opensAt, long skuId) {
     return state + "-" + opensAt.toEpochMilli() + "-" + skuId;
   }
 
-  /**
-   * The place whose cursor this is.
-   *
-   * @throws ProblemException 400 naming cursor
-   */
+  /** The place whose cursor this is. Throws ProblemException 400 naming cursor. */
   static ProductPlace ofCursor(String cursor) {
     Matcher parts = CURSOR.matcher(cursor);
     if (parts.matches()) {

@@ -49,9 +49,7 @@ record StoredSales(JdbcTemplate mysql) {
     }
   }
 
-  /**
-   * @throws DataAccessException when MySQL cannot be queried
-   */
+  /** Throws DataAccessException when MySQL cannot be queried. */
   List<Sale> all() {
     return mysql.query(
         SALES,

@@ -23,9 +23,7 @@ final class DemoController {
 
   private final DemoTokens tokens;
 
-  /**
-   * @throws IllegalArgumentException when demo mode is on and a port is open to other machines
-   */
+  /** Throws IllegalArgumentException when demo mode is on and a port is open to other machines. */
   DemoController(
       DemoTokens tokens, DemoMode demo, ServerProperties shop, AdminPortProperties admin) {
     demo.checkAddress(shop.getAddress(), "server.address");

@@ -34,9 +34,7 @@ record DeadLetterResolver(
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
 
-  /**
-   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
-   */
+  /** Throws ProblemException 404 UNKNOWN_DEAD_LETTER. */
   DeadLetterRecord show(long id) {
     return required(deadLetters.findById(id));
   }
@@ -104,9 +102,7 @@ record DeadLetterResolver(
     }
   }
 
-  /**
-   * @return false when there is nothing left to do
-   */
+  /** Returns false when there is nothing left to do. */
   private static boolean isOpen(DeadLetterRecord letter, DeadLetterState wanted) {
     if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
       throw ProblemException.of(

@@ -111,11 +111,7 @@ public class Cancellations {
    */
   private record Sale(long epoch, boolean inRedis) {}
 
-  /**
-   * Cancels an order of this user.
-   *
-   * @return false when it was not CONFIRMED, or not the user's
-   */
+  /** Cancels an order of this user. Returns false when it was not CONFIRMED, or not the user's. */
   public boolean cancel(OrderId orderId, long userId) {
     String sql = CHOOSE + " AND user_id = :value FOR UPDATE";
     return end(OrderStatus.CANCELLED, List.of(orderId), sql, userId) == 1;
@@ -269,9 +265,7 @@ public class Cancellations {
 
   private record Owner(long userId, long skuId) {}
 
-  /**
-   * @return each sale, read while its row is locked: a fallback may begin or end at any time
-   */
+  /** Returns each sale, read while its row is locked: a fallback may begin or end at any time. */
   private Map<Long, Sale> returnStock(List<EndedOrder> ended) {
     Map<Long, Long> units = new TreeMap<>();
     ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));

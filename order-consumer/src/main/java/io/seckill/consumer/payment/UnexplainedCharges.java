@@ -74,9 +74,7 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
     }
   }
 
-  /**
-   * @return whether the row is new
-   */
+  /** Returns whether the row is new. */
   private boolean insert(
       byte[] hash,
       UnexplainedReason reason,

@@ -17,9 +17,7 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
   /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
 
-  /**
-   * @throws ProblemException 404 UNKNOWN_SKU
-   */
+  /** Throws ProblemException 404 UNKNOWN_SKU. */
   ProductRow find(long skuId) {
     return products.readWithShards(skuId);
   }

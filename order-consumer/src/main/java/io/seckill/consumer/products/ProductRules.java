@@ -48,9 +48,7 @@ record ProductRules(
         name, priceCents, units, policy, limitPerUser, decides, opensAt, closesAt, 1);
   }
 
-  /**
-   * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
-   */
+  /** Throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change. */
   void refuseImmutable(ProductRules wanted) {
     refuse(priceCents != wanted.priceCents, "priceCents", "cannot change");
     refuse(stock != wanted.stock, "stock", "changes only through /stock");

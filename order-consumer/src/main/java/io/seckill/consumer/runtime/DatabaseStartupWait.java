@@ -71,9 +71,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
   }
 
-  /**
-   * @throws IllegalStateException when the process is asked to stop meanwhile
-   */
+  /** Throws IllegalStateException when the process is asked to stop meanwhile. */
   private void await(DataSource database, State found) {
     long start = System.nanoTime();
     // Spring's own shutdown hook would wait until the start has ended.

@@ -22,9 +22,7 @@ record StartupHealthServer(HttpServer server, ExecutorService threads) implement
   private static final int THREADS = 2;
   private static final String HEALTH = "/actuator/health";
 
-  /**
-   * @throws UncheckedIOException when the port is in use
-   */
+  /** Throws UncheckedIOException when the port is in use. */
   static StartupHealthServer open(ServerProperties properties) {
     int port = properties.getPort() == null ? 8080 : properties.getPort();
     InetAddress address = properties.getAddress();

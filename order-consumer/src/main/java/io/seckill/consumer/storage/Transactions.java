@@ -68,9 +68,7 @@ public final class Transactions {
 
   /** Work on an open transaction. */
   public interface Work<T> {
-    /**
-     * @return null to roll everything back
-     */
+    /** Returns null to roll everything back. */
     @Nullable T in(JdbcOperations transaction);
   }
 
