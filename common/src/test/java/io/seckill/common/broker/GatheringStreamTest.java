@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 class GatheringStreamTest {
 
   private final ByteArrayOutputStream network = new ByteArrayOutputStream();
-  private final GatheringStream stream = new GatheringStream(network);
+  private final GatheringSockets.GatheringStream stream =
+      new GatheringSockets.GatheringStream(network);
 
   @Test
   void passesOnAtOnceUnlessItHoldsBack() throws IOException {

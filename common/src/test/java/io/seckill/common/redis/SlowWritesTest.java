@@ -23,7 +23,8 @@ class SlowWritesTest {
   })
   void readsTheLatestSlowWriteOfTheLastMinute(
       String event, long secondsAgo, long ms, double seconds) {
-    assertThat(SlowWrites.longest(List.of(spike(event, secondsAgo, ms)), NOW)).isEqualTo(seconds);
+    assertThat(RedisNodes.SlowWrites.longest(List.of(spike(event, secondsAgo, ms)), NOW))
+        .isEqualTo(seconds);
   }
 
   @ParameterizedTest
@@ -32,7 +33,7 @@ class SlowWritesTest {
     List<?> latest =
         List.of(spike("aof-write", 0, 100), spike("aof-fsync-always", 5, 200)).subList(0, events);
 
-    assertThat(SlowWrites.longest(latest, NOW)).isEqualTo(seconds);
+    assertThat(RedisNodes.SlowWrites.longest(latest, NOW)).isEqualTo(seconds);
   }
 
   private static List<?> spike(String event, long secondsAgo, long ms) {

@@ -59,7 +59,7 @@ final class AdmitAnswers {
   /**
    * @param askedNanos System.nanoTime() before the call
    */
-  void answer(AdmitRequest request, AdmitReply reply, long askedNanos) {
+  void answer(AdmitRequests.AdmitRequest request, AdmitReply reply, long askedNanos) {
     if (reply.isOfOtherServer()) {
       request.endReservations(reservation -> reservation.deliver(List.of()));
       request.partitions().forEach(partition -> servers.otherServer(partition, request.server()));
@@ -69,7 +69,7 @@ final class AdmitAnswers {
     }
     BrokerConfirms confirms = new BrokerConfirms(promises, published);
     deliver(request, reply, confirms);
-    for (AdmittedSku sku : reply.skus()) {
+    for (AdmitReply.AdmittedSku sku : reply.skus()) {
       marks.record(request.server(), sku.skuId(), sku.epoch(), sku.seq());
     }
     if (promises.mustRemember()) {
@@ -78,7 +78,7 @@ final class AdmitAnswers {
     for (int i = 0; i < request.purchases().size(); i++) {
       Purchase purchase = request.purchases().get(i);
       PurchaseAttempt attempt = purchase.attempt();
-      ScriptReply one = reply.purchases().get(i);
+      AdmitReply.ScriptReply one = reply.purchases().get(i);
       // Of a shard it proves nothing: see ShardedPurchases.
       if (one.outcome() == Refusal.SOLD_OUT && !Shards.isShard(attempt.skuId())) {
         shield.raise(attempt.skuId(), askedNanos);
@@ -108,7 +108,8 @@ final class AdmitAnswers {
     }
   }
 
-  private void deliver(AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
+  private void deliver(
+      AdmitRequests.AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
     for (int i = 0; i < request.partitions().size(); i++) {
       Reservation reservation = request.reservations().get(i);
       if (reservation != null) {
@@ -118,7 +119,7 @@ final class AdmitAnswers {
   }
 
   private void deliver(
-      AdmitRequest request,
+      AdmitRequests.AdmitRequest request,
       AdmitReply reply,
       int partition,
       Reservation reservation,
@@ -126,7 +127,7 @@ final class AdmitAnswers {
     List<OutboundOrder> pushed = new ArrayList<>();
     for (int i = 0; i < request.purchases().size(); i++) {
       if (request.purchases().get(i).partition() == partition) {
-        ScriptReply one = reply.purchases().get(i);
+        AdmitReply.ScriptReply one = reply.purchases().get(i);
         if (one.message() != null) {
           pushed.add(outbound(one.message(), confirms));
         } else if (one.isAdmitted()) { // in the outbox: the lease is over
@@ -148,9 +149,9 @@ final class AdmitAnswers {
   }
 
   /** In the order of their sequence numbers, so that the last one of a SKU is the highest. */
-  private void remember(AdmitRequest request, AdmitReply reply) {
+  private void remember(AdmitRequests.AdmitRequest request, AdmitReply reply) {
     List<OrderMessage> orders = new ArrayList<>();
-    for (AdmittedSku sku : reply.skus()) {
+    for (AdmitReply.AdmittedSku sku : reply.skus()) {
       promises.admitted(sku.skuId(), sku.epoch(), sku.units());
       long seq = sku.seq();
       for (int i = request.purchases().size() - 1; i >= 0; i--) {

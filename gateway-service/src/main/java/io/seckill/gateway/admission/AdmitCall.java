@@ -35,7 +35,7 @@ record AdmitCall(
 
   @Override
   public void execute(List<Purchase> purchases) {
-    AdmitRequest request = requests.of(purchases);
+    AdmitRequests.AdmitRequest request = requests.of(purchases);
     if (request == null) {
       return;
     }
@@ -55,7 +55,7 @@ record AdmitCall(
     answers.answer(request, reply, askedNanos);
   }
 
-  private Reply call(AdmitRequest request) {
+  private Reply call(AdmitRequests.AdmitRequest request) {
     List<String> keys = request.keys();
     List<String> args = request.args();
     if (durability.replicas() == 0) {

@@ -46,12 +46,14 @@ final class OpsController {
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String cursor) {
     int size = PathIds.limit(limit, MAX_PRODUCTS, MAX_PRODUCTS);
-    ProductPlace after = cursor == null ? null : ProductPlace.ofCursor(cursor);
+    SalesTable.ProductPlace after =
+        cursor == null ? null : SalesTable.ProductPlace.ofCursor(cursor);
     return sales.page(after, size).map(page -> listed(page, size));
   }
 
   private static Listed listed(List<ProductRow> page, int size) {
-    String next = page.size() < size ? null : ProductPlace.of(page.get(page.size() - 1)).cursor();
+    String next =
+        page.size() < size ? null : SalesTable.ProductPlace.of(page.get(page.size() - 1)).cursor();
     return new Listed(page, next);
   }
 

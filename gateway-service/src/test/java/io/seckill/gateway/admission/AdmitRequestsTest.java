@@ -43,7 +43,7 @@ class AdmitRequestsTest {
     servers.quarantine(Set.of(LOST), 1);
     servers.verified(7, "promoted");
 
-    AdmitRequest request = requests.of(waiting);
+    AdmitRequests.AdmitRequest request = requests.of(waiting);
 
     assertThat(request).isNotNull();
     assertThat(request.server()).isEqualTo("promoted");

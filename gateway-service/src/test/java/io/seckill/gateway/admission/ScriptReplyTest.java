@@ -52,7 +52,7 @@ class ScriptReplyTest {
   @ParameterizedTest
   @MethodSource("replies")
   void isParsedOnce(Case each) {
-    ScriptReply reply = ScriptReply.parse(each.text(), SENT);
+    AdmitReply.ScriptReply reply = AdmitReply.ScriptReply.parse(each.text(), SENT);
 
     assertThat(reply.outcome()).isEqualTo(each.outcome());
     assertThat(reply.message()).isEqualTo(each.hasMessage() ? MESSAGE : null);
@@ -67,7 +67,7 @@ class ScriptReplyTest {
 
   @Test
   void refusesACodeThatTheScriptDoesNotHave() {
-    assertThatThrownBy(() -> ScriptReply.parse("X", SENT))
+    assertThatThrownBy(() -> AdmitReply.ScriptReply.parse("X", SENT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("disagree: X");
   }

@@ -69,7 +69,8 @@ class RateLimitsTest {
 
   @Test
   void remembersNoMoreUsersThanItMay() {
-    TokenBuckets buckets = new TokenBuckets(0.001, 1, 100, () -> 1, () -> nanos);
+    RateLimits.TokenBuckets buckets =
+        new RateLimits.TokenBuckets(0.001, 1, 100, () -> 1, () -> nanos);
     for (int user = 0; user < 100_000; user++) {
       buckets.take(user);
     }

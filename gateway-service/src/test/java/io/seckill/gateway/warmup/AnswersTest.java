@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class AnswersTest {
 
-  private final WarmUpAnswers answers = new WarmUpAnswers();
+  private final WarmUp.WarmUpAnswers answers = new WarmUp.WarmUpAnswers();
 
   @Test
   void claimsNothingWithoutAnswers() {

@@ -1,5 +1,6 @@
 package io.seckill.consumer.storage;
 
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RetryingTransactions;

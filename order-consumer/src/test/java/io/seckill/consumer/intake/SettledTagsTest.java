@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class SettledTagsTest {
 
-  private final SettledTags settled = new SettledTags();
+  private final IntakeSession.SettledTags settled = new IntakeSession.SettledTags();
 
   @Test
   void acksABatchTogetherWhenNothingBelowItIsUnsettled() {
@@ -43,7 +43,7 @@ class SettledTagsTest {
       }
       Random random = new Random(seed);
       Collections.shuffle(order.subList(0, random.nextInt(1, 60)), random);
-      SettledTags tags = new SettledTags();
+      IntakeSession.SettledTags tags = new IntakeSession.SettledTags();
       TreeSet<Long> added = new TreeSet<>();
       for (int at = 0; at < order.size(); ) {
         int end = Math.min(order.size(), at + random.nextInt(1, 9));

@@ -13,6 +13,7 @@ class AppendOnlyEntriesTest {
     DriverManagerDataSource refusing =
         new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/none?connectTimeout=500");
 
-    assertThatNoException().isThrownBy(() -> AppendOnlyEntries.protect(refusing));
+    assertThatNoException()
+        .isThrownBy(() -> DatabaseStartupWait.AppendOnlyEntries.protect(refusing));
   }
 }
