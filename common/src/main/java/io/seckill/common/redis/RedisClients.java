@@ -51,8 +51,7 @@ public final class RedisClients {
 
   /**
    * Returns a client with a connection pool; connections open on first use. The caller closes it.
-   *
-   * @param clientName shown by CLIENT LIST, for operators
+   * CLIENT LIST shows the name to operators.
    */
   public static UnifiedJedis open(RedisSettings settings, String clientName) {
     JedisClientConfig config = clientConfig(settings, clientName);

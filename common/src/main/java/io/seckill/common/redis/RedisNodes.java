@@ -29,9 +29,7 @@ public final class RedisNodes {
   private final String clientName;
   private final JedisClientConfig config;
 
-  /**
-   * @param clientName shown by CLIENT LIST, for operators
-   */
+  /** CLIENT LIST shows the name to operators. */
   public RedisNodes(RedisSettings settings, String clientName) {
     this.settings = settings;
     this.clientName = clientName;

@@ -72,11 +72,7 @@ enum OperatorRoute {
     this(GET, path, "", traits);
   }
 
-  /**
-   * A write.
-   *
-   * @param action in its audit line
-   */
+  /** A write; {@code action} is in its audit line. */
   OperatorRoute(RequestMethod method, String path, String action, Trait... traits) {
     this.method = method;
     this.path = path;

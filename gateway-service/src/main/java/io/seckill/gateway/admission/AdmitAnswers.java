@@ -56,9 +56,7 @@ final class AdmitAnswers {
     this.durability = durability;
   }
 
-  /**
-   * @param askedNanos System.nanoTime() before the call
-   */
+  /** {@code askedNanos} is System.nanoTime() before the call. */
   void answer(AdmitRequests.AdmitRequest request, AdmitReply reply, long askedNanos) {
     if (reply.isOfOtherServer()) {
       request.endReservations(reservation -> reservation.deliver(List.of()));

@@ -28,9 +28,7 @@ record AdmitCall(
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
 
-  /**
-   * @param confirmed whether enough replicas have received the writes that the reply reports
-   */
+  /** {@code confirmed}: enough replicas have received the writes that the reply reports. */
   private record Reply(Object value, boolean confirmed) {}
 
   @Override

@@ -27,9 +27,6 @@ record AdmitReply(List<ScriptReply> purchases, List<AdmittedSku> skus, boolean c
 
   private static final AdmitReply OTHER_SERVER = new AdmitReply(List.of(), List.of(), false);
 
-  /**
-   * @param sent the order ids of the call
-   */
   static AdmitReply parse(Object reply, boolean confirmed, List<OrderId> sent) {
     if (reply instanceof Long) {
       return OTHER_SERVER;
@@ -108,9 +105,6 @@ record AdmitReply(List<ScriptReply> purchases, List<AdmittedSku> skus, boolean c
     /** Most purchases of a sale get it. */
     private static final ScriptReply SOLD_OUT = of(Refusal.SOLD_OUT);
 
-    /**
-     * @param sent the order id that was sent with the purchase
-     */
     static ScriptReply parse(String text, OrderId sent) {
       return switch (text.charAt(0)) {
         case 'A' -> admitted(text, sent);

@@ -65,9 +65,7 @@ record ShardedPurchases(
         : answer;
   }
 
-  /**
-   * @param sku as it was read a second ago, with the units of all shards
-   */
+  /** {@code sku} was read up to a second ago, and has the units of all shards. */
   static Admission inMySql(Admission outcome, int quantity, @Nullable ProductRow sku) {
     boolean mayBeLeft = sku == null || sku.stock() >= quantity;
     if (isShort(outcome) && mayBeLeft) {
@@ -125,9 +123,7 @@ record ShardedPurchases(
     }
   }
 
-  /**
-   * @param isOpen whether the breaker of a partition is
-   */
+  /** {@code isOpen}: the breaker of a partition is open. */
   static Busy busy(List<Long> shards, VerifiedServers servers, IntPredicate isOpen) {
     boolean allReachable =
         shards.stream()

@@ -55,9 +55,7 @@ public final class ProductReader {
 
   private ProductReader() {}
 
-  /**
-   * @param alsoSkus to look for even if their sales ended long ago
-   */
+  /** Reads {@code alsoSkus} even if their sales ended long ago. */
   static ProductReading read(JdbcClient mysql, Set<Long> alsoSkus) {
     long now = System.nanoTime();
     Map<Long, ProductRow> bySku = new HashMap<>();

@@ -86,9 +86,8 @@ final class SkuListController {
   private record Page(List<Listed> skus, @Nullable String next) {}
 
   /**
-   * The products in the order of their {@link SkuPlace}s, with the server's time for countdowns.
-   *
-   * @param next cursor of the next page; null on the last one
+   * The products in the order of their {@link SkuPlace}s, with the server's time for countdowns;
+   * {@code next} is the cursor of the next page, null on the last one.
    */
   record Shown(
       List<Listed> skus,

@@ -38,11 +38,7 @@ final class SkuPageController {
     this.sales = sales;
   }
 
-  /**
-   * The page at this moment.
-   *
-   * @param serverTime for countdowns
-   */
+  /** The page at this moment, with the server's time for countdowns. */
   record Shown(
       @JsonUnwrapped SkuPage page,
       boolean onSale,

@@ -55,9 +55,8 @@ record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
   }
 
   /**
-   * Orders that are admitted and not yet taken by a lane.
-   *
-   * @param oldestMs age of the oldest since its admission; 0 when there is none
+   * Orders that are admitted and not yet taken by a lane; the age of the oldest since its admission
+   * is 0 when there is none.
    */
   record Outbox(int partition, long orders, long oldestMs) {}
 }

@@ -36,9 +36,7 @@ final class OpsController {
     this.redisCalls = redisCalls;
   }
 
-  /**
-   * @param next cursor of the next page; null on the last one
-   */
+  /** {@code next} is the cursor of the next page; null on the last one. */
   record Listed(List<ProductRow> skus, @Nullable String next) {}
 
   @GetMapping("/admin/v1/skus")

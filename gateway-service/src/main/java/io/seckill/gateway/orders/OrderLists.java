@@ -50,11 +50,7 @@ record OrderLists(
     }
   }
 
-  /**
-   * A page of at most {@code limit} orders with ids below {@code before}.
-   *
-   * @param limit 1..100
-   */
+  /** A page of at most {@code limit} orders, 1..100, with ids below {@code before}. */
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))

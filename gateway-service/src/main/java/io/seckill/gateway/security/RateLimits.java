@@ -54,9 +54,6 @@ public final class RateLimits {
     return perSecond == 0 ? null : new TokenBuckets(perSecond, burst, MAX_KEYS, gateways, nanoTime);
   }
 
-  /**
-   * @param userId from the verified token
-   */
   public boolean admitsUser(long userId) {
     return users == null || users.take(userId);
   }

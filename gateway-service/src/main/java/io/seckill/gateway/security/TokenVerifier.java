@@ -86,9 +86,7 @@ public final class TokenVerifier implements AutoCloseable {
     }
   }
 
-  /**
-   * @param warmUpKey accepted besides the issuer's keys
-   */
+  /** Accepts {@code warmUpKey} besides the issuer's keys. */
   TokenVerifier(SecurityProperties settings, WarmUpKey warmUpKey, Clock clock) {
     this.warmUpKey = warmUpKey;
     this.issuer = settings.requiredIssuer();

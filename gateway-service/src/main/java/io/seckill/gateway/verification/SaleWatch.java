@@ -63,9 +63,7 @@ public final class SaleWatch implements AutoCloseable {
     Mono<?> report(long skuId, long epoch, long seq);
   }
 
-  /**
-   * @param mayBeSoldFrom whether a server with this replication id may be verified; may block
-   */
+  /** {@code mayBeSoldFrom}: a server with this replication id may be verified; may block. */
   SaleWatch(
       RedisInspection redis,
       StoredSales database,

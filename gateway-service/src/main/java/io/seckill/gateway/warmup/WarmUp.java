@@ -180,9 +180,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     private final ConnectionProvider connections = ConnectionProvider.create(NAME, AT_ONCE);
     private final HttpClient http;
 
-    /**
-     * @param port the shoppers' port of this gateway
-     */
     LoopbackShopper(int port, WarmUpTokens tokens) {
       this.tokens = tokens;
       this.http =

@@ -31,11 +31,7 @@ final class DemoController {
     this.tokens = tokens;
   }
 
-  /**
-   * A request for a token.
-   *
-   * @param userId 1..2^53-1
-   */
+  /** A request for a token; the user id is 1..2^53-1. */
   record SignIn(long userId) {
 
     SignIn {

@@ -22,11 +22,7 @@ public record HttpAnswer(int status, String contentType, String body, List<Heade
     return new HttpAnswer(status, MediaType.APPLICATION_JSON_VALUE, body, List.of(headers));
   }
 
-  /**
-   * A refusal in the format of RFC 9457.
-   *
-   * @param correlationId as checked or made by {@link CorrelationId}
-   */
+  /** A refusal in the format of RFC 9457, with an id of {@link CorrelationId}. */
   public static HttpAnswer problem(Problem problem, String correlationId) {
     return new HttpAnswer(
         problem.status(),

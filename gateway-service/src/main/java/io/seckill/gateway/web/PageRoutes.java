@@ -137,9 +137,8 @@ class PageRoutes {
     private final Map<String, File> assets = new HashMap<>();
 
     /**
-     * One file, ready to be sent.
-     *
-     * @param etag weak, because it is the same for both representations
+     * One file, ready to be sent; the etag is weak, because it is the same for both
+     * representations.
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record File(MediaType type, byte[] plain, byte[] gzip, String etag) {

@@ -111,11 +111,7 @@ record SaleArchiver(
     return new Sweeper("due-archives", DUE_PAUSE, () -> beginDue(settings.after()));
   }
 
-  /**
-   * Closes and begins to archive the sales that are due.
-   *
-   * @param after their closing time; zero for never
-   */
+  /** Closes and begins to archive the sales that closed this long ago; zero for none. */
   void beginDue(Duration after) {
     if (after.isZero()) {
       return;
@@ -149,11 +145,7 @@ record SaleArchiver(
     }
   }
 
-  /**
-   * Deletes the histories that are old enough.
-   *
-   * @param keep time since their archive; zero for ever
-   */
+  /** Deletes the histories that were archived this long ago; zero for none. */
   void purge(Duration keep) {
     if (!keep.isZero()) {
       for (long sku : table.doneBefore(keep)) {

@@ -58,9 +58,8 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
   }
 
   /**
-   * The reasons in the row of a product against its archive, for operators; empty for none.
-   *
-   * @param sale as it is, or as it is locked
+   * The reasons in the row of a product, as it is or is locked, against its archive, for operators;
+   * empty for none.
    */
   static List<String> obstacles(ProductSnapshot sale) {
     List<String> found = new ArrayList<>();

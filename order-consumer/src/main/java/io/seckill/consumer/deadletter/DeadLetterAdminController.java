@@ -30,9 +30,7 @@ record DeadLetterAdminController(
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  /**
-   * @param next value of {@code after} for the next page; null on the last page
-   */
+  /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(
       @JsonIgnoreProperties({"payload", "payloadBase64"}) List<DeadLetterRecord> deadLetters,
       @Nullable Long next) {}
@@ -68,9 +66,7 @@ record DeadLetterAdminController(
         done -> "order=" + done.orderId());
   }
 
-  /**
-   * @param reason why the order will never be stored, on one line
-   */
+  /** The reason, on one line, says why the order will never be stored. */
   record Discard(String reason) {
 
     Discard {

@@ -158,9 +158,7 @@ class FallbackController {
         () -> "released=" + transactions.execute(tx -> sales.release(skuId)));
   }
 
-  /**
-   * @param work returns the text for the audit log
-   */
+  /** {@code work} returns the text for the audit log. */
   private View audited(Operator operator, String action, String subject, Supplier<String> work) {
     audit.audited(operator, action, subject, work, outcome -> outcome);
     return show();

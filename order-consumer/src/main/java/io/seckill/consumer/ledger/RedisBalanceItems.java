@@ -24,11 +24,7 @@ record RedisBalanceItems(UnifiedJedis redis) {
 
   private static final int FIELDS = 8;
 
-  /**
-   * The contents of one partition, all read at one moment.
-   *
-   * @param sales every SKU preheated in the partition
-   */
+  /** The contents of one partition, all read at one moment: every SKU preheated in it. */
   record PartitionItems(Lists lists, List<RedisSaleCounters> sales) {
 
     Optional<RedisSaleCounters> sale(long skuId) {

@@ -15,11 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
-/**
- * The orders and quotas of a snapshot, which a loading has written into Redis.
- *
- * @param orders number of orders
- */
+/** The orders and quotas of a snapshot, which a loading has written into Redis, and how many. */
 record WrittenOrders(SaleLoading steps, BucketWriter writer, EndedOrders ended, int orders) {
 
   /**
@@ -144,9 +140,7 @@ record WrittenOrders(SaleLoading steps, BucketWriter writer, EndedOrders ended, 
     /** Buckets with more than the last {@link #finish} has written. */
     private final BitSet changed = new BitSet();
 
-    /**
-     * @param nowMs MySQL's clock, Unix ms
-     */
+    /** {@code nowMs} is by MySQL's clock, in Unix ms. */
     EndedOrders(BucketWriter writer, int buckets, long nowMs) {
       this.writer = writer;
       this.afterMs = nowMs - KEPT.toMillis();

@@ -93,11 +93,7 @@ public class Cancellations {
   private record EndedOrder(
       OrderId orderId, long userId, long skuId, int quantity, String requestId) {}
 
-  /**
-   * The orders that a transaction has ended.
-   *
-   * @param compensations of those that Redis has
-   */
+  /** The orders that a transaction has ended, and compensations of those that Redis has. */
   private record Ended(List<EndedOrder> orders, List<Compensation> compensations) {
 
     static final Ended NONE = new Ended(List.of(), List.of());

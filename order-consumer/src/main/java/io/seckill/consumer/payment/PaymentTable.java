@@ -129,9 +129,7 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
         .update();
   }
 
-  /**
-   * @param longestBookingDelay time from the last charge request to the last check
-   */
+  /** {@code longestBookingDelay} is the time from the last charge request to the last check. */
   void refunded(OrderId orderId, Duration longestBookingDelay) {
     jdbc.sql(
             "UPDATE payment SET state = 'REFUNDED', check_at = IF("

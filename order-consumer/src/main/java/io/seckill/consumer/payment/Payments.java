@@ -203,9 +203,8 @@ class Payments {
   }
 
   /**
-   * Refunds a payment, or leaves it to the sweep when the provider does not answer.
-   *
-   * @param charged whether money is known to be taken
+   * Refunds a payment, or leaves it to the sweep when the provider does not answer; with {@code
+   * charged}, money is known to be taken.
    */
   private void refund(OrderId orderId, boolean charged) {
     try {

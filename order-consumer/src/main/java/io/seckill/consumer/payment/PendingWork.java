@@ -57,11 +57,7 @@ class PendingWork {
     }
   }
 
-  /**
-   * Work of one kind.
-   *
-   * @param oldestSeconds age of the oldest piece, 0 without any
-   */
+  /** Work of one kind, and the age of its oldest piece, 0 without any. */
   record Pending(long number, long oldestSeconds) {
 
     static final Pending NONE = new Pending(0, 0);

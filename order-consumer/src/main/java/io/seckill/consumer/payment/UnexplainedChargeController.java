@@ -28,9 +28,7 @@ record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  /**
-   * @param next value of {@code after} for the next page; null on the last page
-   */
+  /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(List<UnexplainedCharge> charges, @Nullable Long next) {}
 
   @GetMapping
@@ -47,9 +45,7 @@ record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
   }
 
-  /**
-   * @param reason how the money was dealt with, on one line
-   */
+  /** The reason, on one line, says how the money was dealt with. */
   record Close(String reason) {
 
     Close {

@@ -139,9 +139,8 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
   }
 
   /**
-   * Open reports by their ids whose orders were unknown and are stored now, the oldest first.
-   *
-   * @param after id of the last one seen, 0 for the first page
+   * Open reports by their ids, above {@code after}, whose orders were unknown and are stored now,
+   * the oldest first.
    */
   Map<Long, ChargeReport> nowStored(long after, int limit) {
     Map<Long, ChargeReport> reports = new LinkedHashMap<>();

@@ -38,11 +38,7 @@ record ProductRules(
         name, priceCents, stock, policy, limitPerUser, decider, opensAt, closesAt, shards);
   }
 
-  /**
-   * The rules of a shard.
-   *
-   * @param units of the SKU's stock that it has
-   */
+  /** The rules of a shard with this many units of the SKU's stock. */
   ProductRules ofShard(long units) {
     return new ProductRules(
         name, priceCents, units, policy, limitPerUser, decides, opensAt, closesAt, 1);

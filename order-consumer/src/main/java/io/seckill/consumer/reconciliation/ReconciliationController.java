@@ -39,9 +39,7 @@ record ReconciliationController(
   /** The latest reports of a SKU, newest first. */
   record Reports(List<Report> reconciliations) {}
 
-  /**
-   * @param dryRun whether differences are only reported
-   */
+  /** A dry run only reports the differences. */
   record Request(boolean dryRun) {}
 
   @PostMapping

@@ -124,11 +124,7 @@ class RedisSale {
     }
   }
 
-  /**
-   * A field of one of a sale's buckets.
-   *
-   * @param name as {@link RedisKeys} forms it
-   */
+  /** A field of one of a sale's buckets, with a name that {@link RedisKeys} forms. */
   record Field(int bucket, String name) {}
 
   /** Returns those of these fields that do not exist. */
@@ -187,11 +183,7 @@ class RedisSale {
     return reply.stream().map(RedisSale::isDone).toList();
   }
 
-  /**
-   * A wrong quota.
-   *
-   * @param found as it was read, "" for none
-   */
+  /** A wrong quota; {@code found} is as it was read, "" for none. */
   record WrongQuota(long userId, String found, long wanted) {}
 
   /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */

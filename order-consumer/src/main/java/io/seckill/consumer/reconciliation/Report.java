@@ -56,10 +56,8 @@ record Report(
   }
 
   /**
-   * The report of a SKU: the outcome of the shard that needs an operator most, and the findings of
-   * all.
-   *
-   * @param parts at least one
+   * The report of a SKU, of at least one part: the outcome of the shard that needs an operator
+   * most, and the findings of all.
    */
   static Report ofShards(List<Report> parts) {
     Report worst =

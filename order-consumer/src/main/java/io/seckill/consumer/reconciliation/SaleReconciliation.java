@@ -176,9 +176,7 @@ class SaleReconciliation {
     }
   }
 
-  /**
-   * @param found gets the findings and repairs, also when this ends with an exception
-   */
+  /** {@code found} gets the findings and repairs, also when this ends with an exception. */
   private Found compared(
       Read read, Comparison comparison, boolean dryRun, Runnable stepEnds, RepairLog found) {
     ProductSnapshot sale = read.sale();

@@ -63,9 +63,7 @@ public final class CallerBatcher<T, R> {
     }
   }
 
-  /**
-   * @param capacity most requests waiting, and so in a batch; beyond it they are refused
-   */
+  /** {@code capacity} bounds the requests that wait, and so a batch; beyond it they are refused. */
   public CallerBatcher(int capacity, Executor<T, R> executor) {
     this.capacity = capacity;
     this.executor = executor;

@@ -135,11 +135,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
 
     private AppendOnlyEntries() {}
 
-    /**
-     * Creates the triggers that are missing.
-     *
-     * @param owner connections of the user who owns the tables
-     */
+    /** Creates the triggers that are missing, on connections of the user who owns the tables. */
     static void protect(DataSource owner) {
       try (Connection connection = owner.getConnection()) {
         if (!areProtected(connection)) {

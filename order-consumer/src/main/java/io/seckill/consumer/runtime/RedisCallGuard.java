@@ -35,9 +35,7 @@ public class RedisCallGuard {
     this(redis instanceof RedisClusterClient, meters);
   }
 
-  /**
-   * @param apart whether partitions may be on different servers
-   */
+  /** {@code apart}: partitions may be on different servers. */
   RedisCallGuard(boolean apart, MeterRegistry meters) {
     this.breakers =
         apart

@@ -97,10 +97,8 @@ record PendingStops(
   }
 
   /**
-   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
-   * later.
-   *
-   * @param included the pending stop that is stored with it, which is removed; null for none
+   * Writes a stop that MySQL has to Redis, and removes the pending stop stored with it, if any. If
+   * Redis does not answer, {@link #sweep} writes it later.
    */
   void follow(ProductRow row, @Nullable PendingStop included) {
     try {

@@ -22,11 +22,7 @@ record StockChangeController(StockChanges changes, Products products, AuditLog a
   private static final String KEY = "Idempotency-Key";
   private static final int MAX_REASON = 200;
 
-  /**
-   * How a change ended.
-   *
-   * @param stock units sellable in MySQL now
-   */
+  /** How a change ended, and the units sellable in MySQL now. */
   record Outcome(String changeId, long delta, ChangeState state, long stock) {}
 
   /**

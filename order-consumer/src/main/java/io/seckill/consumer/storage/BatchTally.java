@@ -18,11 +18,7 @@ final class BatchTally {
   private final SortedMap<Long, Sku> skus = new TreeMap<>();
   private final OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
 
-  /**
-   * Adds an order that this transaction settles.
-   *
-   * @param fate CONFIRMED when it takes its units
-   */
+  /** Adds an order that this transaction settles; it takes its units when its fate is CONFIRMED. */
   void add(OrderMessage order, OrderFate fate) {
     Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
     sku.orders++;

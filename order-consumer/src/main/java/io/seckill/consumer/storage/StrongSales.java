@@ -173,11 +173,7 @@ public final class StrongSales {
     return decisions;
   }
 
-  /**
-   * The decisions of a transaction.
-   *
-   * @param fallback whether Redis decides the sale otherwise
-   */
+  /** The decisions of a transaction; in a {@code fallback} Redis decides the sale otherwise. */
   private record Decided(List<StrongDecision> decisions, boolean fallback) {
 
     static Decided by(StrongBatch batch, StrongSale sale) {

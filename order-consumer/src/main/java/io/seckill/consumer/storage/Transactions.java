@@ -56,9 +56,8 @@ public final class Transactions {
   }
 
   /**
-   * On a connection of its own, also inside a transaction of the caller.
-   *
-   * @param manager of the transactions on this pool
+   * On a connection of its own, also inside a transaction of the caller; {@code manager} is that of
+   * the pool.
    */
   static Transactions apart(
       PlatformTransactionManager manager, DataSource pool, MeterRegistry meters) {

@@ -23,9 +23,8 @@ public final class AuditLog {
   }
 
   /**
-   * Runs the work and logs its outcome, also when it is refused or fails.
-   *
-   * @param outcome extracts from the result the text to log
+   * Runs the work and logs its outcome, also when it is refused or fails, in a text made from the
+   * result.
    */
   public <T> T audited(
       Operator operator,
