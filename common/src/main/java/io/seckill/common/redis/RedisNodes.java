@@ -76,7 +76,7 @@ public final class RedisNodes {
       return new RedisNode(
           address.toString(),
           info,
-          RedisServerSettings.of(server, replicas),
+          RedisNode.RedisServerSettings.of(server, replicas),
           SlowWrites.of(server, info));
     }
   }

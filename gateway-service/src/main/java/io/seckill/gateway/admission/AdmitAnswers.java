@@ -33,7 +33,7 @@ final class AdmitAnswers {
   private final Promises promises;
   private final LongFunction<@Nullable ProductRow> products;
   private final Durability durability;
-  private final RecentPublishes published = new RecentPublishes();
+  private final BrokerConfirms.RecentPublishes published = new BrokerConfirms.RecentPublishes();
 
   /**
    * @param onOtherServer called when a call reaches a server that is not verified

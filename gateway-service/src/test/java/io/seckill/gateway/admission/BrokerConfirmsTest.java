@@ -21,7 +21,7 @@ class BrokerConfirmsTest {
   private static final OrderId OTHER = OrderId.of(1_790_000_000_000L, 5, 1, 2);
   private static final Duration LONG = Duration.ofMinutes(1);
 
-  private final RecentPublishes orders = new RecentPublishes();
+  private final BrokerConfirms.RecentPublishes orders = new BrokerConfirms.RecentPublishes();
   private final BrokerConfirms confirms =
       new BrokerConfirms(TestPromises.withoutFallback(), orders);
   private final Map<Long, Admission> answers = new ConcurrentHashMap<>();

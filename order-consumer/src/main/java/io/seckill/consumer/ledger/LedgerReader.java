@@ -4,9 +4,9 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
-import io.seckill.consumer.ledger.DatabaseSaleCounters.Item;
-import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.ledger.RedisBalanceItems.PartitionItems;
 import io.seckill.consumer.ledger.SkuLedger.Lists;
 import io.seckill.consumer.ledger.SkuLedger.MySql;
@@ -54,7 +54,7 @@ record LedgerReader(
     List<PartitionItems> partitions = redisItems.read(partitionsOf(queue));
     String name = BrokerTopology.orderQueue(queue);
     Optional<Messages> messages = brokerItems.read(name);
-    Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
+    Map<Long, DatabaseBalanceItems.DatabaseSaleCounters> sales = mysqlItems.read(skus);
     Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
     return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
   }
@@ -80,10 +80,11 @@ record LedgerReader(
 
   /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
   private Queue check(String queue, Messages found, List<PartitionItems> partitions) {
-    List<RedisSaleCounters> sales =
+    List<RedisBalanceItems.RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
     Map<Long, Progress> progress =
-        mysqlItems.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
+        mysqlItems.progress(
+            sales.stream().map(RedisBalanceItems.RedisSaleCounters::skuId).toList());
     long expected =
         sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
     return new Queue(
@@ -95,7 +96,8 @@ record LedgerReader(
   }
 
   /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */
-  private static long inBroker(RedisSaleCounters sale, @Nullable Progress progress) {
+  private static long inBroker(
+      RedisBalanceItems.RedisSaleCounters sale, @Nullable Progress progress) {
     return progress == null || progress.epoch() != sale.epoch()
         ? 0
         : Math.max(
@@ -107,7 +109,9 @@ record LedgerReader(
   }
 
   private SkuLedger ledger(
-      DatabaseSaleCounters sale, List<PartitionItems> partitions, @Nullable Queue queue) {
+      DatabaseBalanceItems.DatabaseSaleCounters sale,
+      List<PartitionItems> partitions,
+      @Nullable Queue queue) {
     int number = Partition.ofSku(sale.skuId());
     PartitionItems partition =
         partitions.stream()
@@ -122,7 +126,7 @@ record LedgerReader(
    * Units that only one store contains: those of an addition until Redis has applied it, those of a
    * withdrawal from when Redis has applied it until MySQL has.
    */
-  private long changing(DatabaseSaleCounters sale, UnfinishedChange change) {
+  private long changing(DatabaseBalanceItems.DatabaseSaleCounters sale, UnfinishedChange change) {
     String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());
     boolean inRedis =
         known != null && known.startsWith(change.epoch() + ":") && known.endsWith(":A");
@@ -140,8 +144,8 @@ record LedgerReader(
    */
   private static final class BalanceCheck {
 
-    private final DatabaseSaleCounters mysql;
-    private final RedisSaleCounters redis;
+    private final DatabaseBalanceItems.DatabaseSaleCounters mysql;
+    private final RedisBalanceItems.RedisSaleCounters redis;
     private final OrderTotals dead;
     private final Lists lists;
     private final @Nullable Queue queue;
@@ -153,15 +157,16 @@ record LedgerReader(
      * @param changing units of stock changes under way
      */
     BalanceCheck(
-        DatabaseSaleCounters mysql,
+        DatabaseBalanceItems.DatabaseSaleCounters mysql,
         PartitionItems partition,
         @Nullable Queue queue,
         long changing) {
-      Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
+      Optional<RedisBalanceItems.RedisSaleCounters> sale = partition.sale(mysql.skuId());
       boolean offSale = sale.isEmpty() && isOffSale(mysql.state());
       this.mysql = mysql;
       this.redis =
-          sale.orElseGet(() -> RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
+          sale.orElseGet(
+              () -> RedisBalanceItems.RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
       this.dead = mysql.of(Item.DEAD_LETTERS);
       this.lists = partition.lists();
       this.queue = queue;
@@ -170,9 +175,9 @@ record LedgerReader(
     }
 
     /** Of a strong sale: nothing but MySQL counts. A dead letter of its SKU never took a unit. */
-    BalanceCheck(DatabaseSaleCounters mysql) {
+    BalanceCheck(DatabaseBalanceItems.DatabaseSaleCounters mysql) {
       this.mysql = mysql;
-      this.redis = RedisSaleCounters.none(mysql);
+      this.redis = RedisBalanceItems.RedisSaleCounters.none(mysql);
       this.dead = OrderTotals.NONE;
       this.lists = Lists.none(Partition.ofSku(mysql.skuId()));
       this.queue = null;

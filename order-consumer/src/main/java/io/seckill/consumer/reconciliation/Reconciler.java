@@ -103,7 +103,7 @@ public class Reconciler implements SaleReturn {
       return returned(skuId, atMost);
     } catch (ProblemException e) {
       return Optional.of(e.problem().text());
-    } catch (UnreadableFieldException e) {
+    } catch (RedisSale.UnreadableFieldException e) {
       return Optional.of(e.detail());
     }
   }
@@ -127,7 +127,7 @@ public class Reconciler implements SaleReturn {
         return List.of();
       }
       throw e;
-    } catch (UnreadableFieldException e) {
+    } catch (RedisSale.UnreadableFieldException e) {
       return List.of("Redis: " + e.detail());
     }
   }

@@ -98,7 +98,7 @@ record ReconciliationController(
   private Report run(long skuId, Order order) {
     try {
       return reconciler.run(skuId, order);
-    } catch (UnreadableFieldException e) {
+    } catch (RedisSale.UnreadableFieldException e) {
       throw ProblemException.of(ProblemCode.UNREADABLE_IN_REDIS, e.detail());
     } catch (JedisException e) {
       log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());

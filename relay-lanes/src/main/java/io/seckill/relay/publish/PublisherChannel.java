@@ -227,9 +227,7 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /**
-   * @throws BrokerFailureException as {@link #check}
-   */
+  /** Throws BrokerFailureException as {@link #check}. */
   public void checkFailure() throws BrokerFailureException {
     if (window.failure() == null
         && !isBlocked()

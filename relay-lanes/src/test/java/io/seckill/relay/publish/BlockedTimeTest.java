@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class BlockedTimeTest {
 
-  private final BlockedTime time = new BlockedTime();
+  private final RelayMeters.BlockedTime time = new RelayMeters.BlockedTime();
 
   @Test
   void growsWhileAConnectionIsBlocked() {
