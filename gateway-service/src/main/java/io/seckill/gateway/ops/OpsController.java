@@ -18,23 +18,11 @@ import reactor.core.publisher.Mono;
 
 /** Shows operators products, lanes, and the stream of the operations page. */
 @RestController
-final class OpsController {
-
-  private final OpsEvents events;
-  private final SalesTable sales;
-  private final LaneRegistry lanes;
-  private final BlockingCalls redisCalls;
-
-  OpsController(
-      OpsEvents events,
-      SalesTable sales,
-      LaneRegistry lanes,
-      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls) {
-    this.events = events;
-    this.sales = sales;
-    this.lanes = lanes;
-    this.redisCalls = redisCalls;
-  }
+record OpsController(
+    OpsEvents snapshots,
+    SalesTable sales,
+    LaneRegistry registry,
+    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls) {
 
   /** {@code next} is the cursor of the next page; null on the last one. */
   record Listed(List<ProductRow> skus, @Nullable String next) {}
@@ -57,12 +45,12 @@ final class OpsController {
 
   @GetMapping("/admin/v1/lanes")
   Mono<Lanes> lanes() {
-    return redisCalls.call(lanes::read);
+    return redisCalls.call(registry::read);
   }
 
   @GetMapping(path = "/admin/v1/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
   Flux<ServerSentEvent<String>> events() {
-    return events
+    return snapshots
         .watch()
         .map(json -> ServerSentEvent.<String>builder().event("snapshot").data(json).build());
   }
