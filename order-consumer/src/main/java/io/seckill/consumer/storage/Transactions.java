@@ -1,6 +1,5 @@
 package io.seckill.consumer.storage;
 
-
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RetryingTransactions;
