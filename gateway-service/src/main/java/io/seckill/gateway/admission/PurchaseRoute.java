@@ -35,7 +35,16 @@ import tools.jackson.core.json.JsonFactory;
  * path of a sale. All input is checked here, before anything is sent to Redis.
  */
 @Component
-final class PurchaseRoute implements DirectRoute {
+record PurchaseRoute(
+    TokenVerifier tokens,
+    RateLimits limits,
+    Admissions admissions,
+    ShardedPurchases shards,
+    LateOutcomes late,
+    AdmissionMetrics metrics,
+    RefusedRequests refusedRequests,
+    AdmissionProperties settings)
+    implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/skus/";
   private static final String SUFFIX = "/orders";
@@ -54,34 +63,6 @@ final class PurchaseRoute implements DirectRoute {
       "The body must be a JSON object with one member, quantity, a whole number from 1 to "
           + OrderMessage.MAX_QUANTITY
           + ".";
-
-  private final TokenVerifier tokens;
-  private final RateLimits limits;
-  private final Admissions admissions;
-  private final ShardedPurchases shards;
-  private final LateOutcomes late;
-  private final AdmissionMetrics metrics;
-  private final RefusedRequests refusedRequests;
-  private final Durability.Store durableIn;
-
-  PurchaseRoute(
-      TokenVerifier tokens,
-      RateLimits limits,
-      Admissions admissions,
-      ShardedPurchases shards,
-      LateOutcomes late,
-      AdmissionMetrics metrics,
-      RefusedRequests refusedRequests,
-      AdmissionProperties settings) {
-    this.tokens = tokens;
-    this.limits = limits;
-    this.admissions = admissions;
-    this.shards = shards;
-    this.late = late;
-    this.metrics = metrics;
-    this.refusedRequests = refusedRequests;
-    this.durableIn = settings.durableIn();
-  }
 
   @Override
   public boolean matches(HttpMethod method, String uri) {
@@ -156,7 +137,7 @@ final class PurchaseRoute implements DirectRoute {
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
-          return PurchaseAnswers.of(attempt, outcome, durableIn, correlationId);
+          return PurchaseAnswers.of(attempt, outcome, settings.durableIn(), correlationId);
         });
   }
 
