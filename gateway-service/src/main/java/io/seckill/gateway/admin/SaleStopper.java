@@ -102,9 +102,8 @@ record SaleStopper(
   }
 
   /**
-   * Stops the sale, or all shards of it that can be reached, at once.
-   *
-   * @return whether Redis has recorded a stop; empty when it has not answered for one of them
+   * Stops the sale, or all shards of it that can be reached, at once. Returns whether Redis has
+   * recorded a stop; empty when it has not answered for one of them.
    */
   private Mono<Optional<Boolean>> stopRedis(Stop stop, long skuId, String operator) {
     long now = System.currentTimeMillis();

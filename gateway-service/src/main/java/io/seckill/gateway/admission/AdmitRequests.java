@@ -36,9 +36,8 @@ record AdmitRequests(
   private static final int HEAD = 2;
 
   /**
-   * Answers the purchases that cannot be sent.
-   *
-   * @return the call for the others; null when none is left
+   * Answers the purchases that cannot be sent. Returns the call for the others; null when none is
+   * left.
    */
   @Nullable AdmitRequest of(List<Purchase> purchases) {
     @Nullable String server = null;

@@ -140,8 +140,7 @@ final class BrokerConfirms {
 
     /**
      * Has the call wait for the order as well; it is notified at once if the order is confirmed.
-     *
-     * @return false if no lane of this gateway was given the order lately
+     * Returns false if no lane of this gateway was given the order lately.
      */
     boolean join(OrderId order, BrokerConfirms call) {
       Published one = orders.getIfPresent(order);

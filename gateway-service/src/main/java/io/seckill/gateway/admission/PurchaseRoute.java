@@ -177,9 +177,7 @@ record PurchaseRoute(
 
     /**
      * Returns the quantity if the body is a JSON object in UTF-8 with exactly this member, an
-     * integer 1..10,000.
-     *
-     * @return 0 for any other body
+     * integer 1..10,000. Returns 0 for any other body.
      */
     static int quantity(byte[] body) {
       if (isNotUtf8(body)) {

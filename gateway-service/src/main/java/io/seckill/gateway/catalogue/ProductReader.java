@@ -98,8 +98,7 @@ public final class ProductReader {
 
   /**
    * Adds the units of the shards to their SKUs, and reads the shards of those ended long ago.
-   *
-   * @return number of shards of each SKU that has some
+   * Returns the number of shards of each SKU that has some.
    */
   private static Map<Long, Integer> addShards(JdbcClient mysql, Map<Long, ProductRow> bySku) {
     Map<Long, Integer> shards = new HashMap<>();

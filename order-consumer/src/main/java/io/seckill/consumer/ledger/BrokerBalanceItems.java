@@ -45,8 +45,7 @@ class BrokerBalanceItems {
 
   /**
    * Reads ready first, then unacked: a message delivered in between is counted twice, not missed.
-   *
-   * @return empty when the broker does not answer, or has no such queue
+   * Returns empty when the broker does not answer, or has no such queue.
    */
   Optional<Messages> read(String queue) {
     Optional<Long> ready = ready(queue);

@@ -74,9 +74,8 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
   /**
    * Proves, without the counters of Redis, that no order of a closed sale is in flight: first no
    * list in Redis has one, and then a barrier passes behind every message that the broker has.
-   * Waits for orders to be settled, so the product row must not be locked.
-   *
-   * @return false when orders are in flight, or the proof did not succeed in time
+   * Waits for orders to be settled, so the product row must not be locked. Returns false when
+   * orders are in flight, or the proof did not succeed in time.
    */
   boolean isProvenNone(long skuId) {
     return lists.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);

@@ -165,9 +165,7 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
   /**
    * Claims a check that is due, and schedules the next: after a pause as long as the age of the
    * charge request, but a due refund is retried soon. {@code updated_at} stays: it shows since when
-   * a refund is due.
-   *
-   * @return false when another process has claimed it
+   * a refund is due. Returns false when another process has claimed it.
    */
   boolean claim(OrderId orderId) {
     return jdbc.sql(

@@ -61,9 +61,8 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
   }
 
   /**
-   * Reads both without comparing them: the data of a sale in a fallback are to be replaced.
-   *
-   * @return empty when there is no such product
+   * Reads both without comparing them: the data of a sale in a fallback are to be replaced. Returns
+   * empty when there is no such product.
    */
   Optional<Read> ofFallback(long skuId) {
     return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));

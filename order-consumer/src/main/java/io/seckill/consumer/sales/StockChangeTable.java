@@ -29,8 +29,7 @@ record StockChangeTable(JdbcClient jdbc) {
 
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
-   *
-   * @return false when there is no such product
+   * Returns false when there is no such product.
    */
   boolean insert(long skuId, String changeId, long delta, String reason, Operator operator) {
     jdbc.sql(
@@ -90,9 +89,7 @@ record StockChangeTable(JdbcClient jdbc) {
 
   /**
    * Changes the units of no shard. The version shows that units have moved, also when as many came
-   * back since.
-   *
-   * @return false when there are too few
+   * back since. Returns false when there are too few.
    */
   boolean pool(long skuId, long delta) {
     return jdbc.sql(

@@ -34,9 +34,8 @@ final class BatchTally {
   }
 
   /**
-   * Takes the stock of each SKU, and counts the orders.
-   *
-   * @return false when one has too little: the transaction is incomplete then
+   * Takes the stock of each SKU, and counts the orders. Returns false when one has too little: the
+   * transaction is incomplete then.
    */
   boolean take(JdbcOperations jdbc) {
     boolean taken = true;
