@@ -133,7 +133,6 @@ public final class RedisNodes {
     private SlowWrites() {}
 
     /**
-     * @param info of the same server
      * @return the longest, in seconds, of the latest of each kind within a minute; 0 without any,
      *     and when the server does not say
      * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer

@@ -87,7 +87,6 @@ enum OperatorRoute {
    * The object of a call.
    *
    * @param path of the call, with ids
-   * @param subject for the audit line
    */
   record Target(String path, String subject) {}
 

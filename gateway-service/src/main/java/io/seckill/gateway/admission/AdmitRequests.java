@@ -127,7 +127,6 @@ record AdmitRequests(
    * @param purchases 1..64
    * @param ids of the orders that the purchases may become
    * @param reservations room in the lane of each partition; null where orders go to the outbox
-   * @param args of the script
    */
   record AdmitRequest(
       String server,

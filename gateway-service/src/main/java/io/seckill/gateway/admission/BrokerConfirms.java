@@ -30,7 +30,6 @@ final class BrokerConfirms {
 
   /**
    * @param promises asked again when an order is confirmed
-   * @param orders of this gateway
    */
   BrokerConfirms(Promises promises, RecentPublishes orders) {
     this.promises = promises;

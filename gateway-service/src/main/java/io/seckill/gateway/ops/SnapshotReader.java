@@ -202,7 +202,6 @@ class SnapshotReader {
    * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
    *     SKUs
    * @param stops that Redis applies and MySQL has not stored yet
-   * @param deadLetters number of open ones
    * @param clickToRow also null when no order was stored within the last minute
    * @param fallback who decides the sales of Redis, as order-consumer returns it
    * @param pendingWork number and age of the work that waits in MySQL, as order-consumer returns it

@@ -8,10 +8,7 @@ import org.springframework.http.MediaType;
 /**
  * A complete HTTP answer. Header values are sent unchanged: callers must not pass unchecked input.
  *
- * @param status HTTP status
- * @param contentType of the body
  * @param body UTF-8
- * @param headers further headers
  */
 public record HttpAnswer(int status, String contentType, String body, List<Header> headers) {
 

@@ -38,7 +38,6 @@ record FallbackController(
   private static final int MOST_FAILURES = 100_000;
 
   /**
-   * @param mode of this process
    * @param startedBy an operator or "automatic"; null before the first
    * @param sales those that are in the fallback
    */

@@ -234,7 +234,6 @@ class DatabaseBalanceItems {
    * The counters of one SKU in MySQL, all read in one snapshot.
    *
    * @param decides the store that decides its purchases
-   * @param state of the sale
    * @param stock units still sellable (sd)
    * @param total opening stock + added - withdrawn (S)
    * @param settled orders settled, on the scale of {@link RedisBalanceItems.RedisSaleCounters#seq}

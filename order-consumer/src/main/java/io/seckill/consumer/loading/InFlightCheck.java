@@ -27,7 +27,6 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    *
    * @param orders admitted and not settled, at least 0
    * @param compensations orders that ended and whose units are not yet returned to Redis
-   * @param deadLetters waiting for an operator
    */
   record Count(long orders, long compensations, long deadLetters) {
 

@@ -131,7 +131,6 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
 
     /**
      * @param buckets of the sale in Redis
-     * @param stepEnds called after each page
      */
     Candidates(ProductSnapshot sale, RedisSale redis, int buckets, Runnable stepEnds) {
       this.sale = sale;

@@ -104,7 +104,6 @@ record Rebuild(
 
   /**
    * @param atMost longest wait for the orders in flight
-   * @param lock of this SKU
    * @throws DataAccessException when MySQL is unavailable; the sale stays closed
    * @throws TransactionException as well
    */

@@ -77,7 +77,6 @@ class RedisSale {
    * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
    * that was read, so a repair based on that quota replaces nothing.
    *
-   * @param from first bucket
    * @param to last bucket, included
    */
   RedisPart part(long sku, int from, int to) {
@@ -220,8 +219,6 @@ class RedisSale {
    * Orders that MySQL has, and Redis's counters lack.
    *
    * @param places missing in the sequence
-   * @param orders missing among those admitted
-   * @param units missing among those admitted
    */
   record Late(long places, long orders, long units) {
 

@@ -19,7 +19,6 @@ import tools.jackson.databind.annotation.JsonSerialize;
  * @param id of its row; null when it was not stored
  * @param epoch of the sale when it ended
  * @param counts repairs by kind
- * @param repairs the first {@value #MOST_SHOWN}
  * @param shards those of a run for all shards of a SKU; null for one sale
  */
 record Report(

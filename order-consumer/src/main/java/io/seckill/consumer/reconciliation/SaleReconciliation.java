@@ -50,7 +50,6 @@ record SaleReconciliation(
   record Found(Outcome outcome, String detail, long epoch, RepairLog repairs) {}
 
   /**
-   * @param lock of this SKU
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found run(long skuId, Order order, RunLock lock) {
@@ -84,7 +83,6 @@ record SaleReconciliation(
    *
    * @param atMost longest wait for the orders in flight, if that is shorter than the time-out of
    *     barriers
-   * @param lock of this SKU
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found returnToRedis(long skuId, Duration atMost, RunLock lock) {

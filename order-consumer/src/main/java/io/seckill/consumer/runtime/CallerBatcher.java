@@ -21,7 +21,6 @@ import org.springframework.transaction.TransactionException;
  * batches. A request waits for at most one batch before its own.
  *
  * @param <T> type of request; equal requests of a batch are executed once
- * @param <R> type of answer
  */
 public final class CallerBatcher<T, R> {
 

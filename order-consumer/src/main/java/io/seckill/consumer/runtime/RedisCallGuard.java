@@ -79,7 +79,6 @@ public class RedisCallGuard {
   }
 
   /**
-   * @param part see {@link #partOf}
    * @param work calls this part of Redis and no other
    * @return false when Redis failed or was not called; the work may or may not have been done
    */

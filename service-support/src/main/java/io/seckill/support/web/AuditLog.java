@@ -14,7 +14,6 @@ public final class AuditLog {
   private static final Logger audit = LoggerFactory.getLogger("audit");
 
   /**
-   * @param action such as {@code preheat}
    * @param subject the object of the action, such as {@code sku=1001}
    * @param outcome such as {@code epoch=3}, or the code of the refusal
    */
