@@ -1,5 +1,6 @@
 package io.seckill.common.redis;
 
+import io.seckill.common.redis.RedisNode.RedisServerSettings;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -76,7 +77,7 @@ public final class RedisNodes {
       return new RedisNode(
           address.toString(),
           info,
-          RedisNode.RedisServerSettings.of(server, replicas),
+          RedisServerSettings.of(server, replicas),
           SlowWrites.of(server, info));
     }
   }

@@ -2,6 +2,7 @@ package io.seckill.common.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.broker.GatheringSockets.GatheringStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
@@ -10,8 +11,7 @@ import org.junit.jupiter.api.Test;
 class GatheringStreamTest {
 
   private final ByteArrayOutputStream network = new ByteArrayOutputStream();
-  private final GatheringSockets.GatheringStream stream =
-      new GatheringSockets.GatheringStream(network);
+  private final GatheringStream stream = new GatheringStream(network);
 
   @Test
   void passesOnAtOnceUnlessItHoldsBack() throws IOException {

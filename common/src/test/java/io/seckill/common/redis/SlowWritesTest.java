@@ -3,6 +3,7 @@ package io.seckill.common.redis;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.redis.RedisNodes.SlowWrites;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,8 +24,7 @@ class SlowWritesTest {
   })
   void readsTheLatestSlowWriteOfTheLastMinute(
       String event, long secondsAgo, long ms, double seconds) {
-    assertThat(RedisNodes.SlowWrites.longest(List.of(spike(event, secondsAgo, ms)), NOW))
-        .isEqualTo(seconds);
+    assertThat(SlowWrites.longest(List.of(spike(event, secondsAgo, ms)), NOW)).isEqualTo(seconds);
   }
 
   @ParameterizedTest
@@ -33,7 +33,7 @@ class SlowWritesTest {
     List<?> latest =
         List.of(spike("aof-write", 0, 100), spike("aof-fsync-always", 5, 200)).subList(0, events);
 
-    assertThat(RedisNodes.SlowWrites.longest(latest, NOW)).isEqualTo(seconds);
+    assertThat(SlowWrites.longest(latest, NOW)).isEqualTo(seconds);
   }
 
   private static List<?> spike(String event, long secondsAgo, long ms) {

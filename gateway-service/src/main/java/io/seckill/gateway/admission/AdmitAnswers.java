@@ -8,6 +8,10 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitReply.AdmittedSku;
+import io.seckill.gateway.admission.AdmitReply.ScriptReply;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
@@ -33,7 +37,7 @@ final class AdmitAnswers {
   private final Promises promises;
   private final LongFunction<@Nullable ProductRow> products;
   private final Durability durability;
-  private final BrokerConfirms.RecentPublishes published = new BrokerConfirms.RecentPublishes();
+  private final RecentPublishes published = new RecentPublishes();
 
   /**
    * @param onOtherServer called when a call reaches a server that is not verified
@@ -57,7 +61,7 @@ final class AdmitAnswers {
   }
 
   /** {@code askedNanos} is System.nanoTime() before the call. */
-  void answer(AdmitRequests.AdmitRequest request, AdmitReply reply, long askedNanos) {
+  void answer(AdmitRequest request, AdmitReply reply, long askedNanos) {
     if (reply.isOfOtherServer()) {
       request.endReservations(reservation -> reservation.deliver(List.of()));
       request.partitions().forEach(partition -> servers.otherServer(partition, request.server()));
@@ -67,7 +71,7 @@ final class AdmitAnswers {
     }
     BrokerConfirms confirms = new BrokerConfirms(promises, published);
     deliver(request, reply, confirms);
-    for (AdmitReply.AdmittedSku sku : reply.skus()) {
+    for (AdmittedSku sku : reply.skus()) {
       marks.record(request.server(), sku.skuId(), sku.epoch(), sku.seq());
     }
     if (promises.mustRemember()) {
@@ -76,7 +80,7 @@ final class AdmitAnswers {
     for (int i = 0; i < request.purchases().size(); i++) {
       Purchase purchase = request.purchases().get(i);
       PurchaseAttempt attempt = purchase.attempt();
-      AdmitReply.ScriptReply one = reply.purchases().get(i);
+      ScriptReply one = reply.purchases().get(i);
       // Of a shard it proves nothing: see ShardedPurchases.
       if (one.outcome() == Refusal.SOLD_OUT && !Shards.isShard(attempt.skuId())) {
         shield.raise(attempt.skuId(), askedNanos);
@@ -106,8 +110,7 @@ final class AdmitAnswers {
     }
   }
 
-  private void deliver(
-      AdmitRequests.AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
+  private void deliver(AdmitRequest request, AdmitReply reply, BrokerConfirms confirms) {
     for (int i = 0; i < request.partitions().size(); i++) {
       Reservation reservation = request.reservations().get(i);
       if (reservation != null) {
@@ -117,7 +120,7 @@ final class AdmitAnswers {
   }
 
   private void deliver(
-      AdmitRequests.AdmitRequest request,
+      AdmitRequest request,
       AdmitReply reply,
       int partition,
       Reservation reservation,
@@ -125,7 +128,7 @@ final class AdmitAnswers {
     List<OutboundOrder> pushed = new ArrayList<>();
     for (int i = 0; i < request.purchases().size(); i++) {
       if (request.purchases().get(i).partition() == partition) {
-        AdmitReply.ScriptReply one = reply.purchases().get(i);
+        ScriptReply one = reply.purchases().get(i);
         if (one.message() != null) {
           pushed.add(outbound(one.message(), confirms));
         } else if (one.isAdmitted()) { // in the outbox: the lease is over
@@ -147,9 +150,9 @@ final class AdmitAnswers {
   }
 
   /** In the order of their sequence numbers, so that the last one of a SKU is the highest. */
-  private void remember(AdmitRequests.AdmitRequest request, AdmitReply reply) {
+  private void remember(AdmitRequest request, AdmitReply reply) {
     List<OrderMessage> orders = new ArrayList<>();
-    for (AdmitReply.AdmittedSku sku : reply.skus()) {
+    for (AdmittedSku sku : reply.skus()) {
       promises.admitted(sku.skuId(), sku.epoch(), sku.units());
       long seq = sku.seq();
       for (int i = request.purchases().size() - 1; i >= 0; i--) {

@@ -4,6 +4,7 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
@@ -33,7 +34,7 @@ record AdmitCall(
 
   @Override
   public void execute(List<Purchase> purchases) {
-    AdmitRequests.AdmitRequest request = requests.of(purchases);
+    AdmitRequest request = requests.of(purchases);
     if (request == null) {
       return;
     }
@@ -53,7 +54,7 @@ record AdmitCall(
     answers.answer(request, reply, askedNanos);
   }
 
-  private Reply call(AdmitRequests.AdmitRequest request) {
+  private Reply call(AdmitRequest request) {
     List<String> keys = request.keys();
     List<String> args = request.args();
     if (durability.replicas() == 0) {

@@ -3,6 +3,7 @@ package io.seckill.gateway.ops;
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.ops.SalesTable.ProductPlace;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
 import java.util.List;
@@ -32,14 +33,12 @@ record OpsController(
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String cursor) {
     int size = PathIds.limit(limit, MAX_PRODUCTS, MAX_PRODUCTS);
-    SalesTable.ProductPlace after =
-        cursor == null ? null : SalesTable.ProductPlace.ofCursor(cursor);
+    ProductPlace after = cursor == null ? null : ProductPlace.ofCursor(cursor);
     return sales.page(after, size).map(page -> listed(page, size));
   }
 
   private static Listed listed(List<ProductRow> page, int size) {
-    String next =
-        page.size() < size ? null : SalesTable.ProductPlace.of(page.get(page.size() - 1)).cursor();
+    String next = page.size() < size ? null : ProductPlace.of(page.get(page.size() - 1)).cursor();
     return new Listed(page, next);
   }
 

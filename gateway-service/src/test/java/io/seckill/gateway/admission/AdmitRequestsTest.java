@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
 import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.verification.VerifiedServers;
 import java.time.Duration;
@@ -43,7 +44,7 @@ class AdmitRequestsTest {
     servers.quarantine(Set.of(LOST), 1);
     servers.verified(7, "promoted");
 
-    AdmitRequests.AdmitRequest request = requests.of(waiting);
+    AdmitRequest request = requests.of(waiting);
 
     assertThat(request).isNotNull();
     assertThat(request.server()).isEqualTo("promoted");

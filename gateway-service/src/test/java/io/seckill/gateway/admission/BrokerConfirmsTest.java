@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.batching.PendingRequest.Failure;
 import io.seckill.gateway.fallback.TestPromises;
 import java.time.Duration;
@@ -21,7 +22,7 @@ class BrokerConfirmsTest {
   private static final OrderId OTHER = OrderId.of(1_790_000_000_000L, 5, 1, 2);
   private static final Duration LONG = Duration.ofMinutes(1);
 
-  private final BrokerConfirms.RecentPublishes orders = new BrokerConfirms.RecentPublishes();
+  private final RecentPublishes orders = new RecentPublishes();
   private final BrokerConfirms confirms =
       new BrokerConfirms(TestPromises.withoutFallback(), orders);
   private final Map<Long, Admission> answers = new ConcurrentHashMap<>();

@@ -11,6 +11,7 @@ import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitReply.ScriptReply;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +53,7 @@ class ScriptReplyTest {
   @ParameterizedTest
   @MethodSource("replies")
   void isParsedOnce(Case each) {
-    AdmitReply.ScriptReply reply = AdmitReply.ScriptReply.parse(each.text(), SENT);
+    ScriptReply reply = ScriptReply.parse(each.text(), SENT);
 
     assertThat(reply.outcome()).isEqualTo(each.outcome());
     assertThat(reply.message()).isEqualTo(each.hasMessage() ? MESSAGE : null);
@@ -67,7 +68,7 @@ class ScriptReplyTest {
 
   @Test
   void refusesACodeThatTheScriptDoesNotHave() {
-    assertThatThrownBy(() -> AdmitReply.ScriptReply.parse("X", SENT))
+    assertThatThrownBy(() -> ScriptReply.parse("X", SENT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("disagree: X");
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
+import io.seckill.gateway.catalogue.SkuListController.SkuPlace;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.Group;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.When;
 import io.seckill.support.contract.ProductRow;
@@ -65,15 +66,14 @@ class SkuPlaceTest {
   })
   void isInTheGroupThatAShopperExpects(
       SaleState state, long stock, int opens, int closes, Group group) {
-    SkuListController.SkuPlace place =
-        SkuListController.SkuPlace.of(product(1, state, stock, opens, closes), NOW);
+    SkuPlace place = SkuPlace.of(product(1, state, stock, opens, closes), NOW);
 
     assertThat(place == null ? null : place.group()).isEqualTo(group);
   }
 
   @Test
   void isOrderedAsAShopperLooks() {
-    List<SkuListController.SkuPlace> places =
+    List<SkuPlace> places =
         Stream.of(
                 product(9, SaleState.OPEN, 0, -9, 1),
                 product(8, SaleState.PAUSED, 5, -9, 1),
@@ -82,15 +82,12 @@ class SkuPlaceTest {
                 product(5, SaleState.OPEN, 5, 10, 40),
                 product(4, SaleState.OPEN, 5, -9, 50),
                 product(3, SaleState.OPEN, 5, -1, 49))
-            .map(product -> Objects.requireNonNull(SkuListController.SkuPlace.of(product, NOW)))
+            .map(product -> Objects.requireNonNull(SkuPlace.of(product, NOW)))
             .sorted()
             .toList();
 
-    assertThat(places)
-        .extracting(SkuListController.SkuPlace::skuId)
-        .containsExactly(3L, 4L, 5L, 6L, 7L, 8L, 9L);
-    assertThat(places)
-        .allMatch(place -> SkuListController.SkuPlace.ofCursor(place.cursor()).equals(place));
+    assertThat(places).extracting(SkuPlace::skuId).containsExactly(3L, 4L, 5L, 6L, 7L, 8L, 9L);
+    assertThat(places).allMatch(place -> SkuPlace.ofCursor(place.cursor()).equals(place));
     assertThat(places.stream().filter(place -> place.isBehind(places.get(2))))
         .isEqualTo(places.subList(3, 7));
     assertThat(places.stream().filter(place -> When.SOON.has(place.group())))
@@ -102,7 +99,6 @@ class SkuPlaceTest {
   @ValueSource(
       strings = {"", "x", "GONE-1-1", "COMING-1", "COMING--1-1", "COMING-1-0", "COMING-1-1-1"})
   void hasNoOtherCursor(String cursor) {
-    assertThatThrownBy(() -> SkuListController.SkuPlace.ofCursor(cursor))
-        .isInstanceOf(ProblemException.class);
+    assertThatThrownBy(() -> SkuPlace.ofCursor(cursor)).isInstanceOf(ProblemException.class);
   }
 }

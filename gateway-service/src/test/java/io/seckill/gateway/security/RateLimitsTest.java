@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.util.NetUtil;
+import io.seckill.gateway.security.RateLimits.TokenBuckets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -69,8 +70,7 @@ class RateLimitsTest {
 
   @Test
   void remembersNoMoreUsersThanItMay() {
-    RateLimits.TokenBuckets buckets =
-        new RateLimits.TokenBuckets(0.001, 1, 100, () -> 1, () -> nanos);
+    TokenBuckets buckets = new TokenBuckets(0.001, 1, 100, () -> 1, () -> nanos);
     for (int user = 0; user < 100_000; user++) {
       buckets.take(user);
     }

@@ -2,11 +2,12 @@ package io.seckill.gateway.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.gateway.warmup.WarmUp.WarmUpAnswers;
 import org.junit.jupiter.api.Test;
 
 class AnswersTest {
 
-  private final WarmUp.WarmUpAnswers answers = new WarmUp.WarmUpAnswers();
+  private final WarmUpAnswers answers = new WarmUpAnswers();
 
   @Test
   void claimsNothingWithoutAnswers() {

@@ -5,6 +5,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.UnfinishedChange;
+import io.seckill.consumer.ledger.RedisBalanceItems.RedisSaleCounters;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.OrderTotals;
@@ -76,7 +77,7 @@ class DatabaseBalanceItems {
   }
 
   /**
-   * @param settled orders settled, on the scale of {@link RedisBalanceItems.RedisSaleCounters#seq}
+   * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
    * @param deadLetters readable open dead letters whose order is not stored
    */
   record Progress(long epoch, long settled, long deadLetters) {}
@@ -236,7 +237,7 @@ class DatabaseBalanceItems {
    * @param decides the store that decides its purchases
    * @param stock units still sellable (sd)
    * @param total opening stock + added - withdrawn (S)
-   * @param settled orders settled, on the scale of {@link RedisBalanceItems.RedisSaleCounters#seq}
+   * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
    * @param sums of the SKU's rows; an item without rows is absent
    * @param unfinished stock changes that at least one store may not contain yet
    */

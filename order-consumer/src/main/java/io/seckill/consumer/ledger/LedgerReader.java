@@ -4,10 +4,12 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.UnfinishedChange;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
 import io.seckill.consumer.ledger.RedisBalanceItems.PartitionItems;
+import io.seckill.consumer.ledger.RedisBalanceItems.RedisSaleCounters;
 import io.seckill.consumer.ledger.SkuLedger.Lists;
 import io.seckill.consumer.ledger.SkuLedger.MySql;
 import io.seckill.consumer.ledger.SkuLedger.Orders;
@@ -54,7 +56,7 @@ record LedgerReader(
     List<PartitionItems> partitions = redisItems.read(partitionsOf(queue));
     String name = BrokerTopology.orderQueue(queue);
     Optional<Messages> messages = brokerItems.read(name);
-    Map<Long, DatabaseBalanceItems.DatabaseSaleCounters> sales = mysqlItems.read(skus);
+    Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
     Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
     return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
   }
@@ -80,11 +82,10 @@ record LedgerReader(
 
   /** MySQL is queried last, so an order settled since Redis was read counts as settled. */
   private Queue check(String queue, Messages found, List<PartitionItems> partitions) {
-    List<RedisBalanceItems.RedisSaleCounters> sales =
+    List<RedisSaleCounters> sales =
         partitions.stream().flatMap(partition -> partition.sales().stream()).toList();
     Map<Long, Progress> progress =
-        mysqlItems.progress(
-            sales.stream().map(RedisBalanceItems.RedisSaleCounters::skuId).toList());
+        mysqlItems.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
     long expected =
         sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
     return new Queue(
@@ -96,8 +97,7 @@ record LedgerReader(
   }
 
   /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */
-  private static long inBroker(
-      RedisBalanceItems.RedisSaleCounters sale, @Nullable Progress progress) {
+  private static long inBroker(RedisSaleCounters sale, @Nullable Progress progress) {
     return progress == null || progress.epoch() != sale.epoch()
         ? 0
         : Math.max(
@@ -109,9 +109,7 @@ record LedgerReader(
   }
 
   private SkuLedger ledger(
-      DatabaseBalanceItems.DatabaseSaleCounters sale,
-      List<PartitionItems> partitions,
-      @Nullable Queue queue) {
+      DatabaseSaleCounters sale, List<PartitionItems> partitions, @Nullable Queue queue) {
     int number = Partition.ofSku(sale.skuId());
     PartitionItems partition =
         partitions.stream()
@@ -126,7 +124,7 @@ record LedgerReader(
    * Units that only one store contains: those of an addition until Redis has applied it, those of a
    * withdrawal from when Redis has applied it until MySQL has.
    */
-  private long changing(DatabaseBalanceItems.DatabaseSaleCounters sale, UnfinishedChange change) {
+  private long changing(DatabaseSaleCounters sale, UnfinishedChange change) {
     String known = redis.hget(RedisKeys.stockChanges(sale.skuId()), change.changeId());
     boolean inRedis =
         known != null && known.startsWith(change.epoch() + ":") && known.endsWith(":A");
@@ -144,8 +142,8 @@ record LedgerReader(
    */
   private static final class BalanceCheck {
 
-    private final DatabaseBalanceItems.DatabaseSaleCounters mysql;
-    private final RedisBalanceItems.RedisSaleCounters redis;
+    private final DatabaseSaleCounters mysql;
+    private final RedisSaleCounters redis;
     private final OrderTotals dead;
     private final Lists lists;
     private final @Nullable Queue queue;
@@ -157,16 +155,15 @@ record LedgerReader(
      * @param changing units of stock changes under way
      */
     BalanceCheck(
-        DatabaseBalanceItems.DatabaseSaleCounters mysql,
+        DatabaseSaleCounters mysql,
         PartitionItems partition,
         @Nullable Queue queue,
         long changing) {
-      Optional<RedisBalanceItems.RedisSaleCounters> sale = partition.sale(mysql.skuId());
+      Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
       boolean offSale = sale.isEmpty() && isOffSale(mysql.state());
       this.mysql = mysql;
       this.redis =
-          sale.orElseGet(
-              () -> RedisBalanceItems.RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
+          sale.orElseGet(() -> RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
       this.dead = mysql.of(Item.DEAD_LETTERS);
       this.lists = partition.lists();
       this.queue = queue;
@@ -175,9 +172,9 @@ record LedgerReader(
     }
 
     /** Of a strong sale: nothing but MySQL counts. A dead letter of its SKU never took a unit. */
-    BalanceCheck(DatabaseBalanceItems.DatabaseSaleCounters mysql) {
+    BalanceCheck(DatabaseSaleCounters mysql) {
       this.mysql = mysql;
-      this.redis = RedisBalanceItems.RedisSaleCounters.none(mysql);
+      this.redis = RedisSaleCounters.none(mysql);
       this.dead = OrderTotals.NONE;
       this.lists = Lists.none(Partition.ofSku(mysql.skuId()));
       this.queue = null;

@@ -3,6 +3,7 @@ package io.seckill.consumer.ledger;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
 import io.seckill.consumer.ledger.SkuLedger.Lists;
 import io.seckill.consumer.orders.OrderTotals;
@@ -87,8 +88,7 @@ record RedisBalanceItems(UnifiedJedis redis) {
    *
    * @param epoch 0 while a preheat loads it
    * @param stock units admissible; 0 while it is being loaded
-   * @param seq admissions so far, on the scale of {@link
-   *     DatabaseBalanceItems.DatabaseSaleCounters#settled}
+   * @param seq admissions so far, on the scale of {@link DatabaseSaleCounters#settled}
    * @param admitted all orders admitted, including the orders stored in earlier epochs
    * @param published those of the admitted orders that the broker has confirmed
    */
@@ -99,7 +99,7 @@ record RedisBalanceItems(UnifiedJedis redis) {
      * Stands for a sale that Redis does not have: only decided orders and dead letters are known to
      * be admitted, and none is in flight.
      */
-    static RedisSaleCounters absent(DatabaseBalanceItems.DatabaseSaleCounters mysql, long stock) {
+    static RedisSaleCounters absent(DatabaseSaleCounters mysql, long stock) {
       OrderTotals dead = mysql.of(Item.DEAD_LETTERS);
       OrderTotals known = mysql.decided().plus(dead);
       return new RedisSaleCounters(
@@ -110,7 +110,7 @@ record RedisBalanceItems(UnifiedJedis redis) {
      * Stands for a strong sale, which is not in Redis: MySQL's stock is on sale, the orders that
      * MySQL has counted are admitted, and none is in flight.
      */
-    static RedisSaleCounters none(DatabaseBalanceItems.DatabaseSaleCounters mysql) {
+    static RedisSaleCounters none(DatabaseSaleCounters mysql) {
       OrderTotals counted = new OrderTotals(mysql.settled(), mysql.decided().units());
       return new RedisSaleCounters(
           mysql.skuId(), mysql.stock(), mysql.epoch(), mysql.settled(), counted, counted);

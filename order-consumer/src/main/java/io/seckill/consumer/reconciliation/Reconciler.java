@@ -3,6 +3,7 @@ package io.seckill.consumer.reconciliation;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.fallback.SaleReturn;
+import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import io.seckill.consumer.reconciliation.SaleReconciliation.Found;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
@@ -103,7 +104,7 @@ public class Reconciler implements SaleReturn {
       return returned(skuId, atMost);
     } catch (ProblemException e) {
       return Optional.of(e.problem().text());
-    } catch (RedisSale.UnreadableFieldException e) {
+    } catch (UnreadableFieldException e) {
       return Optional.of(e.detail());
     }
   }
@@ -127,7 +128,7 @@ public class Reconciler implements SaleReturn {
         return List.of();
       }
       throw e;
-    } catch (RedisSale.UnreadableFieldException e) {
+    } catch (UnreadableFieldException e) {
       return List.of("Redis: " + e.detail());
     }
   }

@@ -4,6 +4,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -98,7 +99,7 @@ record ReconciliationController(
   private Report run(long skuId, Order order) {
     try {
       return reconciler.run(skuId, order);
-    } catch (RedisSale.UnreadableFieldException e) {
+    } catch (UnreadableFieldException e) {
       throw ProblemException.of(ProblemCode.UNREADABLE_IN_REDIS, e.detail());
     } catch (JedisException e) {
       log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());

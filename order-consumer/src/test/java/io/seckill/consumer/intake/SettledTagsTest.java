@@ -2,6 +2,7 @@ package io.seckill.consumer.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.consumer.intake.IntakeSession.SettledTags;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SettledTagsTest {
 
-  private final IntakeSession.SettledTags settled = new IntakeSession.SettledTags();
+  private final SettledTags settled = new SettledTags();
 
   @Test
   void acksABatchTogetherWhenNothingBelowItIsUnsettled() {
@@ -43,7 +44,7 @@ class SettledTagsTest {
       }
       Random random = new Random(seed);
       Collections.shuffle(order.subList(0, random.nextInt(1, 60)), random);
-      IntakeSession.SettledTags tags = new IntakeSession.SettledTags();
+      SettledTags tags = new SettledTags();
       TreeSet<Long> added = new TreeSet<>();
       for (int at = 0; at < order.size(); ) {
         int end = Math.min(order.size(), at + random.nextInt(1, 9));

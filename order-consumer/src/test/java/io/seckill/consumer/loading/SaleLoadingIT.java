@@ -12,6 +12,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.loading.WrittenOrders.EndedOrders;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.testing.InternalApi;
@@ -158,7 +159,7 @@ class SaleLoadingIT {
     execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
     insertOrder(1, 7, "CANCELLED", 3_601);
     insertOrder(2, 7, "CONFIRMED", 3_601);
-    for (int n = 3; n < 3 + WrittenOrders.EndedOrders.MOST + 2; n++) {
+    for (int n = 3; n < 3 + EndedOrders.MOST + 2; n++) {
       insertOrder(n, 7, "EXPIRED", 60);
     }
 
@@ -168,10 +169,10 @@ class SaleLoadingIT {
     int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
     Map<String, String> bucket = redis.hgetAll(RedisKeys.bucket(sku, (int) (7L % buckets)));
     assertThat(bucket)
-        .hasSize(2 + 3 * WrittenOrders.EndedOrders.MOST + 1)
+        .hasSize(2 + 3 * EndedOrders.MOST + 1)
         .containsKeys(id(2).toString(), "7:request-2", id(3).toString(), "7:request-3")
         .doesNotContainKey(id(1).toString())
-        .containsEntry(RedisKeys.ENDED_RANGE, "1:" + (WrittenOrders.EndedOrders.MOST + 1));
+        .containsEntry(RedisKeys.ENDED_RANGE, "1:" + (EndedOrders.MOST + 1));
     assertThat(bucket.get(RedisKeys.endedField(1))).matches(id(3) + ":7:\\d{13}:request-3");
   }
 

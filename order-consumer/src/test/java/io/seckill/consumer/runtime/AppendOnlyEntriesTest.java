@@ -2,6 +2,7 @@ package io.seckill.consumer.runtime;
 
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
+import io.seckill.consumer.runtime.DatabaseStartupWait.AppendOnlyEntries;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -13,7 +14,6 @@ class AppendOnlyEntriesTest {
     DriverManagerDataSource refusing =
         new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/none?connectTimeout=500");
 
-    assertThatNoException()
-        .isThrownBy(() -> DatabaseStartupWait.AppendOnlyEntries.protect(refusing));
+    assertThatNoException().isThrownBy(() -> AppendOnlyEntries.protect(refusing));
   }
 }

@@ -2,11 +2,12 @@ package io.seckill.relay.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.relay.publish.RelayMeters.BlockedTime;
 import org.junit.jupiter.api.Test;
 
 class BlockedTimeTest {
 
-  private final RelayMeters.BlockedTime time = new RelayMeters.BlockedTime();
+  private final BlockedTime time = new BlockedTime();
 
   @Test
   void growsWhileAConnectionIsBlocked() {
