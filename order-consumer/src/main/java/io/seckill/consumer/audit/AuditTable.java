@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code daily_audit}, and the sales that are due for it. */
 @Component
-record AuditTable(JdbcClient jdbc) {
+class AuditTable {
 
   /** Most characters of the differences; the number of them is stored in full. */
   private static final int MAX_DETAIL = 2_000;
@@ -36,6 +36,12 @@ record AuditTable(JdbcClient jdbc) {
           + DAYS_AFTER_CLOSING
           + " DAY AND NOT EXISTS (SELECT 1 FROM daily_audit a"
           + " WHERE a.day = DATE(:due) AND a.sku_id = p.sku_id)";
+
+  private final JdbcClient jdbc;
+
+  AuditTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
 
   /** Sales without an audit of the day that began with this time. */
   List<Long> due(Instant due) {

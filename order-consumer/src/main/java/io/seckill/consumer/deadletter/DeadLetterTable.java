@@ -12,7 +12,7 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /** Writes dead letters to {@code dead_letter} and {@code dead_letter_rest}. */
 @Component
-record DeadLetterTable(JdbcClient jdbc, TransactionOperations transactions) {
+class DeadLetterTable {
 
   /** Width of the column {@code payload}; {@code dead_letter_rest} has the rest of longer ones. */
   private static final int MAX_PAYLOAD = 4_096;
@@ -50,6 +50,14 @@ record DeadLetterTable(JdbcClient jdbc, TransactionOperations transactions) {
       "INSERT INTO dead_letter_rest (letter_id, part, bytes)"
           + " SELECT id, ?, ? FROM dead_letter WHERE payload_hash = ?"
           + " ON DUPLICATE KEY UPDATE part = VALUES(part)";
+
+  private final JdbcClient jdbc;
+  private final TransactionOperations transactions;
+
+  DeadLetterTable(JdbcClient jdbc, TransactionOperations transactions) {
+    this.jdbc = jdbc;
+    this.transactions = transactions;
+  }
 
   /** Whether MySQL alone sells the SKU: a message never was an order of it. */
   boolean isOfStrongSale(long skuId) {
