@@ -39,7 +39,7 @@ import tools.jackson.databind.JsonNode;
  * purchase to the store or shard that decides it.
  */
 @Component
-record OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
+final class OperatorCalls {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
@@ -51,6 +51,16 @@ record OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache 
 
   private static final Method WITH_BODY =
       ClassUtils.getMethod(Handler.class, "body", Map.class, byte[].class, ServerWebExchange.class);
+
+  private final ConsumerClient consumer;
+  private final ReactiveAudit audit;
+  private final ProductCache products;
+
+  OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
+    this.consumer = consumer;
+    this.audit = audit;
+    this.products = products;
+  }
 
   /** Adds the routes, as annotations of a controller would. */
   @Autowired
