@@ -73,7 +73,7 @@ public final class SaleOrders {
               .params(Map.of("sku", sku, "after", after, "page", DatabaseSnapshot.PAGE))
               .query(
                   row -> {
-                    page.put(new OrderId(row.getLong("order_id")), record(row, null));
+                    page.put(id(row), record(row, null));
                   });
           long last =
               page.size() == DatabaseSnapshot.PAGE ? page.lastKey().value() : DatabaseSnapshot.END;
@@ -87,41 +87,32 @@ public final class SaleOrders {
 
   /** Those of these orders, at most some thousand, that are orders of the sale. */
   Map<OrderId, AdmissionRecord> among(long sku, List<OrderId> ids) {
-    Map<OrderId, AdmissionRecord> orders = new HashMap<>();
-    jdbc.sql(
+    return jdbc.sql(
             "SELECT o.order_id, "
                 + ORDER_COLUMNS
                 + " FROM "
                 + tables.orders()
                 + " o WHERE o.order_id IN (:ids) AND o.sku_id = :sku")
         .params(Map.of("sku", sku, "ids", Orders.ids(ids)))
-        .query(
-            row -> {
-              orders.put(new OrderId(row.getLong("order_id")), record(row, null));
-            });
-    return orders;
+        .query(Sql.map(SaleOrders::id, row -> record(row, null)));
   }
 
   /** The column has one of these ids. */
   Map<OrderId, AdmissionRecord> aliases(String column, List<OrderId> ids) {
-    Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
-    if (!ids.isEmpty()) {
-      jdbc.sql(
-              "SELECT a.order_id, a.stored_order_id, "
-                  + ORDER_COLUMNS
-                  + " FROM %s a JOIN %s o ON o.order_id = a.stored_order_id WHERE "
-                      .formatted(tables.aliases(), tables.orders())
-                  + column
-                  + " IN (:ids)")
-          .param("ids", Orders.ids(ids))
-          .query(
-              row -> {
-                aliases.put(
-                    new OrderId(row.getLong("order_id")),
-                    record(row, new OrderId(row.getLong("stored_order_id"))));
-              });
+    if (ids.isEmpty()) {
+      return Map.of();
     }
-    return aliases;
+    return jdbc.sql(
+            "SELECT a.order_id, a.stored_order_id, "
+                + ORDER_COLUMNS
+                + " FROM %s a JOIN %s o ON o.order_id = a.stored_order_id WHERE "
+                    .formatted(tables.aliases(), tables.orders())
+                + column
+                + " IN (:ids)")
+        .param("ids", Orders.ids(ids))
+        .query(
+            Sql.map(
+                SaleOrders::id, row -> record(row, new OrderId(row.getLong("stored_order_id")))));
   }
 
   /** The payments of these orders, each made of its state and its amount in cents. */
@@ -129,18 +120,19 @@ public final class SaleOrders {
       Collection<OrderId> orders, BiFunction<String, Long, T> read) {
     Map<OrderId, T> payments = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, DatabaseSnapshot.CHUNK)) {
-      jdbc.sql(
-              "SELECT order_id, state, amount_cents FROM "
-                  + tables.payments()
-                  + " WHERE order_id IN (:ids)")
-          .param("ids", Orders.ids(ids))
-          .query(
-              row -> {
-                payments.put(
-                    new OrderId(row.getLong(1)), read.apply(row.getString(2), row.getLong(3)));
-              });
+      payments.putAll(
+          jdbc.sql(
+                  "SELECT order_id, state, amount_cents FROM "
+                      + tables.payments()
+                      + " WHERE order_id IN (:ids)")
+              .param("ids", Orders.ids(ids))
+              .query(Sql.map(SaleOrders::id, row -> read.apply(row.getString(2), row.getLong(3)))));
     }
     return payments;
+  }
+
+  private static OrderId id(ResultSet row) throws SQLException {
+    return new OrderId(row.getLong("order_id"));
   }
 
   private static AdmissionRecord record(ResultSet row, @Nullable OrderId stored)

@@ -1,9 +1,9 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,13 +35,8 @@ record ChargeTable(JdbcClient jdbc) {
   }
 
   private Map<String, OrderId> owners(Map<String, OrderId> reported) {
-    Map<String, OrderId> owners = new HashMap<>();
-    jdbc.sql("SELECT charge_id, order_id FROM payment_charge WHERE charge_id IN (:charges)")
+    return jdbc.sql("SELECT charge_id, order_id FROM payment_charge WHERE charge_id IN (:charges)")
         .param("charges", reported.keySet())
-        .query(
-            row -> {
-              owners.put(row.getString(1), new OrderId(row.getLong(2)));
-            });
-    return owners;
+        .query(Sql.map(row -> row.getString(1), row -> new OrderId(row.getLong(2))));
   }
 }

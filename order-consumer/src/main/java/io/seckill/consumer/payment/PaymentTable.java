@@ -3,13 +3,13 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.BegunPayments;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.Sql;
 import io.seckill.support.contract.OrderRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -180,18 +180,14 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
 
   /** The charges that have paid for these orders, all PAID and locked by the caller. */
   Map<OrderId, String> kept(Collection<OrderId> orders) {
-    Map<OrderId, String> kept = new HashMap<>();
-    if (!orders.isEmpty()) {
-      jdbc.sql(
-              "SELECT order_id, charge_id FROM payment"
-                  + " WHERE order_id IN (:ids) AND charge_id IS NOT NULL")
-          .param("ids", Orders.ids(orders))
-          .query(
-              row -> {
-                kept.put(new OrderId(row.getLong(1)), row.getString(2));
-              });
+    if (orders.isEmpty()) {
+      return Map.of();
     }
-    return kept;
+    return jdbc.sql(
+            "SELECT order_id, charge_id FROM payment"
+                + " WHERE order_id IN (:ids) AND charge_id IS NOT NULL")
+        .param("ids", Orders.ids(orders))
+        .query(Sql.map(row -> new OrderId(row.getLong(1)), row -> row.getString(2)));
   }
 
   /** Whether this charge has paid for an order whose sale was archived since. */

@@ -1,12 +1,12 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.consumer.runtime.Sql;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -143,21 +143,18 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
    * the oldest first.
    */
   Map<Long, ChargeReport> nowStored(long after, int limit) {
-    Map<Long, ChargeReport> reports = new LinkedHashMap<>();
-    jdbc.sql(NOW_STORED)
+    return jdbc.sql(NOW_STORED)
         .params(after, limit)
         .query(
-            row -> {
-              reports.put(
-                  row.getLong("id"),
-                  new ChargeReport(
-                      ChargeReport.Kind.valueOf(row.getString("kind")),
-                      row.getString("charge_id"),
-                      new OrderId(row.getLong("order_id")),
-                      row.getLong("amount_cents"),
-                      row.getString("currency")));
-            });
-    return reports;
+            Sql.map(
+                row -> row.getLong("id"),
+                row ->
+                    new ChargeReport(
+                        ChargeReport.Kind.valueOf(row.getString("kind")),
+                        row.getString("charge_id"),
+                        new OrderId(row.getLong("order_id")),
+                        row.getLong("amount_cents"),
+                        row.getString("currency"))));
   }
 
   /** Removes a report whose order has been stored, and that is explained by it. */

@@ -4,6 +4,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
@@ -163,13 +164,8 @@ class RedisServers {
   }
 
   private Map<Integer, String> proven() {
-    Map<Integer, String> proven = new HashMap<>();
-    jdbc.sql("SELECT partition_no, replication_id FROM redis_server")
-        .query(
-            row -> {
-              proven.put(row.getInt(1), row.getString(2));
-            });
-    return proven;
+    return jdbc.sql("SELECT partition_no, replication_id FROM redis_server")
+        .query(Sql.map(row -> row.getInt(1), row -> row.getString(2)));
   }
 
   private void adopt(int partition, String replicationId) {

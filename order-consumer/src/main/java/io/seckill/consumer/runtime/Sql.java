@@ -1,9 +1,14 @@
 package io.seckill.consumer.runtime;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import org.springframework.jdbc.core.ResultSetExtractor;
 
 /** Statements with a varying number of parameters, written by hand (facts.md 31). */
 public final class Sql {
@@ -18,6 +23,23 @@ public final class Sql {
   /** The item, comma-separated. */
   public static String repeated(String item, int times) {
     return String.join(",", Collections.nCopies(times, item));
+  }
+
+  /** Reads a value from the present row. */
+  @FunctionalInterface
+  public interface Column<T> {
+    T of(ResultSet row) throws SQLException;
+  }
+
+  /** Makes a map of the rows, in their order. */
+  public static <K, V> ResultSetExtractor<Map<K, V>> map(Column<K> key, Column<V> value) {
+    return rows -> {
+      Map<K, V> map = new LinkedHashMap<>();
+      while (rows.next()) {
+        map.put(key.of(rows), value.of(rows));
+      }
+      return map;
+    };
   }
 
   /** Parts of a collection, of at most {@code size}, that fit into one statement or pipeline. */

@@ -14,7 +14,6 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -169,18 +168,14 @@ final class OrderTable {
             + " WHERE (user_id, sku_id, request_id) IN ("
             + Sql.repeated("(?,?,?)", orders.size())
             + ")";
-    Map<RequestKey, OrderId> found = new HashMap<>();
-    jdbc.query(
+    return jdbc.query(
         sql,
-        row -> {
-          found.put(
-              new RequestKey(row.getLong(2), row.getLong(3), row.getString(4)),
-              new OrderId(row.getLong(1)));
-        },
+        Sql.map(
+            row -> new RequestKey(row.getLong(2), row.getLong(3), row.getString(4)),
+            row -> new OrderId(row.getLong(1))),
         orders.stream()
             .flatMap(order -> Stream.of(order.userId(), order.skuId(), order.requestId()))
             .toArray());
-    return found;
   }
 
   /** The stored requests among these purchases of one SKU. */
@@ -203,21 +198,18 @@ final class OrderTable {
             + " WHERE (user_id, sku_id, request_id) IN ("
             + Sql.repeated("(?,?,?)", purchases.size())
             + ")";
-    Map<RequestKey, Request> found = new HashMap<>();
-    jdbc.query(
+    return jdbc.query(
         sql,
-        row -> {
-          found.put(
-              new RequestKey(row.getLong(2), skuId, row.getString(3)),
-              new Request(
-                  new OrderId(row.getLong(1)),
-                  row.getInt(4),
-                  OrderStatus.valueOf(row.getString(5))));
-        },
+        Sql.map(
+            row -> new RequestKey(row.getLong(2), skuId, row.getString(3)),
+            row ->
+                new Request(
+                    new OrderId(row.getLong(1)),
+                    row.getInt(4),
+                    OrderStatus.valueOf(row.getString(5)))),
         purchases.stream()
             .flatMap(purchase -> Stream.of(purchase.userId(), skuId, purchase.requestId()))
             .toArray());
-    return found;
   }
 
   /** Users of these orders who already have their one order of a ONE_PER_USER SKU. */
@@ -255,14 +247,10 @@ final class OrderTable {
             + " WHERE order_id IN ("
             + Sql.marks(orders.size())
             + ")";
-    Map<OrderId, OrderId> found = new HashMap<>();
-    jdbc.query(
+    return jdbc.query(
         sql,
-        row -> {
-          found.put(new OrderId(row.getLong(1)), new OrderId(row.getLong(2)));
-        },
+        Sql.map(row -> new OrderId(row.getLong(1)), row -> new OrderId(row.getLong(2))),
         ids(orders).toArray());
-    return found;
   }
 
   static void insertAliases(JdbcOperations jdbc, Map<OrderId, OrderId> storedByAlias) {

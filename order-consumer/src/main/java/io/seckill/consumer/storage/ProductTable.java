@@ -7,7 +7,6 @@ import io.seckill.consumer.runtime.Sql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,14 +39,7 @@ final class ProductTable {
             + Sql.marks(skus.size())
             + ") AND "
             + SalePhase.OF_REDIS;
-    Map<Long, SaleRules> found = new HashMap<>();
-    jdbc.query(
-        sql,
-        row -> {
-          found.put(row.getLong(1), read(row));
-        },
-        skus.toArray());
-    return found;
+    return jdbc.query(sql, Sql.map(row -> row.getLong(1), ProductTable::read), skus.toArray());
   }
 
   /** Those of these SKUs whose sale is archived. */
@@ -68,14 +60,7 @@ final class ProductTable {
         "SELECT sku_id, stock FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
             + ") ORDER BY sku_id FOR UPDATE";
-    Map<Long, Long> stock = new HashMap<>();
-    jdbc.query(
-        sql,
-        row -> {
-          stock.put(row.getLong(1), row.getLong(2));
-        },
-        skus.toArray());
-    return stock;
+    return jdbc.query(sql, Sql.map(row -> row.getLong(1), row -> row.getLong(2)), skus.toArray());
   }
 
   /**

@@ -3,7 +3,6 @@ package io.seckill.consumer.storage;
 import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.springframework.dao.DataAccessException;
@@ -81,14 +80,8 @@ final class QuotaTable {
             + ")";
     List<Long> parameters = new ArrayList<>(List.of(skuId));
     parameters.addAll(users);
-    Map<Long, Integer> owned = new HashMap<>();
-    jdbc.query(
-        sql,
-        row -> {
-          owned.put(row.getLong(1), row.getInt(2));
-        },
-        parameters.toArray());
-    return owned;
+    return jdbc.query(
+        sql, Sql.map(row -> row.getLong(1), row -> row.getInt(2)), parameters.toArray());
   }
 
   /** Reverts a raise made by this transaction. */
