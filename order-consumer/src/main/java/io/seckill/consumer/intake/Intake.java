@@ -1,7 +1,5 @@
 package io.seckill.consumer.intake;
 
-import static java.util.stream.Collectors.joining;
-
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.BrokerConnections;
@@ -75,10 +73,14 @@ class Intake implements SmartLifecycle, DeliveriesInHand, HealthIndicator {
     return unacked;
   }
 
+  /** Queues that this process does not consume because of a defect, each with its description. */
+  List<String> failures() {
+    return running.stream().flatMap(intake -> intake.failure().stream()).toList();
+  }
+
   @Override
   public Health health() {
-    String failures =
-        running.stream().flatMap(intake -> intake.failure().stream()).collect(joining("; "));
+    String failures = String.join("; ", failures());
     report(failures);
     return failures.isEmpty() ? Health.up().build() : Health.down().build();
   }

@@ -1,0 +1,32 @@
+package io.seckill.consumer.intake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Status;
+
+class IntakeTest {
+
+  private List<String> failures = List.of();
+
+  private final Intake intake =
+      new Intake(null, null, null, null, null) {
+        @Override
+        List<String> failures() {
+          return failures;
+        }
+      };
+
+  @Test
+  void isDownWhileAQueueIsNotConsumed() {
+    assertThat(intake.health().getStatus()).isEqualTo(Status.UP);
+
+    failures = List.of("seckill.orders.2: has not moved for 61 s");
+    assertThat(intake.health().getStatus()).isEqualTo(Status.DOWN);
+    assertThat(intake.health().getDetails()).as("for operators' logs only").isEmpty();
+
+    failures = List.of();
+    assertThat(intake.health().getStatus()).isEqualTo(Status.UP);
+  }
+}
