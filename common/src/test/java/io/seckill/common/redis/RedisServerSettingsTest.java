@@ -2,6 +2,7 @@ package io.seckill.common.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.redis.RedisNode.RedisServerSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -3,7 +3,7 @@ package io.seckill.gateway.backends;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisNode;
-import io.seckill.common.redis.RedisServerSettings;
+import io.seckill.common.redis.RedisNode.RedisServerSettings;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.gateway.catalogue.SkuPageController.SkuPage;
 import java.time.Instant;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

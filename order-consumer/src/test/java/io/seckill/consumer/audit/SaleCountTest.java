@@ -168,7 +168,7 @@ class SaleCountTest {
     assertThat(sale.differences()).containsExactly(difference);
   }
 
-  /** Ten orders, of which five are named. */
+  /** Ten orders, five of them named. */
   @Test
   void namesTheFirstOfMany() {
     SaleCount count = new SaleCount();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisNode;
-import io.seckill.common.redis.RedisServerSettings;
+import io.seckill.common.redis.RedisNode.RedisServerSettings;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
