@@ -77,10 +77,13 @@ class Intake implements SmartLifecycle, DeliveriesInHand, HealthIndicator {
 
   @Override
   public Health health() {
-    String failures =
-        running.stream().flatMap(intake -> intake.failure().stream()).collect(joining("; "));
+    String failures = failures();
     report(failures);
     return failures.isEmpty() ? Health.up().build() : Health.down().build();
+  }
+
+  String failures() {
+    return running.stream().flatMap(intake -> intake.failure().stream()).collect(joining("; "));
   }
 
   /** Logs once per change. */
