@@ -88,37 +88,40 @@ public record RedisNode(
      * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
      */
     static RedisServerSettings of(Jedis server, int replicas) {
-      List<String> dangers = new ArrayList<>();
-      List<String> costs = new ArrayList<>();
       try {
-        Map<String, String> settings =
+        return of(
             server.configGet(
                 "maxmemory-policy",
                 "appendonly",
                 "appendfsync",
                 "min-replicas-to-write",
-                "hash-max-listpack-value");
-        String policy = settings.get("maxmemory-policy");
-        if (policy != null && !policy.equals("noeviction")) {
-          dangers.add("maxmemory-policy is " + policy + ", it must be noeviction");
-        }
-        String syncs = settings.get("appendfsync");
-        if ("no".equals(settings.get("appendonly"))) {
-          dangers.add("appendonly is no, it must be yes");
-        } else if (syncs != null && !syncs.equals("always")) {
-          dangers.add("appendfsync is " + syncs + ", it must be always");
-        }
-        String connected = settings.get("min-replicas-to-write");
-        if (connected != null && Integer.parseInt(connected) < replicas) {
-          dangers.add(
-              "min-replicas-to-write is " + connected + ", it must be at least " + replicas);
-        }
-        String packed = settings.get("hash-max-listpack-value");
-        if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {
-          costs.add("hash-max-listpack-value is " + packed + ", orders need " + MIN_LISTPACK_VALUE);
-        }
+                "hash-max-listpack-value"),
+            replicas);
       } catch (JedisDataException e) {
         return new RedisServerSettings(List.of(), List.of());
+      }
+    }
+
+    static RedisServerSettings of(Map<String, String> settings, int replicas) {
+      List<String> dangers = new ArrayList<>();
+      List<String> costs = new ArrayList<>();
+      String policy = settings.get("maxmemory-policy");
+      if (policy != null && !policy.equals("noeviction")) {
+        dangers.add("maxmemory-policy is " + policy + ", it must be noeviction");
+      }
+      String syncs = settings.get("appendfsync");
+      if ("no".equals(settings.get("appendonly"))) {
+        dangers.add("appendonly is no, it must be yes");
+      } else if (syncs != null && !syncs.equals("always")) {
+        dangers.add("appendfsync is " + syncs + ", it must be always");
+      }
+      String connected = settings.get("min-replicas-to-write");
+      if (connected != null && Integer.parseInt(connected) < replicas) {
+        dangers.add("min-replicas-to-write is " + connected + ", it must be at least " + replicas);
+      }
+      String packed = settings.get("hash-max-listpack-value");
+      if (packed != null && Long.parseLong(packed) < MIN_LISTPACK_VALUE) {
+        costs.add("hash-max-listpack-value is " + packed + ", orders need " + MIN_LISTPACK_VALUE);
       }
       return new RedisServerSettings(List.copyOf(dangers), List.copyOf(costs));
     }

@@ -90,10 +90,10 @@ public final class RedisNodeWatch implements DisposableBean {
         MultiGauge.builder("seckill.redis.node.up")
             .description("1 when the server answered the last query of its settings")
             .register(meters);
-    Gauge.builder("seckill.redis.replicas", this::replicas)
+    Gauge.builder("seckill.redis.replicas", () -> replicas(latest))
         .description("Replicas that follow the primary, of a cluster the primary with the fewest")
         .register(meters);
-    Gauge.builder("seckill.redis.replicas.missing", this::replicasMissing)
+    Gauge.builder("seckill.redis.replicas.missing", () -> replicasMissing(latest, replicas))
         .description("Servers that Sentinel or the cluster lists and that follow no primary")
         .register(meters);
     this.looking = new RepeatingTask("redis-node-watch", EVERY, this::tryLook);
@@ -106,10 +106,11 @@ public final class RedisNodeWatch implements DisposableBean {
 
   /** Whether a primary, as of the last look, would be refused by {@link #admits} if it were new. */
   public boolean refuses() {
-    return allowUnsafe == AllowUnsafeRedis.NEVER && latest.stream().anyMatch(this::isUnsafePrimary);
+    return allowUnsafe == AllowUnsafeRedis.NEVER
+        && latest.stream().anyMatch(RedisNodeWatch::isUnsafePrimary);
   }
 
-  private boolean isUnsafePrimary(RedisNode node) {
+  static boolean isUnsafePrimary(RedisNode node) {
     return node.isPrimary() && !node.settings().dangers().isEmpty();
   }
 
@@ -127,7 +128,7 @@ public final class RedisNodeWatch implements DisposableBean {
     }
     return latest.stream()
         .filter(isPrimaryOf(replicationId))
-        .anyMatch(node -> node.settings().dangers().isEmpty());
+        .anyMatch(node -> !isUnsafePrimary(node));
   }
 
   private static Predicate<RedisNode> isPrimaryOf(String replicationId) {
@@ -202,29 +203,29 @@ public final class RedisNodeWatch implements DisposableBean {
     return latest.stream().filter(node -> node.address().equals(address));
   }
 
-  private static int writeFailed(RedisNode node) {
+  static int writeFailed(RedisNode node) {
     boolean writes = "1".equals(node.info().get("aof_enabled"));
     return writes && "ok".equals(node.info().get("aof_last_write_status")) ? 0 : 1;
   }
 
   /** Redis does not count its buffers for replicas and the append-only file. */
-  private static double usedMemory(RedisNode node) {
+  static double usedMemory(RedisNode node) {
     return node.number("used_memory") - node.number("mem_not_counted_for_evict");
   }
 
-  private double replicas() {
-    return primaries().mapToLong(RedisNode::replicasOnline).min().orElse(0);
+  static double replicas(List<RedisNode> servers) {
+    return primaries(servers).mapToLong(RedisNode::replicasOnline).min().orElse(0);
   }
 
   /** A dead server stays listed, so this returns to 0 only when it is back or removed. */
-  private double replicasMissing() {
-    long following = primaries().mapToLong(RedisNode::replicasOnline).sum();
-    double listed = (double) (latest.size() - primaries().count() - following);
-    return Math.max(0, Math.max(listed, replicas - replicas()));
+  static double replicasMissing(List<RedisNode> servers, int wanted) {
+    long following = primaries(servers).mapToLong(RedisNode::replicasOnline).sum();
+    double listed = (double) (servers.size() - primaries(servers).count() - following);
+    return Math.max(0, Math.max(listed, wanted - replicas(servers)));
   }
 
-  private Stream<RedisNode> primaries() {
-    return latest.stream().filter(RedisNode::isPrimary);
+  private static Stream<RedisNode> primaries(List<RedisNode> servers) {
+    return servers.stream().filter(RedisNode::isPrimary);
   }
 
   @Override

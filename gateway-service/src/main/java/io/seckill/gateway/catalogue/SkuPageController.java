@@ -98,7 +98,7 @@ final class SkuPageController {
    * @param soldOut whether no unit is left to be admitted
    * @param nearlyGone whether at most a tenth of the units is left, but one at least
    */
-  private record SkuPage(
+  record SkuPage(
       long skuId,
       String name,
       long priceCents,

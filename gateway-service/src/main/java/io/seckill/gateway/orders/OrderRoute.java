@@ -88,11 +88,13 @@ record OrderRoute(
         .toFuture();
   }
 
-  private static HttpAnswer answer(OrderStatuses.Status status, String correlationId) {
+  private HttpAnswer answer(OrderStatuses.Status status, String correlationId) {
     if (status instanceof OrderStatuses.Status.Known known) {
       return HttpAnswer.json(200, known.order().json());
     }
-    return problem(((OrderStatuses.Status.None) status).code, correlationId);
+    ProblemCode code = ((OrderStatuses.Status.None) status).code;
+    refusedRequests.count(code);
+    return problem(code, correlationId);
   }
 
   private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {

@@ -123,6 +123,12 @@ class UnsafeRedisIT {
             health -> health.contains("maxmemory-policy is allkeys-lru"));
     assertThat(gateway.adminGet("/api/v1/health").status()).isEqualTo(200);
     assertThat(misconfigured(gateway, "danger")).isEqualTo(1);
+    assertThat(gateway.gauge("seckill.redis.node.up")).isEqualTo(1);
+    assertThat(gateway.gauge("seckill.redis.memory.used")).isGreaterThan(100_000);
+    assertThat(gateway.gauge("seckill.redis.memory.max")).isZero();
+    assertThat(gateway.gauge("seckill.redis.aof.failed")).isZero();
+    assertThat(gateway.gauge("seckill.redis.replicas")).isZero();
+    assertThat(gateway.gauge("seckill.redis.replicas.missing")).isZero();
     GatewayAnswer readiness = gateway.send(gateway.admin("/actuator/health/readiness").GET());
     assertThat(readiness.status()).isEqualTo(200);
     assertThat(readiness.text("status")).isEqualTo("DEGRADED");

@@ -606,6 +606,18 @@ class AdmitCallIT {
     assertThat(calls.one(attempt(sale, 2, KEY, 1))).isInstanceOf(Repeated.class);
   }
 
+  /** This server has none. */
+  @Test
+  void promisesNothingThatTooFewReplicasHave() {
+    TestSale sale = TestSale.unlimited(redis, 1);
+    Calls waiting = new Calls(redis, 1);
+
+    assertThat(waiting.one(attempt(sale, 1, KEY, 1))).isEqualTo(Unknown.REPLICAS);
+    assertThat(waiting.one(attempt(sale, 1, KEY, 1))).as("a repeat").isEqualTo(Unknown.REPLICAS);
+    assertThat(waiting.one(attempt(sale, 2, KEY, 1))).isEqualTo(Refusal.SOLD_OUT);
+    assertThat(sale.outbox()).hasSize(1);
+  }
+
   @Test
   void decidesNothingOnTheDataOfAServerThatIsNotVerified() {
     TestSale sale = TestSale.unlimited(redis, 10);

@@ -7,11 +7,18 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 
 class OrderEventsTest {
 
@@ -51,6 +58,42 @@ class OrderEventsTest {
     } finally {
       events.stop();
     }
+  }
+
+  @Test
+  void boundsTheStreamsOfAShopperAndOfAll() {
+    OrderEvents events =
+        new OrderEvents(new NeverAnswers(), new OrderProperties(8, 7), new SimpleMeterRegistry());
+    try {
+      List<Disposable> open = new ArrayList<>();
+      for (int i = 0; i < OrderEvents.MAX_STREAMS_PER_USER; i++) {
+        open.add(events.watch(order(OrderStatus.QUEUED), ID, USER).subscribe());
+      }
+      assertThat(refusal(events, USER)).isEqualTo(ProblemCode.TOO_MANY_REQUESTS);
+
+      open.add(events.watch(order(OrderStatus.QUEUED), ID, 8).subscribe());
+      open.add(events.watch(order(OrderStatus.QUEUED), ID, 8).subscribe());
+      assertThat(refusal(events, 8)).isEqualTo(ProblemCode.BUSY);
+      assertThat(events.watch(order(OrderStatus.PAID), ID, 8).blockLast())
+          .as("needs no stream")
+          .isEqualTo(order(OrderStatus.PAID));
+
+      open.get(0).dispose();
+      assertThat(refusal(events, USER)).isNull();
+    } finally {
+      events.stop();
+    }
+  }
+
+  /** Of one more stream, which is left at once; null when it is opened. */
+  private static @Nullable ProblemCode refusal(OrderEvents events, long user) {
+    AtomicReference<ProblemCode> refusal = new AtomicReference<>();
+    events
+        .watch(order(OrderStatus.QUEUED), ID, user)
+        .subscribe(
+            order -> {}, failure -> refusal.set(((ProblemException) failure).problem().code()))
+        .dispose();
+    return refusal.get();
   }
 
   private static OrderView order(OrderStatus status) {

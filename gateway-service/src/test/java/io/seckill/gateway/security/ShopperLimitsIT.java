@@ -11,6 +11,7 @@ import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -105,6 +106,8 @@ class ShopperLimitsIT {
       long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + 1;
 
       assertThat(answers).containsOnly(404, 429);
+      assertThat(own.counter("seckill.requests.refused", "code", "TOO_MANY_REQUESTS"))
+          .isEqualTo(Collections.frequency(answers, 429));
       assertThat(lookedUp)
           .as("half of 50 at once and of 2 a second, beside the stage's gateway")
           .isBetween(25.0, 25.0 + seconds);

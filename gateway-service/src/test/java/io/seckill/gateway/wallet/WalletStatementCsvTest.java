@@ -100,6 +100,9 @@ class WalletStatementCsvTest {
         "@A1, \"'@A1\"",
         "two words, \"two words\"",
         "a=b, \"a=b\"",
+        "\\t=1, \"'\t=1\"",
+        "`two \\\"quotes\\\"`, `\"two \"\"quotes\"\"\"`",
+        "`=HYPERLINK(\\\"x\\\")`, `\"'=HYPERLINK(\"\"x\"\")\"`",
         "`a,b`, `\"a,b\"`"
       })
   void quotesTextsAndTakesThemForNoFormula(String reason, String cell) {

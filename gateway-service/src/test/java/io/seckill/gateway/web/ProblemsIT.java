@@ -8,13 +8,20 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestTokens;
 import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.util.pattern.PathPattern;
 
 @ExtendWith(TestServers.class)
 class ProblemsIT {
@@ -205,6 +212,47 @@ class ProblemsIT {
     assertThat(gateway.send(gateway.admin("/admin/v1/openapi.yaml")).code())
         .isEqualTo("UNAUTHORIZED");
     assertThat(gateway.send(gateway.shop("/api/v1/openapi.yaml")).status()).isEqualTo(200);
+  }
+
+  /** A token of the other role is refused, too. */
+  @Test
+  void everyAddressButTheOpenOnesWantsATokenOfItsRole() {
+    Set<String> open = new TreeSet<>();
+    gateway
+        .bean("requestMappingHandlerMapping", RequestMappingHandlerMapping.class)
+        .getHandlerMethods()
+        .keySet()
+        .forEach(
+            mapping -> {
+              for (PathPattern pattern : mapping.getPatternsCondition().getPatterns()) {
+                for (RequestMethod method : mapping.getMethodsCondition().getMethods()) {
+                  if (!wantsATokenOfItsRole(method.name(), pattern.getPatternString())) {
+                    open.add(method + " " + pattern);
+                  }
+                }
+              }
+            });
+
+    assertThat(open)
+        .containsExactly(
+            "GET /api/v1/health",
+            "GET /api/v1/openapi.yaml",
+            "GET /api/v1/skus",
+            "GET /api/v1/skus/{sku}",
+            "POST /admin/v1/demo/token",
+            "POST /api/v1/demo/token");
+  }
+
+  private static boolean wantsATokenOfItsRole(String method, String pattern) {
+    String path = pattern.replaceAll("[{][^}]*}", "1");
+    boolean isOfOperators = path.matches("/admin/.*|/api/v1/metrics/.*|/api/v1/health");
+    String other = isOfOperators ? TestGateway.shopper(7) : TestGateway.operator();
+    Supplier<HttpRequest.Builder> request =
+        () ->
+            (isOfOperators ? gateway.admin(path) : gateway.shop(path))
+                .method(method, BodyPublishers.noBody());
+    return gateway.send(request.get()).code().equals("UNAUTHORIZED")
+        && gateway.send(request.get().header("Authorization", other)).code().equals("FORBIDDEN");
   }
 
   @ParameterizedTest

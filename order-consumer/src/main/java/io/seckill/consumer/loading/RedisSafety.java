@@ -31,7 +31,10 @@ public class RedisSafety {
    * @throws ProblemException 409 UNSAFE_REDIS, unless the settings allow it
    */
   public void refuseUnsafe() {
-    List<RedisNode> all = nodes.query(0);
+    refuseUnsafe(nodes.query(0));
+  }
+
+  void refuseUnsafe(List<RedisNode> all) {
     all.stream()
         .filter(node -> !node.isAvailable())
         .forEach(node -> log.warn("redis {} does not answer, a sale begins", node.address()));

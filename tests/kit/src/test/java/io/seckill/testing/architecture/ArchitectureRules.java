@@ -15,6 +15,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.TimeZone;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -69,6 +73,20 @@ public final class ArchitectureRules {
           .should()
           .callMethod(Thread.class, "sleep", long.class)
           .because("code waits with signals and deadlines");
+
+  @ArchTest
+  static final ArchRule timesAreUtc =
+      noClasses()
+          .should()
+          .callMethod(ZoneId.class, "systemDefault")
+          .orShould()
+          .callMethod(TimeZone.class, "getDefault")
+          .orShould()
+          .callMethod(Clock.class, "systemDefaultZone")
+          .orShould()
+          .dependOnClassesThat()
+          .areAssignableTo(Timestamp.class)
+          .because("days and times are UTC, in whatever time zone a machine is");
 
   @ArchTest
   static final ArchRule logsGoThroughSlf4j =
