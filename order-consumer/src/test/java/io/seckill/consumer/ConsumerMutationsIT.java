@@ -42,6 +42,11 @@ class ConsumerMutationsIT {
   private static final String MOVE =
       SALES + "StockChangeIT#aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps";
 
+  private static final String LACKING =
+      SALES + "StockChangeIT#aServerThatLacksAChangeIsBehindAndNothingIsTakenFromIt";
+
+  private static final String STOCK_CHANGE = "io/seckill/consumer/sales/stock_change.lua";
+
   private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
 
   private static final Mutants MUTANTS = new Mutants();
@@ -203,11 +208,14 @@ class ConsumerMutationsIT {
                 "SET stock = stock + 0 * :delta, state_version")
             .caughtBy(MOVE, "but was: 50L"),
         Mutation.named("a half of a move that is repeated is made again in Redis")
-            .text(
-                "io/seckill/consumer/sales/stock_change.lua",
-                "if outcome then\n  return outcome",
-                "if false then\n  return outcome")
+            .text(STOCK_CHANGE, "if outcome and not undo then\n  return", "if false then\n  return")
             .caughtBy(MOVE, "but was: 40L"),
+        Mutation.named("a Redis server that lacks a stock change looks whole")
+            .text(STOCK_CHANGE, "last = last + 1", "last = last + 0")
+            .caughtBy(LACKING, "by the server that lacks it"),
+        Mutation.named("units are withdrawn from data that lack a stock change")
+            .text(STOCK_CHANGE, " or last < tonumber(ARGV[6])", "")
+            .caughtBy(LACKING, "expected: \"UNAVAILABLE\""),
         Mutation.named("the second half of a move is dropped")
             .constant(
                 SALES + "StockChangeTable",

@@ -107,9 +107,11 @@ public class SaleTransitions {
     if (sale.isLoading() || sale.epoch() != product.epoch()) {
       throw notPreheated();
     }
-    if (sale.isBehind(product.epoch(), product.lastSeq())) {
+    long changes = find(product.skuId()).changeSeq();
+    if (sale.isBehind(product.epoch(), product.lastSeq(), changes)) {
       throw ProblemException.of(
-          ProblemCode.REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
+          ProblemCode.REDIS_BEHIND,
+          "Redis has lost orders or stock changes of this sale; reconcile it first.");
     }
   }
 

@@ -1,5 +1,6 @@
 package io.seckill.consumer.shards;
 
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.sales.StockMoves.Units;
@@ -28,7 +29,7 @@ final class SkuMover {
   private final SaleRates rates = new SaleRates();
 
   /** As of the last look. */
-  private List<ExpectedShard> expected = List.of();
+  private List<ExpectedSale> expected = List.of();
 
   /** The first pass of the last proof that no unit is left; empty when one may be. */
   private List<ShardState> soldOut = List.of();

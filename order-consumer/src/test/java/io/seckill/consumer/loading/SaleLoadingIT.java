@@ -245,6 +245,7 @@ class SaleLoadingIT {
         100,
         0,
         0,
+        0,
         false,
         false,
         100,

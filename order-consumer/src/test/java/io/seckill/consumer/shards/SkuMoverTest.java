@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,8 +30,8 @@ class SkuMoverTest {
   private final ShardReader reader =
       new ShardReader(null, null) {
         @Override
-        List<ShardState> read(List<ExpectedShard> shards) {
-          assertThat(shards).extracting(ExpectedShard::id).isEqualTo(IDS);
+        List<ShardState> read(List<ExpectedSale> shards) {
+          assertThat(shards).extracting(ExpectedSale::id).isEqualTo(IDS);
           return inRedis;
         }
 
@@ -47,8 +48,8 @@ class SkuMoverTest {
         }
 
         @Override
-        List<ExpectedShard> expected(ProductSnapshot sku) {
-          return IDS.stream().map(id -> new ExpectedShard(id, 1, 0, "")).toList();
+        List<ExpectedSale> expected(ProductSnapshot sku) {
+          return IDS.stream().map(id -> new ExpectedSale(id, 1, 0, 0, "")).toList();
         }
       };
   private final SkuMover mover = new SkuMover(table, reader, null);
@@ -134,6 +135,7 @@ class SkuMoverTest {
         1,
         0,
         100,
+        0,
         0,
         0,
         false,
