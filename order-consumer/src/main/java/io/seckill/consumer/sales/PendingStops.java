@@ -111,7 +111,7 @@ class PendingStops {
   }
 
   /**
-   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
+   * Writes a state that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
    * later.
    *
    * @param included the pending stop that is stored with it, which is removed; null for none
@@ -133,7 +133,10 @@ class PendingStops {
     return new Sweeper("pending-stops", PAUSE, this::sweep);
   }
 
-  /** Copies every stop that one of the stores has missed; one that fails keeps no other waiting. */
+  /**
+   * Copies every stop that one of the stores has missed, and the opening of a shard that Redis has
+   * missed; one that fails keeps no other waiting.
+   */
   void sweep() {
     for (PendingStop stop : states.pendingStops()) {
       try {
@@ -143,9 +146,7 @@ class PendingStops {
             "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
       }
     }
-    List<ProductRow> stopped =
-        products.findStopped(clock.instant()).stream().map(Product::row).toList();
-    stopped.forEach(row -> follow(row, null));
+    products.findFollowed(clock.instant()).forEach(product -> follow(product.row(), null));
   }
 
   private void carryAudited(PendingStop stop) {
