@@ -2,6 +2,7 @@ package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.payment.MutantPayments;
+import io.seckill.consumer.sales.MutantStock;
 import io.seckill.consumer.shards.MutantShards;
 import io.seckill.consumer.storage.MutantStore;
 import io.seckill.consumer.wallet.MutantWallets;
@@ -210,6 +211,29 @@ class ConsumerMutationsIT {
         Mutation.named("a half of a move that is repeated is made again in Redis")
             .text(STOCK_CHANGE, "if outcome and not undo then\n  return", "if false then\n  return")
             .caughtBy(MOVE, "but was: 40L"),
+        Mutation.named("the units of a half of a move do not reach the pool")
+            .calls(
+                SALES + "DatabaseStock#withdraw",
+                SALES + "DatabaseStock#isPooled",
+                MutantStock.class)
+            .caughtBy(MOVE, "but was: 50L"),
+        Mutation.named("a half of a move is not finished while the sale is paused")
+            .constant(
+                SALES + "StockChangeTable",
+                " AND stock >= -:delta",
+                " AND stock >= -:delta AND state = 'OPEN'")
+            .caughtBy(MOVE, "but was: 100L"),
+        Mutation.named("a half of a move is made in a shard that was rebuilt since")
+            .calls(
+                SALES + "DatabaseStock#withdraw",
+                "io.seckill.consumer.products.ProductSnapshot#epoch",
+                MutantStock.class)
+            .caughtBy(
+                SALES + "StockChangeIT#aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt",
+                "but was: 100L"),
+        Mutation.named("units move to no shard that asks for them while there is plenty")
+            .calls(SHARDS + "MovePlan#byDemand", SHARDS + "ShardState#asked", MutantShards.class)
+            .caughtBy(SHARDS + "MovePlanTest#moves", "one is dry and asked"),
         Mutation.named("a Redis server that lacks a stock change looks whole")
             .text(STOCK_CHANGE, "last = last + 1", "last = last + 0")
             .caughtBy(LACKING, "by the server that lacks it"),
