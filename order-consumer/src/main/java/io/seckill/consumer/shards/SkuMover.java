@@ -6,10 +6,8 @@ import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 
 /** Looks at the shards of one SKU, moves units, and proves how many are left. For one thread. */
 final class SkuMover {
@@ -116,13 +114,13 @@ final class SkuMover {
   }
 
   private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    List<Units> takes = plan(sku, pool, shards).takes();
+    MovePlan plan = new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
+    List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {
       retract(shards);
       moves.take(takes);
     }
-    List<Units> gives =
-        plan(sku, takes.isEmpty() ? pool : table.pool(sku), without(shards, takes)).gives();
+    List<Units> gives = plan.gives(takes.isEmpty() ? pool.free() : table.pool(sku).free());
     if (!gives.isEmpty()) {
       retract(shards);
       moves.give(gives);
@@ -130,19 +128,8 @@ final class SkuMover {
     return !takes.isEmpty() || !gives.isEmpty();
   }
 
-  private MovePlan plan(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    return new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
-  }
-
   private static int largestOrder(ProductSnapshot sku) {
     return sku.policy().largestOrder(sku.limitPerUser(), sku.maxPerOrder());
-  }
-
-  private static List<ShardState> without(List<ShardState> shards, List<Units> takes) {
-    Map<Long, Long> taken = takes.stream().collect(Collectors.toMap(Units::shardId, Units::units));
-    return shards.stream()
-        .map(shard -> shard.withStock(shard.stock() - taken.getOrDefault(shard.id(), 0L)))
-        .toList();
   }
 
   /** With fewer units left than the largest order has, a shard alone cannot refuse a purchase. */
