@@ -7,20 +7,12 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 
 /** Applies and undoes changes in Redis; every call may be repeated. */
 @Component
-class RedisStock {
+record RedisStock(UnifiedJedis redis, JdbcClient jdbc) {
 
-  private final UnifiedJedis redis;
-  private final JdbcClient jdbc;
-  private final LuaScript script = LuaScript.from(RedisStock.class, "stock_change.lua");
-
-  RedisStock(UnifiedJedis redis, JdbcClient jdbc) {
-    this.redis = redis;
-    this.jdbc = jdbc;
-  }
+  private static final LuaScript SCRIPT = LuaScript.from(RedisStock.class, "stock_change.lua");
 
   /** Redis's answer to a change. */
   enum Answer {
@@ -41,9 +33,7 @@ class RedisStock {
    */
   record Reply(Answer answer, long changeSeq) {}
 
-  /**
-   * @throws JedisException when the outcome is unknown
-   */
+  /** Throws JedisException when the outcome is unknown. */
   Reply apply(StockChange change) {
     return call(change, "apply");
   }
@@ -60,7 +50,7 @@ class RedisStock {
             .orElseThrow(DatabaseStock::gone);
     List<?> reply =
         (List<?>)
-            script.call(
+            SCRIPT.call(
                 redis,
                 List.of(
                     RedisKeys.sku(change.skuId()),
