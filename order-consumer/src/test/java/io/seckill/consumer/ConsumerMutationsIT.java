@@ -2,6 +2,7 @@ package io.seckill.consumer;
 
 import io.seckill.consumer.intake.MutantIntake;
 import io.seckill.consumer.payment.MutantPayments;
+import io.seckill.consumer.sales.MutantStock;
 import io.seckill.consumer.shards.MutantShards;
 import io.seckill.consumer.storage.MutantStore;
 import io.seckill.consumer.wallet.MutantWallets;
@@ -41,6 +42,11 @@ class ConsumerMutationsIT {
   private static final String SHARDS = "io.seckill.consumer.shards.";
   private static final String MOVE =
       SALES + "StockChangeIT#aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps";
+
+  private static final String LACKING =
+      SALES + "StockChangeIT#aServerThatLacksAChangeIsBehindAndNothingIsTakenFromIt";
+
+  private static final String STOCK_CHANGE = "io/seckill/consumer/sales/stock_change.lua";
 
   private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
 
@@ -203,11 +209,37 @@ class ConsumerMutationsIT {
                 "SET stock = stock + 0 * :delta, state_version")
             .caughtBy(MOVE, "but was: 50L"),
         Mutation.named("a half of a move that is repeated is made again in Redis")
-            .text(
-                "io/seckill/consumer/sales/stock_change.lua",
-                "if outcome then\n  return outcome",
-                "if false then\n  return outcome")
+            .text(STOCK_CHANGE, "if outcome and not undo then\n  return", "if false then\n  return")
             .caughtBy(MOVE, "but was: 40L"),
+        Mutation.named("the units of a half of a move do not reach the pool")
+            .calls(
+                SALES + "DatabaseStock#withdraw",
+                SALES + "DatabaseStock#isPooled",
+                MutantStock.class)
+            .caughtBy(MOVE, "but was: 50L"),
+        Mutation.named("a half of a move is not finished while the sale is paused")
+            .constant(
+                SALES + "StockChangeTable",
+                " AND stock >= -:delta",
+                " AND stock >= -:delta AND state = 'OPEN'")
+            .caughtBy(MOVE, "but was: 100L"),
+        Mutation.named("a half of a move is made in a shard that was rebuilt since")
+            .calls(
+                SALES + "DatabaseStock#withdraw",
+                "io.seckill.consumer.products.ProductSnapshot#epoch",
+                MutantStock.class)
+            .caughtBy(
+                SALES + "StockChangeIT#aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt",
+                "but was: 100L"),
+        Mutation.named("units move to no shard that asks for them while there is plenty")
+            .calls(SHARDS + "MovePlan#byDemand", SHARDS + "ShardState#asked", MutantShards.class)
+            .caughtBy(SHARDS + "MovePlanTest#moves", "one is dry and asked"),
+        Mutation.named("a Redis server that lacks a stock change looks whole")
+            .text(STOCK_CHANGE, "last = last + 1", "last = last + 0")
+            .caughtBy(LACKING, "by the server that lacks it"),
+        Mutation.named("units are withdrawn from data that lack a stock change")
+            .text(STOCK_CHANGE, " or last < tonumber(ARGV[6])", "")
+            .caughtBy(LACKING, "expected: \"UNAVAILABLE\""),
         Mutation.named("the second half of a move is dropped")
             .constant(
                 SALES + "StockChangeTable",

@@ -22,14 +22,15 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
 
   private static final Logger log = LoggerFactory.getLogger(RedisInspection.class);
   private static final LuaScript SCRIPT = LuaScript.from(RedisInspection.class, "inspect.lua");
-  private static final int FIELDS = 3;
+  private static final int FIELDS = 4;
 
   /**
-   * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
-   * have it.
+   * A sale as stored in Redis; the numbers are 0 and the state is empty if Redis does not have it.
+   *
+   * @param changeSeq number of the last change of its stock in this epoch
    */
-  record Observation(String state, long epoch, long seq) {
-    static final Observation ABSENT = new Observation("", 0, 0);
+  record Observation(String state, long epoch, long seq, long changeSeq) {
+    static final Observation ABSENT = new Observation("", 0, 0, 0);
   }
 
   /**
@@ -72,7 +73,8 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
     String state = (String) reply.get(at);
     return state.isEmpty()
         ? Observation.ABSENT
-        : new Observation(state, number(reply.get(at + 1)), number(reply.get(at + 2)));
+        : new Observation(
+            state, number(reply.get(at + 1)), number(reply.get(at + 2)), number(reply.get(at + 3)));
   }
 
   private static long number(Object text) {

@@ -27,10 +27,10 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Compares Redis with MySQL before the first admission on a server's data, and periodically after
- * that. A SKU is quarantined while MySQL has newer data of it than Redis (a higher epoch or
- * sequence, or a sale that Redis does not have), or when a server that took over has fewer
- * admissions than this gateway has seen; other SKUs are not affected. A gateway that has seen
- * nothing of a SKU relies on MySQL alone, and so quarantines the SKU until MySQL has stored
+ * that. A SKU is quarantined while MySQL has newer data of it than Redis (a higher epoch, sequence
+ * or number of stock changes, or a sale that Redis does not have), or when a server that took over
+ * has fewer admissions than this gateway has seen; other SKUs are not affected. A gateway that has
+ * seen nothing of a SKU relies on MySQL alone, and so quarantines the SKU until MySQL has stored
  * everything published before the server took over.
  *
  * <p>Runs on a thread of its own, which blocks as long as MySQL does; nothing that a running sale
@@ -167,27 +167,25 @@ public final class SaleWatch implements AutoCloseable {
 
   private Set<Long> suspects(List<Sale> sales, View inRedis) {
     return sales.stream()
-        .filter(sale -> isSuspect(sale, inRedis.sales().get(sale.skuId())))
+        .filter(sale -> isSuspect(sale, inRedis.sales().get(sale.skuId()), marks.of(sale.skuId())))
         .map(Sale::skuId)
         .collect(Collectors.toSet());
   }
 
   /**
-   * Whether the data in Redis may lack admissions; false when they could not be read. Includes
-   * sales that are not open: a repeat of an admitted purchase must not be refused from data that
-   * have lost it. While a sale is being loaded, the scripts themselves answer that the outcome is
-   * unknown.
+   * Whether the data in Redis may lack admissions or changes of the stock; false when they could
+   * not be read. Includes sales that are not open: a repeat of an admitted purchase must not be
+   * refused from data that have lost it. While a sale is being loaded, the scripts themselves
+   * answer that the outcome is unknown.
    */
-  private boolean isSuspect(Sale sale, @Nullable Observation data) {
-    Mark mark = marks.of(sale.skuId());
+  static boolean isSuspect(Sale sale, @Nullable Observation data, @Nullable Mark mark) {
     if (data == null || data.state().equals("PREHEATING")) {
       return false;
     } else if (data.equals(Observation.ABSENT)) {
       return sale.hasSold() || (mark != null && mark.seq() > 0);
     }
-    boolean behind = data.epoch() < sale.epoch() || data.seq() < sale.lastSeq();
     boolean sellsAlone = data.state().equals("OPEN") && !sale.sells();
-    return behind || sellsAlone || (mark != null && mark.verdict() != Verdict.WHOLE);
+    return sale.isAheadOf(data) || sellsAlone || (mark != null && mark.verdict() != Verdict.WHOLE);
   }
 
   /**
@@ -243,7 +241,8 @@ public final class SaleWatch implements AutoCloseable {
           skuId);
     } else {
       log.error(
-          "sku {} is quarantined: redis has lost orders of its sale, it must be rebuilt", skuId);
+          "sku {} is quarantined: redis has lost orders or stock changes of its sale, it must be rebuilt",
+          skuId);
     }
   }
 

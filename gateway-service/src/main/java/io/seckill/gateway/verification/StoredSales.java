@@ -2,6 +2,7 @@ package io.seckill.gateway.verification;
 
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.gateway.verification.RedisInspection.Observation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,7 @@ record StoredSales(JdbcTemplate mysql) {
 
   /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
-      "SELECT sku_id, state, epoch, last_seq FROM products WHERE state <> 'NEW' AND "
+      "SELECT sku_id, state, epoch, last_seq, change_seq FROM products WHERE state <> 'NEW' AND "
           + SalePhase.REDIS_DECIDES
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
@@ -26,11 +27,19 @@ record StoredSales(JdbcTemplate mysql) {
   /**
    * @param state PREHEATED, OPEN, PAUSED or CLOSED
    * @param lastSeq highest admission sequence stored, or the one from which a rebuild continued
+   * @param changeSeq number of the last change of its stock in this epoch that Redis has had
    */
-  record Sale(long skuId, String state, long epoch, long lastSeq) {
+  record Sale(long skuId, String state, long epoch, long lastSeq, long changeSeq) {
 
     Sale in(String otherState) {
-      return new Sale(skuId, otherState, epoch, lastSeq);
+      return new Sale(skuId, otherState, epoch, lastSeq, changeSeq);
+    }
+
+    /** Whether Redis lacks some of it. */
+    boolean isAheadOf(Observation data) {
+      return data.epoch() < epoch
+          || data.seq() < lastSeq
+          || (data.epoch() == epoch && data.changeSeq() < changeSeq);
     }
 
     boolean sells() {
@@ -58,7 +67,8 @@ record StoredSales(JdbcTemplate mysql) {
                 row.getLong("sku_id"),
                 row.getString("state"),
                 row.getLong("epoch"),
-                row.getLong("last_seq")));
+                row.getLong("last_seq"),
+                row.getLong("change_seq")));
   }
 
   /**

@@ -73,7 +73,7 @@ public class FallbackSales {
   }
 
   /** A sale of Redis as MySQL has it. */
-  record Expected(long skuId, long epoch, long lastSeq) {}
+  record Expected(long skuId, long epoch, long lastSeq, long changeSeq) {}
 
   /**
    * The known admissions of Redis in an epoch.
@@ -99,7 +99,8 @@ public class FallbackSales {
   /** Sales that Redis decides, or did when the fallback began. */
   List<Expected> ofRedis() {
     return jdbc.sql(
-            "SELECT sku_id, epoch - (sale_phase = 'ENTERING') AS epoch, last_seq FROM products WHERE "
+            "SELECT sku_id, epoch - (sale_phase = 'ENTERING') AS epoch, last_seq,"
+                + " change_seq FROM products WHERE "
                 + SalePhase.OF_REDIS
                 + " AND "
                 + WANTED)

@@ -102,7 +102,7 @@ class RedisLooks {
 
   private static Optional<RedisSaleState> included(Expected sale, Map<Long, RedisSaleState> seen) {
     return Optional.ofNullable(seen.get(sale.skuId()))
-        .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq()));
+        .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq()));
   }
 
   private Map<Long, RedisSaleState> read(List<Expected> expected) {

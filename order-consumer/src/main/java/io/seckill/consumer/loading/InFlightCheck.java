@@ -62,12 +62,15 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
-   * and Redis holds another epoch than MySQL, or a lower sequence number.
+   * and Redis holds another epoch than MySQL, or a lower number of orders or changes.
    */
   boolean isUnknownOf(Product product) {
     return product.state() == SaleState.CLOSED
         && RedisSaleState.readRules(redis, product.skuId())
-            .isBehind(product.epoch(), Math.max(product.settled(), product.lastSeq()));
+            .isBehind(
+                product.epoch(),
+                Math.max(product.settled(), product.lastSeq()),
+                product.changeSeq());
   }
 
   /**

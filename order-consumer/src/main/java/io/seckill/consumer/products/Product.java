@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One row of {@code products}. It changes only while the row is locked ({@link Products#lock}), and
- * the columns that have changed are written at the end of the transaction: purchases update stock,
- * lastSeq and settled with statements of their own.
+ * the columns that have changed are written at the end of the transaction: purchases and stock
+ * changes update stock, lastSeq, changeSeq and settled with statements of their own.
  */
 @Entity
 @DynamicUpdate
@@ -54,6 +54,7 @@ public class Product {
   private long stateVersion;
   private long epoch;
   private long lastSeq;
+  private long changeSeq;
   private long settled;
 
   /** This column and the next keep the table's default until the first preheat. */
@@ -112,6 +113,7 @@ public class Product {
     stateVersion++;
     epoch++;
     lastSeq = seq;
+    changeSeq = 0;
     settled = seq;
     this.maxPerOrder = maxPerOrder;
     retentionSeconds = Math.toIntExact(retention.toSeconds());
@@ -212,6 +214,10 @@ public class Product {
 
   public long lastSeq() {
     return lastSeq;
+  }
+
+  public long changeSeq() {
+    return changeSeq;
   }
 
   public long settled() {

@@ -48,6 +48,7 @@ public final class ProductRows {
         row.getLong("stock"),
         row.getLong("initial_stock"),
         row.getLong("last_seq"),
+        row.getLong("change_seq"),
         row.getLong("settled"),
         row.getBoolean("ended"),
         row.getBoolean("archived"),

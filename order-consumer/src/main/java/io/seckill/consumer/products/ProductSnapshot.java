@@ -17,6 +17,7 @@ import java.util.List;
  * @param phase names the store that decides its purchases
  * @param initialStock units ever put on sale, which decides how many buckets there are
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
+ * @param changeSeq number of the last change of its stock in this epoch that Redis has had, or less
  * @param ended whether the closing time has passed, by MySQL's clock
  * @param archived whether the sale is over for good: its orders are in the history, or on their way
  *     there
@@ -37,6 +38,7 @@ public record ProductSnapshot(
     long stock,
     long initialStock,
     long lastSeq,
+    long changeSeq,
     long settled,
     boolean ended,
     boolean archived,

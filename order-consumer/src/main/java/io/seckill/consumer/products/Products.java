@@ -30,12 +30,14 @@ public interface Products extends Repository<Product, Long> {
   Optional<Product> lock(long skuId);
 
   /**
-   * Sales stopped before their closing time that Redis must not sell: only their state prevents it.
+   * Sales stopped before their closing time that Redis must not sell, as only their state prevents
+   * it; and shards that are open, as an opening leaves out one that does not answer.
    */
   @Query(
-      "select p from Product p where p.state in (PAUSED, CLOSED) and p.rules.closesAt > :now"
-          + " and p.phase = REDIS")
-  List<Product> findStopped(Instant now);
+      "select p from Product p where (p.state in (PAUSED, CLOSED) or p.state = OPEN and p.skuId >= "
+          + Shards.FIRST_ID
+          + ") and p.rules.closesAt > :now and p.phase = REDIS")
+  List<Product> findFollowed(Instant now);
 
   /**
    * Locks the row of the SKU and then those of its shards, in the order of ids, until the caller's

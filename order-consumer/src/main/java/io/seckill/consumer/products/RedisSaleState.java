@@ -68,20 +68,21 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
   }
 
   /**
-   * Whether Redis has another epoch than MySQL, or has lost some of its admissions.
+   * Whether Redis has another epoch than MySQL, or has lost admissions or changes of the stock.
    *
    * @param epoch of the sale in MySQL
    * @param seq highest sequence number of its orders in MySQL
+   * @param changeSeq number of the last change of its stock that MySQL has from Redis
    */
-  public boolean isBehind(long epoch, long seq) {
-    return epoch() != epoch || seq() < seq;
+  public boolean isBehind(long epoch, long seq, long changeSeq) {
+    return epoch() != epoch || seq() < seq || number("changeSeq") < changeSeq;
   }
 
   /** Whether this is older than MySQL's sale, unfinished or incomplete. */
   public boolean isLostOf(ProductSnapshot sale) {
     return isAbsent()
         || isLoading()
-        || isBehind(sale.epoch(), sale.lastSeq())
+        || isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq())
         || bucketCount() < 1
         || stock == null
         || !stock.matches("\\d{1,14}")

@@ -235,7 +235,7 @@ record Rebuild(
   private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
                 "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
-                    + " last_seq = GREATEST(last_seq, ?) + initial_stock,"
+                    + " last_seq = GREATEST(last_seq, ?) + initial_stock, change_seq = 0,"
                     + " settled = IF("
                     + SalePhase.REDIS_DECIDES
                     + ", last_seq - ("

@@ -34,8 +34,12 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     }
   }
 
-  /** Withdraws the units of a change that Redis has applied, or need not apply. */
-  void withdraw(StockChange read) {
+  /**
+   * Withdraws the units of a change that Redis has applied, or need not apply.
+   *
+   * @param changeSeq as in {@link RedisStock.Reply}
+   */
+  void withdraw(StockChange read, long changeSeq) {
     StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
     if (!change.equals(read)) {
       return;
@@ -47,12 +51,23 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     if (sale.epoch() != change.epoch()) {
       table.move(change, ChangeState.PENDING, sale.epoch());
     } else if (table.withdraw(change.skuId(), -change.delta()) && isPooled(change)) {
-      table.move(change, ChangeState.DONE, change.epoch());
+      finish(change, ChangeState.DONE, changeSeq);
     } else if (isOnlyInMySql(sale)) {
       table.move(change, ChangeState.REFUSED, change.epoch());
     } else {
       log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
       table.move(change, ChangeState.UNDOING, change.epoch());
+    }
+  }
+
+  /**
+   * Ends a change that needs no more of MySQL's half.
+   *
+   * @param changeSeq as in {@link RedisStock.Reply}
+   */
+  void finish(StockChange change, ChangeState state, long changeSeq) {
+    if (table.move(change, state, change.epoch())) {
+      table.isInRedis(change, changeSeq);
     }
   }
 

@@ -97,7 +97,7 @@ record PendingStops(
   }
 
   /**
-   * Writes a stop that MySQL has to Redis, and removes the pending stop stored with it, if any. If
+   * Writes a state that MySQL has to Redis, and removes the pending stop stored with it, if any. If
    * Redis does not answer, {@link #sweep} writes it later.
    */
   void follow(ProductRow row, @Nullable PendingStop included) {
@@ -117,7 +117,10 @@ record PendingStops(
     return new Sweeper("pending-stops", PAUSE, this::sweep);
   }
 
-  /** Copies every stop that one of the stores has missed; one that fails keeps no other waiting. */
+  /**
+   * Copies every stop that one of the stores has missed, and the opening of a shard that Redis has
+   * missed; one that fails keeps no other waiting.
+   */
   void sweep() {
     for (PendingStop stop : states.pendingStops()) {
       try {
@@ -127,9 +130,7 @@ record PendingStops(
             "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
       }
     }
-    List<ProductRow> stopped =
-        products.findStopped(clock.instant()).stream().map(Product::row).toList();
-    stopped.forEach(row -> follow(row, null));
+    products.findFollowed(clock.instant()).forEach(product -> follow(product.row(), null));
   }
 
   private void carryAudited(PendingStop stop) {

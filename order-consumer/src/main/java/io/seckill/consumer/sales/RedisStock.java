@@ -2,20 +2,17 @@ package io.seckill.consumer.sales;
 
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ExpectedSale;
 import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Applies and undoes changes in Redis; every call may be repeated. */
 @Component
-class RedisStock {
+record RedisStock(UnifiedJedis redis, JdbcClient jdbc) {
 
-  private final UnifiedJedis redis;
-  private final LuaScript script = LuaScript.from(RedisStock.class, "stock_change.lua");
-
-  RedisStock(UnifiedJedis redis) {
-    this.redis = redis;
-  }
+  private static final LuaScript SCRIPT = LuaScript.from(RedisStock.class, "stock_change.lua");
 
   /** Redis's answer to a change. */
   enum Answer {
@@ -26,41 +23,59 @@ class RedisStock {
     SUPERSEDED,
     /** The sale is not in Redis. */
     ABSENT,
-    /** Redis has an older epoch than the change, or data it cannot read. */
+    /** Redis has an older epoch than the change, data it cannot read, or may have lost some. */
     NOT_NOW
   }
 
+  /**
+   * @param changeSeq number of the last change of the sale in Redis, at least that of this one; 0
+   *     unless DONE or REFUSED
+   */
+  record Reply(Answer answer, long changeSeq) {}
+
   /** Throws JedisException when the outcome is unknown. */
-  Answer apply(StockChange change) {
+  Reply apply(StockChange change) {
     return call(change, "apply");
   }
 
   /** Returns the units that {@link #apply} took. */
-  Answer undo(StockChange change) {
+  Reply undo(StockChange change) {
     return call(change, "undo");
   }
 
-  private Answer call(StockChange change, String what) {
-    Object reply =
-        script.call(
-            redis,
-            List.of(
-                RedisKeys.sku(change.skuId()),
-                RedisKeys.stock(change.skuId()),
-                RedisKeys.stockChanges(change.skuId())),
-            List.of(
-                change.changeId(),
-                Long.toString(change.epoch()),
-                Long.toString(change.delta()),
-                what));
-    return switch (((Long) reply).intValue()) {
+  private Reply call(StockChange change, String what) {
+    ExpectedSale expected =
+        ExpectedSale.find(jdbc, List.of(change.skuId())).stream()
+            .findAny()
+            .orElseThrow(DatabaseStock::gone);
+    List<?> reply =
+        (List<?>)
+            SCRIPT.call(
+                redis,
+                List.of(
+                    RedisKeys.sku(change.skuId()),
+                    RedisKeys.stock(change.skuId()),
+                    RedisKeys.stockChanges(change.skuId())),
+                List.of(
+                    change.changeId(),
+                    Long.toString(change.epoch()),
+                    Long.toString(change.delta()),
+                    what,
+                    Long.toString(expected.lastSeq()),
+                    Long.toString(expected.changeSeq()),
+                    expected.server()));
+    return new Reply(answer((Long) reply.get(0)), (Long) reply.get(1));
+  }
+
+  private static Answer answer(long code) {
+    return switch ((int) code) {
       case 1 -> Answer.DONE;
       case 0 -> Answer.REFUSED;
       case 2 -> Answer.SUPERSEDED;
       case 3 -> Answer.ABSENT;
       case -1 -> Answer.NOT_NOW;
       default ->
-          throw new IllegalStateException("stock_change.lua and its caller disagree: " + reply);
+          throw new IllegalStateException("stock_change.lua and its caller disagree: " + code);
     };
   }
 }

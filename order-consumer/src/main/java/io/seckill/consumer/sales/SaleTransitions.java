@@ -5,17 +5,18 @@ import static java.util.stream.Collectors.toMap;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.RedisSafety;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,8 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Opens, resumes, pauses and closes sales. An opening goes to MySQL first, then to Redis, which
  * starts to admit; it needs both stores, except for a strong sale, and a repeat completes it. A SKU
- * and its shards have one state in MySQL, which one transaction changes.
+ * and its shards have one state in MySQL, which one transaction changes. A shard whose Redis does
+ * not answer keeps the others from nothing: {@link PendingStops} opens it when Redis answers.
  */
 @Component
 public class SaleTransitions {
@@ -40,6 +42,7 @@ public class SaleTransitions {
   private final SaleStates states;
   private final UnifiedJedis redis;
   private final RedisSafety safety;
+  private final RedisCallGuard guard;
 
   SaleTransitions(
       Products products,
@@ -47,13 +50,15 @@ public class SaleTransitions {
       PendingStops stops,
       SaleStates states,
       UnifiedJedis redis,
-      RedisSafety safety) {
+      RedisSafety safety,
+      RedisCallGuard guard) {
     this.products = products;
     this.transactions = transactions;
     this.stops = stops;
     this.states = states;
     this.redis = redis;
     this.safety = safety;
+    this.guard = guard;
   }
 
   /**
@@ -70,26 +75,74 @@ public class SaleTransitions {
     if (product.state() != from && product.state() != SaleState.OPEN) {
       throw illegal(product.state());
     }
-    sold(product).filter(ProductRow::redisDecides).forEach(row -> refuseUnfit(row, from));
+    List<Product> ofRedis = ofRedis(product);
+    if (from == SaleState.PREHEATED && !ofRedis.isEmpty()) {
+      safety.refuseUnsafe(); // a resumed sale already has its orders in Redis
+    }
+    List<Product> answering =
+        ofRedis.stream()
+            .filter(sold -> reaches(sold.skuId(), () -> refuseOtherData(sold)))
+            .toList();
+    Map<Long, Long> versions = carryStops(answering);
+    if (versions.isEmpty() && !ofRedis.isEmpty()) {
+      throw new JedisException("no shard answers");
+    }
     return Products.whole(
-        openRows(skuId).stream()
-            .map(opened -> opened.redisDecides() ? inRedis(opened) : opened)
+        move(skuId, SaleState.OPEN, versions).stream()
+            .map(row -> versions.containsKey(row.skuId()) ? inRedis(row) : row)
             .toList());
   }
 
-  /** The rows of the products that are bought. */
-  private Stream<ProductRow> sold(Product product) {
-    return product.soldIds().stream().map(id -> find(id).row());
+  /** The products that are bought, if Redis decides them. */
+  private List<Product> ofRedis(Product product) {
+    return product.soldIds().stream()
+        .map(this::find)
+        .filter(sold -> sold.phase().redisDecides())
+        .toList();
   }
 
-  private void refuseUnfit(ProductRow product, SaleState from) {
-    if (from == SaleState.PREHEATED) { // a resumed sale already has its orders in Redis
-      safety.refuseUnsafe();
+  /**
+   * Calls Redis for a product.
+   *
+   * @return false when the product is a shard, and Redis does not answer
+   * @throws JedisException when Redis does not answer for another product
+   */
+  private boolean reaches(long id, Runnable call) {
+    if (Shards.isShard(id)) {
+      return guard.run(guard.partOf(id), call);
     }
-    refuseOtherData(product);
+    call.run();
+    return true;
+  }
+
+  /**
+   * Applies the stops that are pending in Redis: they were requested before this opening. One of a
+   * shard that does not answer is applied when it does.
+   *
+   * @return numbers of the last state changes that Redis has, by id, without the shards that do not
+   *     answer
+   */
+  private Map<Long, Long> carryStops(List<Product> ofRedis) {
+    Map<Long, Long> versions = new HashMap<>();
+    for (Product sold : ofRedis) {
+      long id = sold.skuId();
+      reaches(
+          id,
+          () -> {
+            stops.carry(id);
+            versions.put(id, states.version(id));
+          });
+    }
+    return versions;
   }
 
   private ProductRow inRedis(ProductRow opened) {
+    ProductRow[] row = {opened};
+    reaches(opened.skuId(), () -> row[0] = follow(opened));
+    return row[0];
+  }
+
+  private ProductRow follow(ProductRow opened) {
     return switch (states.follow(
         opened.skuId(), opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
       case DONE -> opened;
@@ -100,14 +153,15 @@ public class SaleTransitions {
   }
 
   /** {@code product} was read from MySQL before this call. */
-  private void refuseOtherData(ProductRow product) {
+  private void refuseOtherData(Product product) {
     RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
     if (sale.isLoading() || sale.epoch() != product.epoch()) {
       throw notPreheated();
     }
-    if (sale.isBehind(product.epoch(), product.lastSeq())) {
+    if (sale.isBehind(product.epoch(), product.lastSeq(), product.changeSeq())) {
       throw ProblemException.of(
-          ProblemCode.REDIS_BEHIND, "Redis has lost orders of this sale; reconcile it first.");
+          ProblemCode.REDIS_BEHIND,
+          "Redis has lost orders or stock changes of this sale; reconcile it first.");
     }
   }
 
@@ -133,26 +187,13 @@ public class SaleTransitions {
   }
 
   /**
-   * Opens the sale in MySQL. First applies a stop that is pending in Redis, because that stop was
-   * requested before this opening.
+   * Opens the sale in MySQL, for a gateway that opens it in Redis itself.
    *
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {
-    return Products.whole(openRows(skuId));
-  }
-
-  private List<ProductRow> openRows(long skuId) {
-    Map<Long, Long> versions = new HashMap<>();
-    sold(find(skuId))
-        .filter(ProductRow::redisDecides)
-        .forEach(
-            row -> {
-              stops.carry(row.skuId());
-              versions.put(row.skuId(), states.version(row.skuId()));
-            });
-    return move(skuId, SaleState.OPEN, versions);
+    return Products.whole(move(skuId, SaleState.OPEN, carryStops(ofRedis(find(skuId)))));
   }
 
   /**
@@ -164,9 +205,8 @@ public class SaleTransitions {
    */
   public ProductRow stop(long skuId, SaleState target) {
     Map<Long, Noted> noted =
-        sold(find(skuId))
-            .filter(ProductRow::redisDecides)
-            .collect(toMap(ProductRow::skuId, row -> noted(row.skuId(), target)));
+        ofRedis(find(skuId)).stream()
+            .collect(toMap(Product::skuId, sold -> noted(sold.skuId(), target)));
     List<ProductRow> rows = move(skuId, target, Map.of());
     rows.stream()
         .filter(ProductRow::redisDecides) // a fallback may have ended

@@ -101,6 +101,22 @@ record StockChangeTable(JdbcClient jdbc) {
         == 1;
   }
 
+  /**
+   * Notes that Redis has had so many changes of the change's epoch: a server with fewer has lost
+   * some.
+   *
+   * @param changeSeq 0 for none
+   */
+  void isInRedis(StockChange change, long changeSeq) {
+    if (changeSeq > 0) {
+      jdbc.sql(
+              "UPDATE products SET change_seq = GREATEST(change_seq, ?)"
+                  + " WHERE sku_id = ? AND epoch = ?")
+          .params(changeSeq, change.skuId(), change.epoch())
+          .update();
+    }
+  }
+
   /** Withdraws units from the product, if it has them and none of them is reserved. */
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(

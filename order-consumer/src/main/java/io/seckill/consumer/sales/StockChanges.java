@@ -150,12 +150,15 @@ record StockChanges(
   private Step addToRedis(StockChange change) {
     ProductSnapshot sale = sale(change.skuId());
     if (sale.epoch() != change.epoch() || DatabaseStock.isOnlyInMySql(sale)) {
-      return finish(change, ChangeState.DONE);
+      table.move(change, ChangeState.DONE, change.epoch());
+      return Step.ON;
     }
-    return switch (redis.apply(change)) {
-      case DONE, SUPERSEDED -> finish(change, ChangeState.DONE);
+    RedisStock.Reply reply = redis.apply(change);
+    return switch (reply.answer()) {
+      case DONE, SUPERSEDED -> finish(change, ChangeState.DONE, reply);
       // A preheat or a rebuild may be about to write a stock that it read before the addition.
-      case ABSENT -> isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE) : Step.WAIT;
+      case ABSENT ->
+          isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE, reply) : Step.WAIT;
       case REFUSED, NOT_NOW -> Step.WAIT;
     };
   }
@@ -166,27 +169,29 @@ record StockChanges(
       return restart(change, sale.epoch());
     }
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      return withdrawFromMySql(change);
+      return withdrawFromMySql(change, 0);
     }
-    return switch (redis.apply(change)) {
-      case DONE -> withdrawFromMySql(change);
-      case REFUSED -> finish(change, ChangeState.REFUSED);
+    RedisStock.Reply reply = redis.apply(change);
+    return switch (reply.answer()) {
+      case DONE -> withdrawFromMySql(change, reply.changeSeq());
+      case REFUSED -> finish(change, ChangeState.REFUSED, reply);
       // Without Redis the orders in flight are unknown, unless the sale is over.
-      case ABSENT -> isClosed(sale) ? withdrawFromMySql(change) : Step.WAIT;
+      case ABSENT -> isClosed(sale) ? withdrawFromMySql(change, 0) : Step.WAIT;
       case SUPERSEDED, NOT_NOW ->
           sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
     };
   }
 
-  private Step withdrawFromMySql(StockChange change) {
-    transactions.executeWithoutResult(tx -> mysql.withdraw(change));
+  private Step withdrawFromMySql(StockChange change, long changeSeq) {
+    transactions.executeWithoutResult(tx -> mysql.withdraw(change, changeSeq));
     return Step.ON;
   }
 
   private Step undoInRedis(StockChange change) {
-    return redis.undo(change) == RedisStock.Answer.NOT_NOW
+    RedisStock.Reply reply = redis.undo(change);
+    return reply.answer() == RedisStock.Answer.NOT_NOW
         ? Step.WAIT
-        : finish(change, ChangeState.REFUSED);
+        : finish(change, ChangeState.REFUSED, reply);
   }
 
   private Step restart(StockChange change, long epoch) {
@@ -194,8 +199,8 @@ record StockChanges(
     return Step.ON;
   }
 
-  private Step finish(StockChange change, ChangeState state) {
-    table.move(change, state, change.epoch());
+  private Step finish(StockChange change, ChangeState state, RedisStock.Reply reply) {
+    transactions.executeWithoutResult(tx -> mysql.finish(change, state, reply.changeSeq()));
     return Step.ON;
   }
 

@@ -2,16 +2,16 @@ package io.seckill.consumer.sales;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.web.Operator;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Predicate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -28,6 +28,10 @@ public class StockMoves {
 
   private static final Operator OPERATOR = new Operator("shards");
   private static final String REASON = "moved between shards";
+
+  /** The sweep goes on with the change. */
+  private static final RedisStock.Reply NO_ANSWER =
+      new RedisStock.Reply(RedisStock.Answer.NOT_NOW, 0);
 
   /** Of one withdrawal: shoppers take units while they are gathered. */
   private static final int GATHERINGS = 3;
@@ -69,23 +73,22 @@ public class StockMoves {
   /** Takes units from shards. One that has fewer by now gives none. */
   public void take(List<Units> from) {
     List<StockChange> begun = transactions.execute(tx -> begin(from, -1));
-    List<StockChange> taken = begun.stream().filter(this::isTaken).toList();
-    transactions.executeWithoutResult(tx -> taken.forEach(mysql::withdraw));
+    inMySql(begun.stream().flatMap(change -> taken(change).stream()).toList());
   }
 
-  private boolean isTaken(StockChange change) {
+  /** MySQL's half of a change; none when Redis does not answer: the sweep goes on with it. */
+  private Optional<Runnable> taken(StockChange change) {
     ProductSnapshot sale = ProductRows.find(jdbc, change.skuId()).orElseThrow(DatabaseStock::gone);
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      return true;
+      return Optional.of(() -> mysql.withdraw(change, 0));
     }
-    return reaches(
-        change,
-        answer -> {
-          if (answer == RedisStock.Answer.REFUSED) {
-            table.move(change, ChangeState.REFUSED, change.epoch());
-          }
-          return answer == RedisStock.Answer.DONE;
-        });
+    RedisStock.Reply reply = apply(change);
+    return switch (reply.answer()) {
+      case DONE -> Optional.of(() -> mysql.withdraw(change, reply.changeSeq()));
+      case REFUSED ->
+          Optional.of(() -> mysql.finish(change, ChangeState.REFUSED, reply.changeSeq()));
+      case SUPERSEDED, ABSENT, NOT_NOW -> Optional.empty();
+    };
   }
 
   /** Gives units of no shard to shards; a shard for which there are too few gets none. */
@@ -97,23 +100,40 @@ public class StockMoves {
               begun.forEach(mysql::add);
               return begun.stream().map(this::read).toList();
             });
-    List<StockChange> done =
+    inMySql(
         given.stream()
             .filter(change -> change.state() == ChangeState.MYSQL_DONE)
-            .filter(this::isGiven)
-            .toList();
-    transactions.executeWithoutResult(
-        tx -> done.forEach(change -> table.move(change, ChangeState.DONE, change.epoch())));
-    moved.increment((double) done.stream().mapToLong(StockChange::delta).sum());
+            .flatMap(change -> given(change).stream())
+            .toList());
   }
 
-  private boolean isGiven(StockChange change) {
-    return reaches(change, RedisStock.Answer.DONE::equals);
+  private Optional<Runnable> given(StockChange change) {
+    RedisStock.Reply reply = apply(change);
+    return reply.answer() == RedisStock.Answer.DONE
+        ? Optional.of(
+            () -> {
+              mysql.finish(change, ChangeState.DONE, reply.changeSeq());
+              moved.increment((double) change.delta());
+            })
+        : Optional.empty();
+  }
+
+  private void inMySql(List<Runnable> halves) {
+    if (!halves.isEmpty()) {
+      transactions.executeWithoutResult(tx -> halves.forEach(Runnable::run));
+    }
+  }
+
+  private RedisStock.Reply apply(StockChange change) {
+    RedisStock.Reply[] reply = {NO_ANSWER};
+    guard.run(guard.partOf(change.skuId()), () -> reply[0] = redis.apply(change));
+    return reply[0];
   }
 
   private List<StockChange> begin(List<Units> moves, int sign) {
     List<StockChange> begun = new ArrayList<>();
-    for (Units move : moves) {
+    // In the order of ids, in which every transaction locks rows.
+    for (Units move : moves.stream().sorted(Comparator.comparingLong(Units::shardId)).toList()) {
       String id = "move-" + UUID.randomUUID();
       table.insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR);
       begun.add(table.find(move.shardId(), id).orElseThrow(DatabaseStock::gone));
@@ -123,13 +143,6 @@ public class StockMoves {
 
   private StockChange read(StockChange change) {
     return table.find(change.skuId(), change.changeId()).orElseThrow(DatabaseStock::gone);
-  }
-
-  /** False also when Redis does not answer: the sweep goes on with the change. */
-  private boolean reaches(StockChange change, Predicate<RedisStock.Answer> isDone) {
-    boolean[] done = {false};
-    guard.run(guard.partOf(change.skuId()), () -> done[0] = isDone.test(redis.apply(change)));
-    return done[0];
   }
 
   /**
@@ -151,7 +164,7 @@ public class StockMoves {
     return sku.shardIds().stream().map(this::stock).toList();
   }
 
-  /** The stock of a shard, 0 when it cannot be read. */
+  /** The stock of a shard; 0 when it cannot be read, or Redis has lost some of its data. */
   private Units stock(long shard) {
     ProductSnapshot sale = ProductRows.find(jdbc, shard).orElseThrow(DatabaseStock::gone);
     long[] units = {0};
@@ -161,8 +174,9 @@ public class StockMoves {
       guard.run(
           guard.partOf(shard),
           () -> {
-            String stock = stocks.get(RedisKeys.stock(shard));
-            units[0] = stock == null ? 0 : Long.parseLong(stock);
+            RedisSaleState seen = RedisSaleState.read(stocks, shard);
+            String stock = seen.stock();
+            units[0] = stock == null || seen.isLostOf(sale) ? 0 : Long.parseLong(stock);
           });
     }
     return new Units(shard, units[0]);

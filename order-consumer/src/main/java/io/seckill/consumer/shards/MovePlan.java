@@ -117,8 +117,10 @@ final class MovePlan {
   /**
    * Units to give from the pool: those who have least of their part first, and of the last units
    * those who have waited longest.
+   *
+   * @param units in the pool after the takes; a shard may have refused one
    */
-  List<Units> gives() {
+  List<Units> gives(long units) {
     List<ShardState> poorest =
         plenty
             ? shards.stream()
@@ -128,12 +130,12 @@ final class MovePlan {
                 .toList()
             : askingFirst();
     List<Units> to = new ArrayList<>();
-    long left = pool;
+    long left = units;
     for (ShardState shard : poorest) {
-      long units = Math.min(left, missing(shard));
-      if (units > 0) {
-        to.add(new Units(shard.id(), units));
-        left -= units;
+      long given = Math.min(left, missing(shard));
+      if (given > 0) {
+        to.add(new Units(shard.id(), given));
+        left -= given;
       }
     }
     return to;

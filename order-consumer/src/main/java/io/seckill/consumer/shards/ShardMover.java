@@ -102,7 +102,9 @@ class ShardMover {
   }
 
   private Duration look(ProductSnapshot sku) {
-    SkuMover mover = movers.computeIfAbsent(sku.skuId(), id -> new SkuMover(table, reader, moves));
+    SkuMover mover =
+        movers.computeIfAbsent(
+            sku.skuId(), id -> new SkuMover(table, reader, moves, System::nanoTime));
     try {
       Duration rest = mover.look(sku);
       looked.put(sku.skuId(), System.nanoTime());

@@ -2,6 +2,7 @@ package io.seckill.consumer.shards;
 
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,9 +33,9 @@ class ShardReader {
   }
 
   /** Those of these shards that can be reached, and in which Redis has lost nothing. */
-  List<ShardState> read(List<ExpectedShard> shards) {
+  List<ShardState> read(List<ExpectedSale> shards) {
     List<ShardState> states = new ArrayList<>();
-    for (ExpectedShard shard : shards) {
+    for (ExpectedSale shard : shards) {
       guard.run(
           guard.partOf(shard.id()),
           () -> {
@@ -47,12 +48,16 @@ class ShardReader {
     return states;
   }
 
-  private List<?> read(ExpectedShard shard) {
+  private List<?> read(ExpectedSale shard) {
     return (List<?>)
         READ.call(
             redis,
             List.of(RedisKeys.sku(shard.id()), RedisKeys.stock(shard.id())),
-            List.of(Long.toString(shard.epoch()), Long.toString(shard.lastSeq()), shard.server()));
+            List.of(
+                Long.toString(shard.epoch()),
+                Long.toString(shard.lastSeq()),
+                Long.toString(shard.changeSeq()),
+                shard.server()));
   }
 
   /** Purchases wait at several gateways for units of one shard. */

@@ -16,8 +16,4 @@ record ShardState(
   long supply() {
     return stock + admitted;
   }
-
-  ShardState withStock(long units) {
-    return new ShardState(id, nowMs, epoch, units, admitted, asked, askedForMs);
-  }
 }

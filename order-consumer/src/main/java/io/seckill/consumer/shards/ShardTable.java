@@ -1,6 +1,7 @@
 package io.seckill.consumer.shards;
 
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.util.List;
@@ -33,15 +34,6 @@ class ShardTable {
       GROUP BY p.sku_id
       """;
 
-  private static final String EXPECTED =
-      """
-      SELECT p.sku_id AS id, p.epoch, p.last_seq, COALESCE(r.replication_id, '') AS server
-      FROM products p
-      LEFT JOIN redis_server r ON r.partition_no = MOD(p.sku_id, 16)
-      WHERE p.sku_id IN (:shards)
-      ORDER BY p.sku_id
-      """;
-
   private final JdbcClient jdbc;
 
   ShardTable(JdbcClient jdbc) {
@@ -62,7 +54,7 @@ class ShardTable {
   }
 
   /** In ascending order. */
-  List<ExpectedShard> expected(ProductSnapshot sku) {
-    return jdbc.sql(EXPECTED).param("shards", sku.shardIds()).query(ExpectedShard.class).list();
+  List<ExpectedSale> expected(ProductSnapshot sku) {
+    return ExpectedSale.find(jdbc, sku.shardIds());
   }
 }

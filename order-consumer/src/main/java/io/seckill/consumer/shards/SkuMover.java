@@ -1,20 +1,20 @@
 package io.seckill.consumer.shards;
 
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
-import java.util.stream.Collectors;
+import java.util.function.LongSupplier;
 
 /** Looks at the shards of one SKU, moves units, and proves how many are left. For one thread. */
 final class SkuMover {
 
-  /** Shorter than a purchase waits at a gateway, with the moves. */
   private static final Duration SELLING = Duration.ofMillis(50);
 
+  /** Shorter than a purchase waits at a gateway, with the moves. */
   private static final Duration QUIET = Duration.ofMillis(100);
 
   /** A proof counts for a second. */
@@ -22,13 +22,22 @@ final class SkuMover {
 
   private static final Duration RESTING = Duration.ofSeconds(1);
 
+  /** More than one Redis primary admits. */
+  private static final long ORDERS_PER_S = 20_000;
+
   private final ShardTable table;
   private final ShardReader reader;
   private final StockMoves moves;
+  private final LongSupplier nanoTime;
   private final SaleRates rates = new SaleRates();
 
-  /** As of the last look. */
-  private List<ExpectedShard> expected = List.of();
+  /** As of the last look at MySQL. */
+  private List<ExpectedSale> expected = List.of();
+
+  private long expectedNanos;
+
+  /** All shards as of that look, if nothing was sold, asked for or proven; else empty. */
+  private List<ShardState> quiet = List.of();
 
   /** The first pass of the last proof that no unit is left; empty when one may be. */
   private List<ShardState> soldOut = List.of();
@@ -36,10 +45,11 @@ final class SkuMover {
   /** Whether the shards have the last proof. */
   private boolean shown;
 
-  SkuMover(ShardTable table, ShardReader reader, StockMoves moves) {
+  SkuMover(ShardTable table, ShardReader reader, StockMoves moves, LongSupplier nanoTime) {
     this.table = table;
     this.reader = reader;
     this.moves = moves;
+    this.nanoTime = nanoTime;
   }
 
   /**
@@ -49,13 +59,18 @@ final class SkuMover {
    * @throws org.springframework.dao.DataAccessException when MySQL does not answer
    */
   Duration look(ProductSnapshot sku) {
+    if (isQuietStill()) {
+      return untilDry(sku, quiet);
+    }
+    quiet = List.of();
     Pool pool = table.pool(sku);
     if (!pool.isRedis()) {
       return RESTING;
     }
     expected = table.expected(sku);
+    expectedNanos = nanoTime.getAsLong();
     List<ShardState> shards = reader.read(expected);
-    long sold = rates.add(shards, System.nanoTime());
+    long sold = rates.add(shards, expectedNanos);
     if (moved(sku, pool, shards)) {
       return SELLING;
     }
@@ -63,23 +78,49 @@ final class SkuMover {
     if (!soldOut.isEmpty()) {
       return SOLD_OUT;
     }
-    boolean isAsked = shards.stream().anyMatch(shard -> shard.asked() > 0);
-    return sold > 0 || isAsked ? SELLING : hasBegun(sku, shards) ? QUIET : RESTING;
+    if (sold > 0 || isAsked(shards)) {
+      return SELLING;
+    }
+    quiet = shown || shards.size() < sku.shards() ? List.of() : shards;
+    return quiet.isEmpty() ? QUIET : untilDry(sku, quiet);
   }
 
-  private static boolean hasBegun(ProductSnapshot sku, List<ShardState> shards) {
+  /** While nothing sells, nothing needs to move: MySQL is looked at once a second. */
+  private boolean isQuietStill() {
+    if (quiet.isEmpty() || nanoTime.getAsLong() - expectedNanos >= RESTING.toNanos()) {
+      return false;
+    }
+    List<ShardState> now = reader.read(expected);
+    boolean isQuiet = units(now).equals(units(quiet)) && !isAsked(now);
+    if (isQuiet) {
+      rates.add(now, nanoTime.getAsLong());
+    }
+    return isQuiet;
+  }
+
+  private static boolean isAsked(List<ShardState> shards) {
+    return shards.stream().anyMatch(shard -> shard.asked() > 0);
+  }
+
+  /** The time in which no shard can sell all that it has, or 100 ms; at most a second. */
+  private static Duration untilDry(ProductSnapshot sku, List<ShardState> shards) {
     long soon = sku.opensAt().toEpochMilli() - RESTING.toMillis();
-    return shards.stream().anyMatch(shard -> shard.nowMs() >= soon);
+    if (shards.stream().allMatch(shard -> shard.nowMs() < soon)) {
+      return RESTING;
+    }
+    long least = shards.stream().mapToLong(ShardState::stock).min().orElse(0);
+    long ms = least * 1_000 / (ORDERS_PER_S * largestOrder(sku));
+    return Duration.ofMillis(Math.max(QUIET.toMillis(), Math.min(RESTING.toMillis(), ms)));
   }
 
   private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    List<Units> takes = plan(sku, pool, shards).takes();
+    MovePlan plan = new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
+    List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {
       retract(shards);
       moves.take(takes);
     }
-    List<Units> gives =
-        plan(sku, takes.isEmpty() ? pool : table.pool(sku), without(shards, takes)).gives();
+    List<Units> gives = plan.gives(takes.isEmpty() ? pool.free() : table.pool(sku).free());
     if (!gives.isEmpty()) {
       retract(shards);
       moves.give(gives);
@@ -87,19 +128,8 @@ final class SkuMover {
     return !takes.isEmpty() || !gives.isEmpty();
   }
 
-  private MovePlan plan(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    return new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
-  }
-
   private static int largestOrder(ProductSnapshot sku) {
     return sku.policy().largestOrder(sku.limitPerUser(), sku.maxPerOrder());
-  }
-
-  private static List<ShardState> without(List<ShardState> shards, List<Units> takes) {
-    Map<Long, Long> taken = takes.stream().collect(Collectors.toMap(Units::shardId, Units::units));
-    return shards.stream()
-        .map(shard -> shard.withStock(shard.stock() - taken.getOrDefault(shard.id(), 0L)))
-        .toList();
   }
 
   /** With fewer units left than the largest order has, a shard alone cannot refuse a purchase. */
@@ -133,14 +163,16 @@ final class SkuMover {
    */
   void renew() {
     List<ShardState> now = soldOut.isEmpty() ? List.of() : reader.read(expected);
-    if (supplies(now).equals(supplies(soldOut)) && now.stream().allMatch(s -> s.stock() == 0)) {
+    if (units(now).equals(units(soldOut))) {
       now.forEach(shard -> reader.writeElsewhere(shard, 0));
     } else {
       retract(now);
     }
   }
 
-  private static List<String> supplies(List<ShardState> shards) {
-    return shards.stream().map(s -> s.id() + "/" + s.epoch() + "/" + s.supply()).toList();
+  private static List<List<Long>> units(List<ShardState> shards) {
+    return shards.stream()
+        .map(shard -> List.of(shard.id(), shard.epoch(), shard.stock(), shard.admitted()))
+        .toList();
   }
 }

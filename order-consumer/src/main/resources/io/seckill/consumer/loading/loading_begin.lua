@@ -54,7 +54,7 @@ redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
   'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
   'admittedOrders', orders, 'admittedUnits', units,
   'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))
-redis.call('HDEL', sku, 'stateVersion', 'extending', 'elsewhere', 'asked', 'rate', 'rateAt',
+redis.call('HDEL', sku, 'stateVersion', 'extending', 'changeSeq', 'elsewhere', 'asked', 'rate', 'rateAt',
   'buckets') -- the last three of a former release, which must not admit on what this one writes
 redis.call('PEXPIREAT', sku, ARGV[3])
 return {'OK', clearing}

@@ -1,18 +1,20 @@
 -- shard_read.lua: what a shard has, and what is asked of it, at one moment.
 -- KEYS  1 the shard's hash  2 its stock    one hash tag, so one cluster slot
--- ARGV  1 epoch in MySQL  2 number of the last order that MySQL has  3 replication id of the server, "" for any
+-- ARGV  1 epoch in MySQL  2 number of the last order that MySQL has  3 of the last change of the stock
+--       4 replication id of the server, "" for any
 -- reply {Unix ms, epoch, stock, units admitted, asked}: asked as gateways wrote it, "" for nothing
 --       {} while the shard is not in Redis, is being loaded, or cannot be read; and where Redis may have lost orders or
---       moves: it has another epoch, fewer orders, or is a server that is not known yet to have all
+--       changes: it has another epoch, fewer of them, or is a server that is not known yet to have all
 -- Stock and admitted units together change only when units are added, withdrawn or returned.
 
-local f = redis.call('HMGET', KEYS[1], 'epoch', 'admittedUnits', 'asked', 'seq')
+local f = redis.call('HMGET', KEYS[1], 'epoch', 'admittedUnits', 'asked', 'seq', 'changeSeq')
 local stock = redis.call('GET', KEYS[2])
 local admitted, units = tonumber(f[2] or ''), tonumber(stock or '')
-if not admitted or not units or f[1] ~= ARGV[1] or (tonumber(f[4] or '') or 0) < tonumber(ARGV[2]) then
+local orders, changes = tonumber(f[4] or '') or 0, tonumber(f[5] or '') or 0
+if not admitted or not units or f[1] ~= ARGV[1] or orders < tonumber(ARGV[2]) or changes < tonumber(ARGV[3]) then
   return {}
 end
-if ARGV[3] ~= '' and string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') ~= ARGV[3] then
+if ARGV[4] ~= '' and string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') ~= ARGV[4] then
   return {}
 end
 local clock = redis.call('TIME')

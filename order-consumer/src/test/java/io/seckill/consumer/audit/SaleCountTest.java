@@ -87,6 +87,7 @@ class SaleCountTest {
           stock,
           10,
           5,
+          0,
           5,
           false,
           archived,

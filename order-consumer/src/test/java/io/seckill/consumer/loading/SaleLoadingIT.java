@@ -246,6 +246,7 @@ class SaleLoadingIT {
         100,
         0,
         0,
+        0,
         false,
         false,
         100,

@@ -11,19 +11,25 @@ class RedisSaleStateTest {
 
   @ParameterizedTest
   @CsvSource({
-    "3, 10,   false",
-    "3, 11,   false",
-    "3, 9,    true",
-    "2, 10,   true",
-    "4, 10,   true",
-    "0, 10,   true", // being loaded
-    "3, '',   true",
-    "3, x,    true",
-    "'', 10,  true",
-    "x, 10,   true",
+    "3, 10, 5, false",
+    "3, 11, 5, false",
+    "3, 9, 5, true",
+    "2, 10, 5, true",
+    "4, 10, 5, true",
+    "0, 10, 5, true", // being loaded
+    "3, '', 5, true",
+    "3, x, 5, true",
+    "'', 10, 5, true",
+    "x, 10, 5, true",
+    "3, 10, 6, false",
+    "3, 12, 4, true",
+    "3, 10, '', true",
   })
-  void isBehindAnotherEpochAndLaterNumbers(String epoch, String seq, boolean behind) {
-    assertThat(state(Map.of("epoch", epoch, "seq", seq)).isBehind(3, 10)).isEqualTo(behind);
+  void isBehindAnotherEpochAndLaterNumbers(
+      String epoch, String seq, String changes, boolean behind) {
+    RedisSaleState state = state(Map.of("epoch", epoch, "seq", seq, "changeSeq", changes));
+
+    assertThat(state.isBehind(3, 10, 5)).isEqualTo(behind);
   }
 
   @ParameterizedTest

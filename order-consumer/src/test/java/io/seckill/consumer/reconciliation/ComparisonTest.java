@@ -149,6 +149,7 @@ class ComparisonTest {
             STOCK,
             0,
             0,
+            0,
             false,
             false,
             100,

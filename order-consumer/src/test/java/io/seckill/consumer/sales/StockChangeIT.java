@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.sales.StockMoves.Units;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
@@ -17,6 +20,7 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,6 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.params.RestoreParams;
 
 /** Redis is reached through a proxy, which can drop the request or the reply of any call. */
 @ExtendWith(TestServers.class)
@@ -36,6 +41,8 @@ class StockChangeIT {
   private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
   private static final String ADD = "{\"delta\":50,\"reason\":\"found a box\"}";
   private static final String TAKE = "{\"delta\":-50,\"reason\":\"damaged\"}";
+
+  private static final RestoreParams REPLACE = RestoreParams.restoreParams().replace();
 
   private static final String SPARE = "/internal/v1/skus/8000";
 
@@ -367,10 +374,7 @@ class StockChangeIT {
   void aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps(
       long delta, String state, boolean inRedis, long inShard, long pooled) {
     String path = "/internal/v1/skus/" + sku;
-    String four = "\"shards\":4,\"stock\"";
-    api.put(path, Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
-    api.post(path + "/preheat");
-    long shard = Shards.id(sku, 1);
+    long shard = openInShards();
     consumer.update("UPDATE products SET stock = stock + 50 WHERE sku_id = ?", sku); // a top-up
     consumer.update("UPDATE products SET initial_stock = initial_stock + 50 WHERE sku_id = ?", sku);
     if (state.equals("MYSQL_DONE")) {
@@ -402,6 +406,85 @@ class StockChangeIT {
     assertThat(orders.stockInRedis(shard)).isEqualTo(inShard);
     assertThat(orders.stockInMySql(sku)).isEqualTo(50 + pooled);
     assertThat(api.get(path + "/ledger").body().path("balanced").asBoolean()).isTrue();
+  }
+
+  /**
+   * As after the promotion of a replica that has every order, but not the last change of the stock.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "withdrawn, false",
+    "added, false",
+    "refused, false",
+    "undone, false",
+    "taken, true",
+    "given, true",
+    "gathered, true"
+  })
+  void aServerThatLacksAChangeIsBehindAndNothingIsTakenFromIt(String change, boolean inShards) {
+    long changed = sku;
+    if (inShards) {
+      changed = openInShards();
+      change("change-0", "{\"delta\":9,\"reason\":\"for moves\"}");
+    } else {
+      open(100);
+    }
+    change("change-1", ADD);
+    Map<String, byte[]> replica = copy(changed);
+
+    make(change, changed);
+    assertThat(isLost(changed)).as("by the server that has it").isFalse();
+    replica.forEach((key, value) -> consumer.redis().restore(key, 0, value, REPLACE));
+
+    assertThat(isLost(changed)).as("by the server that lacks it").isTrue();
+    String stock = consumer.redis().get(RedisKeys.stock(changed));
+    if (inShards) {
+      String all = "{\"delta\":-400,\"reason\":\"all\"}"; // without those of this shard
+      assertThat(change("change-8", all).text("state")).isEqualTo("REFUSED");
+    } else {
+      assertThat(change("change-8", TAKE).code()).isEqualTo("UNAVAILABLE");
+      assertThat(change("change-9", ADD).code()).isEqualTo("UNAVAILABLE");
+    }
+    assertThat(consumer.redis().get(RedisKeys.stock(changed))).isEqualTo(stock);
+  }
+
+  private void make(String change, long id) {
+    StockMoves moves = consumer.bean(StockMoves.class);
+    switch (change) {
+      case "withdrawn" -> change("change-2", TAKE);
+      case "added" -> change("change-2", ADD);
+      case "refused" -> change("change-2", "{\"delta\":-151,\"reason\":\"too many\"}");
+      case "undone" -> {
+        consumer.redis().incrBy(RedisKeys.stock(id), 50);
+        change("change-2", "{\"delta\":-200,\"reason\":\"MySQL has fewer\"}");
+      }
+      case "taken" -> moves.take(List.of(new Units(id, 3)));
+      case "given" -> moves.give(List.of(new Units(id, 3)));
+      case "gathered" -> change("change-2", "{\"delta\":-380,\"reason\":\"of all\"}");
+      default -> throw new IllegalArgumentException(change);
+    }
+  }
+
+  /** Returns the id of a shard. */
+  private long openInShards() {
+    String path = "/internal/v1/skus/" + sku;
+    String four = "\"shards\":4,\"stock\"";
+    api.put(path, Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
+    api.post(path + "/preheat");
+    return Shards.id(sku, 1);
+  }
+
+  private static Map<String, byte[]> copy(long id) {
+    Map<String, byte[]> copy = new HashMap<>();
+    List.of(RedisKeys.sku(id), RedisKeys.stock(id), RedisKeys.stockChanges(id)).stream()
+        .filter(consumer.redis()::exists)
+        .forEach(key -> copy.put(key, consumer.redis().dump(key)));
+    return copy;
+  }
+
+  private static boolean isLost(long id) {
+    return RedisSaleState.read(consumer.redis(), id)
+        .isLostOf(ProductRows.find(consumer.sql(), id).orElseThrow());
   }
 
   private void open(long stock) {

@@ -200,7 +200,7 @@ class StrongSaleControlIT {
     open();
     move("PAUSED");
 
-    assertThat(consumer.bean(Products.class).findStopped(Instant.now()))
+    assertThat(consumer.bean(Products.class).findFollowed(Instant.now()))
         .noneMatch(product -> product.skuId() == sku);
   }
 

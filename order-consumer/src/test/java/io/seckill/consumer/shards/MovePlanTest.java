@@ -46,7 +46,7 @@ class MovePlanTest {
 
     assertThat(format(plan.takes())).as(name).isEqualTo(takes == null ? "" : takes);
     if (takes == null) {
-      assertThat(format(plan.gives())).as(name).isEqualTo(gives == null ? "" : gives);
+      assertThat(format(plan.gives(pool))).as(name).isEqualTo(gives == null ? "" : gives);
     }
   }
 
@@ -63,7 +63,7 @@ class MovePlanTest {
           0@0?9/1 231 50@400 231 | 1338 | 1 | 0:462 2:0
           """)
   void givesWhatWasTaken(String shards, long pool, long largest, String gives) {
-    List<Units> given = plan(shards, pool, largest).gives();
+    List<Units> given = plan(shards, pool, largest).gives(pool);
 
     assertThat(given.stream().mapToLong(Units::units).sum()).isPositive().isLessThanOrEqualTo(pool);
     assertThat(given.get(0).shardId()).isEqualTo(Long.parseLong(gives.split(":", -1)[0]));
@@ -102,8 +102,8 @@ class MovePlanTest {
           .allSatisfy(
               take ->
                   assertThat(take.units()).isBetween(1L, shards.get((int) take.shardId()).stock()));
-      assertThat(plan.gives().stream().mapToLong(Units::units).sum()).isBetween(0L, pool);
-      assertThat(plan.gives()).allSatisfy(give -> assertThat(give.units()).isPositive());
+      assertThat(plan.gives(pool).stream().mapToLong(Units::units).sum()).isBetween(0L, pool);
+      assertThat(plan.gives(pool)).allSatisfy(give -> assertThat(give.units()).isPositive());
     }
   }
 
@@ -122,7 +122,7 @@ class MovePlanTest {
         stock[(int) take.shardId()] -= take.units();
         pool += take.units();
       }
-      for (Units give : new MovePlan(shards(stock, 50), pool, shard -> 0, 5).gives()) {
+      for (Units give : plan.gives(pool)) {
         stock[(int) give.shardId()] += give.units();
         pool -= give.units();
       }

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
@@ -35,6 +36,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import redis.clients.jedis.UnifiedJedis;
@@ -92,6 +95,34 @@ class ShardsIT {
     assertThat(state("CLOSED").text("state")).isEqualTo("CLOSED");
     assertThat(inRedis("state")).containsOnly("CLOSED");
     assertThat(rows("state")).containsOnly("CLOSED");
+  }
+
+  /** Redis refuses calls for the pending stops of a shard, as if its primary was away. */
+  @ParameterizedTest
+  @CsvSource({"open, 1, 200", "resume, 1, 200", "resume, 4, 503"})
+  void shardsThatDoNotAnswerKeepNoOtherFromAnOpening(String call, int away, int status) {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    if (call.equals("resume")) {
+      api.post(path + "/open");
+      state("PAUSED");
+    }
+    String before = consumer.product(sku, "state");
+    List<String> stops =
+        shards.stream().limit(away).map(id -> RedisKeys.stops(Partition.ofSku(id))).toList();
+    stops.forEach(key -> redis.set(key, "no hash"));
+    Answer answer = api.post(path + "/" + call);
+    String firstShard = redis.hget(RedisKeys.sku(shards.get(0)), "state");
+    stops.forEach(redis::del);
+
+    assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+    assertThat(firstShard).isEqualTo(before);
+    String after = status == 200 ? "OPEN" : before;
+    assertThat(consumer.product(sku, "state")).isEqualTo(after);
+    assertThat(rows("state")).containsOnly(after);
+    eventually().until(() -> inRedis("state").equals(Set.of(after)));
+    eventually().until(() -> api.post(path + "/" + call).status() == 200); // a breaker may be open
+    state("CLOSED");
   }
 
   @Test
@@ -198,14 +229,6 @@ class ShardsIT {
     assertThat(call("GET", "/ledger", "").body().path("units").path("stock").asLong())
         .isEqualTo(410);
     assertThat(call("POST", "/release-reserve", "").code()).isEqualTo("REFUSED");
-    eventually()
-        .until(
-            () -> {
-              Gauge stock = units(sku);
-              return stock != null && stock.value() == 410;
-            });
-    assertThat(units(shard)).as("the metrics of a shard").isNull();
-
     try (RunLock other = lockOfReconciliation(shard)) {
       Answer reconciled = call("POST", "/reconciliation", "{\"dryRun\":false}");
       assertThat(other.isHeld()).isTrue();
@@ -232,6 +255,13 @@ class ShardsIT {
         "UPDATE products SET stock = stock - 2, settled = 0, last_seq = 0 WHERE sku_id = ?", shard);
     assertThat(call("POST", "/audit", "").body().path("differences").size()).isZero();
 
+    eventually()
+        .until(
+            () -> {
+              Gauge stock = units(sku);
+              return stock != null && stock.value() == 410;
+            });
+    assertThat(units(shard)).as("the metrics of a shard").isNull();
     assertThat(call("POST", "/archive", "").code()).isEqualTo("NOT_AT_REST");
     state("CLOSED");
     assertThat(call("POST", "/archive", "").text("phase"))

@@ -5,32 +5,44 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is written to the shards of a sold-out SKU while MySQL is away. */
+/** What a mover reads of a quiet SKU, and writes to a sold-out one while MySQL is away. */
 @NullUnmarked // the tables and servers of the objects that are replaced here
 class SkuMoverTest {
 
   private static final long SKU = 32;
   private static final List<Long> IDS = Shards.ids(SKU, 2);
+
+  /** 20,000 orders of 5 units. */
+  private static final long MOST_UNITS_PER_S = 100_000;
+
   private static final String SOLD_OUT = "1/0/50 1/0/50";
 
   private final List<String> written = new ArrayList<>();
+  private final AtomicLong nanos = new AtomicLong();
+  private int statements;
+  private int passes;
   private List<ShardState> inRedis = states(SOLD_OUT);
 
   private final ShardReader reader =
       new ShardReader(null, null) {
         @Override
-        List<ShardState> read(List<ExpectedShard> shards) {
-          assertThat(shards).extracting(ExpectedShard::id).isEqualTo(IDS);
+        List<ShardState> read(List<ExpectedSale> shards) {
+          assertThat(shards).extracting(ExpectedSale::id).isEqualTo(IDS);
+          passes++;
           return inRedis;
         }
 
@@ -43,15 +55,17 @@ class SkuMoverTest {
       new ShardTable(null) {
         @Override
         Pool pool(ProductSnapshot sku) {
+          statements++;
           return new Pool(0, 7, 0, 0, 0, true);
         }
 
         @Override
-        List<ExpectedShard> expected(ProductSnapshot sku) {
-          return IDS.stream().map(id -> new ExpectedShard(id, 1, 0, "")).toList();
+        List<ExpectedSale> expected(ProductSnapshot sku) {
+          statements++;
+          return IDS.stream().map(id -> new ExpectedSale(id, 1, 0, 0, "")).toList();
         }
       };
-  private final SkuMover mover = new SkuMover(table, reader, null);
+  private final SkuMover mover = new SkuMover(table, reader, null, nanos::get);
 
   /** A shard is {@code <epoch>/<stock>/<admitted units>}, or - when it cannot be read. */
   @ParameterizedTest
@@ -101,6 +115,35 @@ class SkuMoverTest {
     assertThat(written).isEmpty();
   }
 
+  /** Ten seconds of an open sale that sells nothing. */
+  @ParameterizedTest
+  @CsvSource({
+    "10, 2, 10", // not even the largest orders could empty a shard within a second
+    "0.1, 2, 100",
+    "0.3, 2, 34"
+  })
+  void aLookAtAQuietSaleIsCheap(double seconds, int statementsPerSecond, int looks) {
+    inRedis = states("1/%1$d/50 1/%1$d/50".formatted((long) (seconds * MOST_UNITS_PER_S)));
+    while (nanos.get() < TimeUnit.SECONDS.toNanos(10)) {
+      nanos.addAndGet(mover.look(sku()).toNanos());
+    }
+
+    assertThat(statements).isBetween(10, 10 * statementsPerSecond + 2);
+    assertThat(passes).isBetween(looks - 1, looks + 1);
+    assertThat(written).as("calls that write").isEmpty();
+  }
+
+  /** All shoppers come at once, just after a look, to a shard with so many units. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 5, 1_000, 9_999, 10_000, 50_000, 200_000, 1_000_000})
+  void aShardThatRunsDryIsSeenWithinATenthOfASecond(long units) {
+    inRedis = states("1/%d/50 1/1000000/50".formatted(units));
+    long rest = mover.look(sku()).toMillis();
+
+    long dry = units * 1_000 / MOST_UNITS_PER_S;
+    assertThat(rest - dry).isLessThanOrEqualTo(100);
+  }
+
   private static List<ShardState> states(String text) {
     List<ShardState> states = new ArrayList<>();
     String[] shards = text.split(" ", -1);
@@ -134,6 +177,7 @@ class SkuMoverTest {
         1,
         0,
         100,
+        0,
         0,
         0,
         false,

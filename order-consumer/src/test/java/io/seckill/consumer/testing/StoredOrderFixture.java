@@ -24,6 +24,7 @@ public final class StoredOrderFixture {
   /** Admits and stores an order of this user. */
   public OrderId confirmed(long skuId, long userId, int quantity) {
     String policy = product(skuId, "policy");
+    consumer.redis().hincrBy(RedisKeys.sku(skuId), "seq", 1);
     OrderId id = store(1, skuId, userId, quantity, policy);
     admit(id, skuId, userId, quantity, !policy.equals("UNLIMITED"));
     return id;
@@ -70,7 +71,6 @@ public final class StoredOrderFixture {
     String record = userId + "|" + quantity + "|1|1767225600000|1|C|1767225600000";
     consumer.redis().hset(RedisKeys.bucket(skuId, 0), Map.of(id.toString(), record));
     consumer.redis().decrBy(RedisKeys.stock(skuId), quantity);
-    consumer.redis().hincrBy(RedisKeys.sku(skuId), "seq", 1);
     if (withQuota) {
       consumer.redis().hincrBy(RedisKeys.bucket(skuId, 0), RedisKeys.quotaField(userId), quantity);
     }

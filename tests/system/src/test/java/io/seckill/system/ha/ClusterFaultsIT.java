@@ -158,6 +158,32 @@ class ClusterFaultsIT {
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("202");
   }
 
+  /** The shards of the dead primary open when its replica has taken over. */
+  @Test
+  void aResumeOpensTheOtherShardsWhileAPrimaryIsDead() {
+    long sku = SHARDED + 4;
+    ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
+    awaitVerified();
+    sale.open(lab.admin());
+    assertThat(lab.admin().pause(sku).status()).isEqualTo(200);
+    RedisServer primary = primaryOf(Shards.id(sku, 0));
+    List<Long> hit = sale.users(4, shard -> primaryOf(Shards.id(sku, (int) shard)).equals(primary));
+    List<Long> others =
+        sale.users(40, shard -> !primaryOf(Shards.id(sku, (int) shard)).equals(primary));
+    primary.kill();
+
+    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+
+    assertThat(answers(sale.buyOnce(lab.shops(), others)))
+        .extracting(ClusterFaultsIT::text)
+        .containsOnly("202");
+    for (long user : hit) {
+      Signals.await(
+          "a shopper of the dead primary to buy",
+          () -> lab.shops().get(0).buy(user, sku, 1, "after-a-resume").status() == 202);
+    }
+  }
+
   /** An operator's mistake: FLUSHALL, so that its replica is empty, too. */
   @Test
   void anEmptyPrimaryIsRebuiltWhileTheOtherShardsSell() throws SQLException {
