@@ -16,23 +16,23 @@ import reactor.core.publisher.Mono;
 final class OrderActions {
 
   private final ConsumerClient consumer;
+  private final PaymentQueue payments;
   private final OrderStatuses statuses;
 
-  OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
+  OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuses statuses) {
     this.consumer = consumer;
+    this.payments = payments;
     this.statuses = statuses;
   }
 
-  /** An action, its name on the internal port, and the code of its refusal. */
+  /** An action, and the code of its refusal. */
   enum Action {
-    PAY("payment", ProblemCode.NOT_PAYABLE),
-    CANCEL("cancel", ProblemCode.NOT_CANCELLABLE);
+    PAY(ProblemCode.NOT_PAYABLE),
+    CANCEL(ProblemCode.NOT_CANCELLABLE);
 
-    private final String path;
     private final ProblemCode refusal;
 
-    Action(String path, ProblemCode refusal) {
-      this.path = path;
+    Action(ProblemCode refusal) {
       this.refusal = refusal;
     }
   }
@@ -69,10 +69,9 @@ final class OrderActions {
   }
 
   private Mono<OrderView> call(Action action, OrderId id, long userId) {
-    return consumer
-        .onOrder(id, action.path, userId)
-        .map(row -> statuses.view(stored(row)))
-        .doOnTerminate(() -> statuses.changed(id));
+    Mono<OrderRow> now =
+        action == Action.PAY ? payments.pay(id, userId) : consumer.onOrder(id, "cancel", userId);
+    return now.map(row -> statuses.view(stored(row))).doOnTerminate(() -> statuses.changed(id));
   }
 
   private static ProblemException tooEarly(Action action, OrderStatus status) {
