@@ -22,6 +22,8 @@ import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletBalance.WalletStateRequest;
+import io.seckill.support.contract.WalletEntries.WalletEntryRow;
+import io.seckill.support.contract.WalletOperations.WalletOutcomes;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
