@@ -18,9 +18,7 @@ final class StrongCall {
 
   private StrongCall() {}
 
-  /**
-   * @param within longest time for a call: nobody waits for its answer any longer
-   */
+  /** {@code within} is the longest time for a call: nobody waits for its answer any longer. */
   static BatchCall<Purchase, Admission> to(ConsumerClient consumer, Duration within) {
     return new BatchCall<>(
         "purchases of strong sales",
@@ -44,9 +42,7 @@ final class StrongCall {
         attempt.traceparent());
   }
 
-  /**
-   * @throws IllegalArgumentException when one of them is not an outcome of a strong sale
-   */
+  /** Throws IllegalArgumentException when one of them is not an outcome of a strong sale. */
   static List<Admission> outcomes(List<StrongDecision> decisions) {
     return decisions.stream().map(StrongCall::outcome).toList();
   }

@@ -13,17 +13,7 @@ import reactor.core.publisher.Mono;
 
 /** The actions of an owner on an order; order-consumer decides and writes. */
 @Component
-final class OrderActions {
-
-  private final ConsumerClient consumer;
-  private final PaymentQueue payments;
-  private final OrderStatuses statuses;
-
-  OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuses statuses) {
-    this.consumer = consumer;
-    this.payments = payments;
-    this.statuses = statuses;
-  }
+record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuses statuses) {
 
   /** An action, and the code of its refusal. */
   enum Action {
