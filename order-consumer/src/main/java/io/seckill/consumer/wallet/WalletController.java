@@ -34,23 +34,12 @@ import org.springframework.web.bind.annotation.RestController;
 /** Wallets on the internal port: operations of services and operators, and what owners see. */
 @RestController
 @RequestMapping("/internal/v1")
-class WalletController {
+record WalletController(
+    Wallets wallets, WalletAccounts accounts, WalletCheck check, AuditLog audit) {
 
   private static final String KEY = "Idempotency-Key";
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
-
-  private final Wallets wallets;
-  private final WalletAccounts accounts;
-  private final WalletCheck check;
-  private final AuditLog audit;
-
-  WalletController(Wallets wallets, WalletAccounts accounts, WalletCheck check, AuditLog audit) {
-    this.wallets = wallets;
-    this.accounts = accounts;
-    this.check = check;
-    this.audit = audit;
-  }
 
   @PostMapping("/wallet/operations")
   WalletOutcomes execute(@JsonBody WalletOperations body) {
