@@ -1,6 +1,7 @@
 package io.seckill.gateway;
 
 import io.seckill.gateway.admission.MutantAdmissions;
+import io.seckill.gateway.orders.MutantPaymentResults;
 import io.seckill.gateway.security.MutantIdentities;
 import io.seckill.testing.TestServers;
 import io.seckill.testing.mutation.Mutants;
@@ -25,6 +26,7 @@ class GatewayMutationsIT {
   private static final String FALLBACK_IT = "io.seckill.gateway.admission.FallbackAdmissionIT#";
 
   private static final String OPEN_API_IT = "io.seckill.gateway.web.OpenApiIT#";
+  private static final String PAYMENTS = "io.seckill.gateway.orders.PaymentQueue";
   private static final String IDENTITY = "io.seckill.gateway.security.Identity";
 
   private static final Mutants MUTANTS = new Mutants();
@@ -85,6 +87,18 @@ class GatewayMutationsIT {
             .caughtBy(
                 "io.seckill.gateway.admission.PurchaseIT#aShardRefusesAsOneSaleOfAllUnits",
                 "QUOTA_EXCEEDED"),
+        Mutation.named("a payment gets the result of another one")
+            .calls(
+                PAYMENTS + "$Payment#isOf",
+                "io.seckill.common.order.OrderId#equals",
+                MutantPaymentResults.class)
+            .caughtBy(PAYMENTS + "Test#anOutcomeOfAnotherPaymentIsNobodys", "NOT_PAYABLE"),
+        Mutation.named("the result of a payment is dropped")
+            .calls(
+                "io.seckill.gateway.batching.BatchCall#execute",
+                "java.util.function.BiConsumer#accept",
+                MutantPaymentResults.class)
+            .caughtBy(PAYMENTS + "Test#eachPaymentOfAListHasItsOwnResult", "DATABASE_UNAVAILABLE"),
         GatewayMutations.PROMISED_BEFORE_CONFIRM.caughtBy(
             DIRECT_IT + "promisesOnlyWhatTheBrokerHasConfirmed", "BROKER"),
         GatewayMutations.REPEAT_WITHOUT_CONFIRM.caughtBy(

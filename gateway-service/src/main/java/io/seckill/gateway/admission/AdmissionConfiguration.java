@@ -101,7 +101,7 @@ class AdmissionConfiguration {
               metrics.sent(purchases.size());
               call.execute(purchases);
             });
-    registerDepth(queue, "admit", meters);
+    queue.registerDepth(meters);
     return queue;
   }
 
@@ -112,16 +112,8 @@ class AdmissionConfiguration {
     RequestBatcherProperties bounds = settings.strongBatching();
     RequestBatcher<Purchase> queue =
         new RequestBatcher<>(
-            "strong", bounds, true, new StrongCall(consumer, bounds.answerWithin()));
-    registerDepth(queue, "strong", meters);
+            "strong", bounds, true, StrongCall.to(consumer, bounds.answerWithin()));
+    queue.registerDepth(meters);
     return queue;
-  }
-
-  private static void registerDepth(
-      RequestBatcher<Purchase> queue, String name, MeterRegistry meters) {
-    Gauge.builder("seckill.queue.depth", queue, RequestBatcher::depth)
-        .description("Purchases that wait to be sent to what decides them")
-        .tag("queue", name)
-        .register(meters);
   }
 }

@@ -6,53 +6,30 @@ import io.seckill.gateway.admission.Admission.Busy;
 import io.seckill.gateway.admission.Admission.Stored;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.ConsumerClient;
-import io.seckill.gateway.batching.RequestBatcher;
+import io.seckill.gateway.batching.BatchCall;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * Lets order-consumer decide a batch of purchases of strong sales. Without an answer that can be
- * trusted as a whole, the outcome of every purchase of the batch is unknown. Thread-safe.
- */
-final class StrongCall implements RequestBatcher.Executor<Purchase> {
+/** Lets order-consumer decide a batch of purchases of strong sales. */
+final class StrongCall {
 
-  private static final Logger log = LoggerFactory.getLogger(StrongCall.class);
+  private StrongCall() {}
 
-  private final ConsumerClient consumer;
-  private final Duration within;
-  private final AtomicBoolean failing = new AtomicBoolean();
-
-  /** {@code within} is the longest time for the call: nobody waits for its answer any longer. */
-  StrongCall(ConsumerClient consumer, Duration within) {
-    this.consumer = consumer;
-    this.within = within;
-  }
-
-  @Override
-  public void execute(List<Purchase> purchases) {
-    List<Admission> outcomes;
-    try {
-      StrongPurchases batch =
-          new StrongPurchases(purchases.stream().map(StrongCall::strong).toList());
-      outcomes = outcomes(consumer.decide(batch, within).outcomes(), purchases.size());
-    } catch (RuntimeException e) { // the outcome is unknown after any exception
-      if (!failing.getAndSet(true)) {
-        log.warn("order-consumer decides no purchases of strong sales: {}", e.toString());
-      }
-      return;
-    }
-    if (failing.getAndSet(false)) {
-      log.info("order-consumer decides purchases of strong sales again");
-    }
-    for (int i = 0; i < purchases.size(); i++) {
-      purchases.get(i).answer(outcomes.get(i));
-    }
+  /** {@code within} is the longest time for a call: nobody waits for its answer any longer. */
+  static BatchCall<Purchase, Admission> to(ConsumerClient consumer, Duration within) {
+    return new BatchCall<>(
+        "purchases of strong sales",
+        purchases ->
+            outcomes(
+                consumer
+                    .decide(
+                        new StrongPurchases(purchases.stream().map(StrongCall::strong).toList()),
+                        within)
+                    .outcomes()),
+        Purchase::answer);
   }
 
   private static StrongPurchase strong(Purchase purchase) {
@@ -65,11 +42,8 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
         attempt.traceparent());
   }
 
-  /** Throws IllegalArgumentException when it is not the answer to as many purchases. */
-  static List<Admission> outcomes(List<StrongDecision> decisions, int purchases) {
-    if (decisions.size() != purchases) {
-      throw new IllegalArgumentException("not " + purchases + " outcomes but " + decisions.size());
-    }
+  /** Throws IllegalArgumentException when one of them is not an outcome of a strong sale. */
+  static List<Admission> outcomes(List<StrongDecision> decisions) {
     return decisions.stream().map(StrongCall::outcome).toList();
   }
 

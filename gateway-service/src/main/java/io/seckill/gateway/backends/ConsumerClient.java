@@ -6,6 +6,9 @@ import io.seckill.gateway.backends.ConsumerLink.Request;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.LostAdmissions;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
+import io.seckill.support.contract.OrderPayments.PaymentOutcomes;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
@@ -15,9 +18,11 @@ import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Operator;
+import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.StrictJson;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -34,8 +39,8 @@ import tools.jackson.databind.JsonNode;
 /**
  * Calls order-consumer's internal port. Its refusals (4xx) are returned as problems with its codes;
  * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Only {@link #decide}, {@link #heartbeat}, {@link #transfer} and
- * {@link #deregister} block.
+ * the same call may be repeated. Only {@link #decide}, {@link #pay}, {@link #heartbeat}, {@link
+ * #transfer} and {@link #deregister} block.
  */
 @Component
 public final class ConsumerClient implements DisposableBean {
@@ -46,6 +51,8 @@ public final class ConsumerClient implements DisposableBean {
   private enum Kind {
     /** More than order-consumer has connections to MySQL, which are the narrower bound. */
     SHOPPERS(32),
+    /** A list of payments at a time, and one whose time is up. */
+    PAYMENTS(2),
     /** Reads of wallets, which payments must not wait for. */
     WALLETS(8),
     /** Operators and probes, whom shoppers' payments and cancels must not delay. */
@@ -159,6 +166,24 @@ public final class ConsumerClient implements DisposableBean {
             request(
                 HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
             answer -> answer.as(OrderRow.class));
+  }
+
+  /**
+   * Pays for orders that need no call of their own. Blocks.
+   *
+   * @return an outcome for each
+   * @throws RuntimeException when there is no answer, or none with outcomes; the orders may have
+   *     been paid
+   */
+  public List<PaymentOutcome> pay(OrderPayments payments) {
+    return ask(Kind.PAYMENTS, request(HttpMethod.POST, "/orders/payments", payments, timeout))
+        .as(PaymentOutcomes.class)
+        .outcomes();
+  }
+
+  /** The problem of a caller whose call got no answer. */
+  public static ProblemException unavailable() {
+    return Requester.GATEWAY.unavailable();
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.web.ProblemCode;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;
@@ -27,6 +28,12 @@ class StoreConfiguration {
   private static final int LOOK_UPS_AT_ONCE = 3;
   private static final int LOOK_UPS_IN_ONE_STATEMENT = 64;
   private static final int LOOK_UPS_WAITING = 10_000;
+
+  /** As many as an order-consumer stores at once: others would wait there, and not gather here. */
+  private static final int PAYMENT_CALLS_AT_ONCE = 1;
+
+  /** A third of a second, at 64 in a call of 5 ms. */
+  private static final int PAYMENTS_WAITING = 4_096;
 
   /** Operators and probes are few; none of them may wait for a shopper's call. */
   private static final int OPERATORS_AT_ONCE = 3;
@@ -60,6 +67,18 @@ class StoreConfiguration {
         LOOK_UPS_WAITING,
         MYSQL_TIMEOUT,
         MYSQL_TIMEOUT);
+  }
+
+  /** Payments; one that waits for half of the time-out is not sent any more. */
+  @Bean
+  RequestBatcherProperties paymentBounds(ConsumerProperties consumer) {
+    return new RequestBatcherProperties(
+        PAYMENT_CALLS_AT_ONCE,
+        PAYMENT_CALLS_AT_ONCE,
+        OrderPayments.MAX_PAYMENTS,
+        PAYMENTS_WAITING,
+        consumer.timeout().dividedBy(2),
+        consumer.timeout());
   }
 
   /** Shoppers' lists in MySQL. */

@@ -1,6 +1,8 @@
 package io.seckill.gateway.batching;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.batching.PartitionQueues.Queue;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.thread.RepeatingTask;
@@ -45,6 +47,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     void execute(List<T> requests);
   }
 
+  private final String name;
   private final RequestBatcherProperties settings;
   private final Executor<T> executor;
   private final PartitionQueues<T> queues;
@@ -54,11 +57,12 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   /**
    * Starts the threads.
    *
-   * @param name names the threads
+   * @param name names the threads and the gauge
    * @param apart whether partitions may lie on different servers
    */
   public RequestBatcher(
       String name, RequestBatcherProperties settings, boolean apart, Executor<T> executor) {
+    this.name = name;
     this.settings = settings;
     this.executor = executor;
     this.queues = new PartitionQueues<>(settings, apart);
@@ -84,6 +88,14 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   /** Requests waiting, over all partitions. */
   public int depth() {
     return queues.depth();
+  }
+
+  /** Registers how many requests wait. */
+  public void registerDepth(MeterRegistry meters) {
+    Gauge.builder("seckill.queue.depth", this, RequestBatcher::depth)
+        .description("Requests that wait to be sent to the service that decides them")
+        .tag("queue", name)
+        .register(meters);
   }
 
   private void run(int slot) {

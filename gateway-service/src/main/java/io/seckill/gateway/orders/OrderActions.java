@@ -13,18 +13,16 @@ import reactor.core.publisher.Mono;
 
 /** The actions of an owner on an order; order-consumer decides and writes. */
 @Component
-record OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
+record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuses statuses) {
 
-  /** An action, its name on the internal port, and the code of its refusal. */
+  /** An action, and the code of its refusal. */
   enum Action {
-    PAY("payment", ProblemCode.NOT_PAYABLE),
-    CANCEL("cancel", ProblemCode.NOT_CANCELLABLE);
+    PAY(ProblemCode.NOT_PAYABLE),
+    CANCEL(ProblemCode.NOT_CANCELLABLE);
 
-    private final String path;
     private final ProblemCode refusal;
 
-    Action(String path, ProblemCode refusal) {
-      this.path = path;
+    Action(ProblemCode refusal) {
       this.refusal = refusal;
     }
   }
@@ -61,10 +59,9 @@ record OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
   }
 
   private Mono<OrderView> call(Action action, OrderId id, long userId) {
-    return consumer
-        .onOrder(id, action.path, userId)
-        .map(row -> statuses.view(stored(row)))
-        .doOnTerminate(() -> statuses.changed(id));
+    Mono<OrderRow> now =
+        action == Action.PAY ? payments.pay(id, userId) : consumer.onOrder(id, "cancel", userId);
+    return now.map(row -> statuses.view(stored(row))).doOnTerminate(() -> statuses.changed(id));
   }
 
   private static ProblemException tooEarly(Action action, OrderStatus status) {

@@ -23,16 +23,10 @@ import tools.jackson.databind.JsonNode;
  */
 @RestController
 @RequestMapping("/api/v1/wallet")
-final class ShopperWalletController {
+record ShopperWalletController(ConsumerClient consumer) {
 
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
-
-  private final ConsumerClient consumer;
-
-  ShopperWalletController(ConsumerClient consumer) {
-    this.consumer = consumer;
-  }
 
   @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
   Mono<JsonNode> balance(ServerWebExchange exchange) {

@@ -9,6 +9,8 @@ import io.seckill.common.sale.FallbackMode;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.web.InternalToken;
@@ -46,6 +48,8 @@ class ConsumerClientTest {
   private static final OrderId ORDER = new OrderId(1);
   private static final StrongPurchases PURCHASES =
       new StrongPurchases(List.of(new StrongPurchase(1, 1, "key-00000001", 1, null)));
+  private static final OrderPayments PAYMENTS =
+      new OrderPayments(List.of(new OrderPayment(ORDER, 1)));
   private static final Heartbeat HEARTBEAT =
       new Heartbeat("gateway", FallbackMode.OFF, 0, RedisView.USABLE, 0, BreakerState.CLOSED, 0, 0);
 
@@ -97,6 +101,7 @@ class ConsumerClientTest {
     FALLBACK,
     LOSS,
     DECIDE,
+    PAY_TOGETHER,
     HEARTBEAT
   }
 
@@ -146,6 +151,7 @@ class ConsumerClientTest {
       case FALLBACK -> client.fallback().block(SOON) != null;
       case LOSS -> client.reportLostAdmissions(1, 1, 1).block(SOON) != null;
       case DECIDE -> client.decide(PURCHASES, SOON).outcomes().isEmpty();
+      case PAY_TOGETHER -> client.pay(PAYMENTS).isEmpty();
       case HEARTBEAT -> client.heartbeat(HEARTBEAT).term() == 1;
     };
   }

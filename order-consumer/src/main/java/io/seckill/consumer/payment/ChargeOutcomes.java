@@ -11,7 +11,7 @@ import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
-import io.seckill.consumer.payment.Payments.Attempt;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderRow;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -72,14 +72,17 @@ record ChargeOutcomes(
    * the same transaction.
    *
    * @param stored the orders of the attempts
-   * @return the orders afterwards; one that another transaction has locked is missing
+   * @param waits for orders that another transaction has locked
+   * @return the orders afterwards; one that it has not waited for is missing
    */
-  Map<Attempt, Optional<OrderRow>> pay(
-      Set<Attempt> attempts, Map<OrderId, OrderRow> stored, ChargesInTransaction provider) {
+  Map<OrderPayment, Optional<OrderRow>> pay(
+      Set<OrderPayment> attempts,
+      Map<OrderId, OrderRow> stored,
+      ChargesInTransaction provider,
+      boolean waits) {
     Map<OrderId, ChargeRequest> waiting = new HashMap<>();
-    for (Attempt attempt : attempts) {
-      attempt
-          .own(stored)
+    for (OrderPayment attempt : attempts) {
+      Payments.own(attempt, stored)
           .filter(order -> order.status() == OrderStatus.CONFIRMED)
           .ifPresent(order -> waiting.put(order.orderId(), request(order)));
     }
@@ -87,12 +90,12 @@ record ChargeOutcomes(
     if (!waiting.isEmpty()) {
       provider.prepare(waiting.values());
       now.keySet().removeAll(waiting.keySet());
-      now.putAll(charge(waiting, provider).orders());
+      now.putAll(charge(waiting, provider, waits).orders());
     }
-    Map<Attempt, Optional<OrderRow>> paid = new HashMap<>();
-    for (Attempt attempt : attempts) {
+    Map<OrderPayment, Optional<OrderRow>> paid = new HashMap<>();
+    for (OrderPayment attempt : attempts) {
       if (now.containsKey(attempt.orderId()) || !stored.containsKey(attempt.orderId())) {
-        paid.put(attempt, attempt.own(now));
+        paid.put(attempt, Payments.own(attempt, now));
       }
     }
     return paid;
@@ -102,11 +105,12 @@ record ChargeOutcomes(
     return new ChargeRequest(order.orderId(), order.userId(), order.amountCents());
   }
 
-  private Settled charge(Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider) {
+  private Settled charge(
+      Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider, boolean waits) {
     Settled settled =
         transactions.execute(
             tx -> {
-              Map<OrderId, OrderRow> locked = orders.lock(waiting.keySet(), waiting.size() == 1);
+              Map<OrderId, OrderRow> locked = orders.lock(waiting.keySet(), waits);
               List<ChargeRequest> requests =
                   locked.values().stream()
                       .filter(order -> order.status() == OrderStatus.CONFIRMED)

@@ -7,6 +7,9 @@ import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcomes;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.contract.Shopper;
 import io.seckill.support.web.PathIds;
@@ -19,7 +22,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Payment and cancellation on the internal port; the gateway calls it on behalf of a shopper. */
 @RestController
-@RequestMapping("/internal/v1/orders/{id}")
+@RequestMapping("/internal/v1/orders")
 class LifecycleController {
 
   private final Orders orders;
@@ -37,12 +40,17 @@ class LifecycleController {
     this.cancelling = new ConnectionShare(Math.max(1, pool.getMaximumPoolSize() / 2));
   }
 
-  @PostMapping("/payment")
-  OrderRow pay(@PathVariable String id, @JsonBody Shopper shopper) {
-    return payments.pay(PathIds.order(id), shopper.userId());
+  @PostMapping("/payments")
+  PaymentOutcomes pay(@JsonBody OrderPayments body) {
+    return new PaymentOutcomes(payments.pay(body.payments()));
   }
 
-  @PostMapping("/cancel")
+  @PostMapping("/{id}/payment")
+  OrderRow pay(@PathVariable String id, @JsonBody Shopper shopper) {
+    return payments.pay(new OrderPayment(PathIds.order(id), shopper.userId()));
+  }
+
+  @PostMapping("/{id}/cancel")
   OrderRow cancel(@PathVariable String id, @JsonBody Shopper shopper) {
     OrderId orderId = PathIds.order(id);
     var unused = cancelling.within(() -> cancellations.cancel(orderId, shopper.userId()));

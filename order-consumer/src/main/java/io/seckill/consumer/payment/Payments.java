@@ -10,6 +10,9 @@ import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
 import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -17,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -42,8 +46,8 @@ class Payments {
   /** Payments read at once by the sweep, which checks them one after the other. */
   private static final int SWEEP_BATCH = 200;
 
-  /** Payments that may wait to begin; further ones are refused. */
-  private static final int MAX_WAITING = 100;
+  /** Payments that may wait to begin, in lists of eight gateways; further ones are refused. */
+  private static final int MAX_WAITING = 8 * OrderPayments.MAX_PAYMENTS;
 
   /** It finds only work that a crash left unfinished, which is not urgent. */
   private static final Duration PAUSE = Duration.ofSeconds(10);
@@ -54,8 +58,8 @@ class Payments {
   private final ChargeOutcomes outcomes;
   private final LifecycleMeters meters;
   private final Pace pace;
-  private final CallerBatcher<Attempt, Optional<OrderRow>> attempts =
-      new CallerBatcher<>(MAX_WAITING, this::attempt);
+  private final CallerBatcher<OrderPayment, Optional<OrderRow>> attempts =
+      new CallerBatcher<>(MAX_WAITING, batch -> attempt(batch, false));
 
   /** Refuses none, as money may have been taken; the threads of the web server bound it. */
   private final CallerBatcher<Outcome, OrderRow> answers =
@@ -77,48 +81,61 @@ class Payments {
     meters.waiting(() -> attempts.depth() + answers.depth());
   }
 
-  /** A shopper's wish to pay for an order. */
-  record Attempt(OrderId orderId, long userId) {
-
-    /** Its order among these; empty when it is not stored, or is another user's. */
-    Optional<OrderRow> own(Map<OrderId, OrderRow> found) {
-      return Optional.ofNullable(found.get(orderId)).filter(order -> order.userId() == userId);
-    }
-  }
-
   /**
    * @return the order, PAID; the same when it was paid before
    * @throws ProblemException 404 not this user's, 409 NOT_PAYABLE with the order's status, 409
    *     PAYMENT_DECLINED, 503 when the provider does not answer: retry; 503 BUSY
    */
-  OrderRow pay(OrderId orderId, long userId) {
-    OrderRow found = attempts.submit(new Attempt(orderId, userId)).orElseThrow(Orders::unknown);
-    boolean isToBeCharged =
-        found.status() == OrderStatus.CONFIRMED && !(provider instanceof ChargesInTransaction);
-    OrderRow now = isToBeCharged ? charge(found) : found;
-    if (now.status() == OrderStatus.CONFIRMED) {
-      throw ProblemException.ofOrder(
-          ProblemCode.PAYMENT_DECLINED, "The payment was declined.", OrderStatus.CONFIRMED.name());
+  OrderRow pay(OrderPayment payment) {
+    Optional<OrderRow> tried = attempts.submitAll(List.of(payment)).get(payment);
+    OrderRow now =
+        Objects.requireNonNull(
+                tried != null ? tried : attempt(Set.of(payment), true).get(payment), "no answer")
+            .orElse(null);
+    if (now != null
+        && now.status() == OrderStatus.CONFIRMED
+        && !(provider instanceof ChargesInTransaction)) {
+      now = charge(now);
     }
-    if (now.status() != OrderStatus.PAID) {
-      throw notPayable(now.status());
-    }
-    return now;
+    return new PaymentOutcome(payment.orderId(), now, false).paid();
   }
 
-  private Map<Attempt, Optional<OrderRow>> attempt(Set<Attempt> batch) {
+  /**
+   * Pays for those orders that need not wait for the provider or for another transaction.
+   *
+   * @return an outcome for each, in this order
+   * @throws ProblemException 503 BUSY when nothing was done
+   * @throws RuntimeException of MySQL, when the outcomes are unknown
+   */
+  List<PaymentOutcome> pay(List<OrderPayment> list) {
+    Map<OrderPayment, Optional<OrderRow>> now =
+        provider instanceof ChargesInTransaction ? attempts.submitAll(list) : Map.of();
+    return list.stream().map(payment -> outcome(payment, now)).toList();
+  }
+
+  private static PaymentOutcome outcome(
+      OrderPayment payment, Map<OrderPayment, Optional<OrderRow>> now) {
+    Optional<OrderRow> order = now.get(payment);
+    return new PaymentOutcome(
+        payment.orderId(), order == null ? null : order.orElse(null), order == null);
+  }
+
+  /**
+   * @param waits for orders that another transaction has locked; else they are missing
+   */
+  private Map<OrderPayment, Optional<OrderRow>> attempt(Set<OrderPayment> batch, boolean waits) {
     return provider instanceof ChargesInTransaction inTransaction
-        ? outcomes.pay(batch, find(batch), inTransaction)
+        ? outcomes.pay(batch, find(batch), inTransaction, waits)
         : begin(batch);
   }
 
   /** Reads the orders, each for its owner only, and stores the intents for those that wait. */
-  Map<Attempt, Optional<OrderRow>> begin(Set<Attempt> batch) {
+  Map<OrderPayment, Optional<OrderRow>> begin(Set<OrderPayment> batch) {
     Map<OrderId, OrderRow> stored = find(batch);
-    Map<Attempt, Optional<OrderRow>> found = new HashMap<>();
+    Map<OrderPayment, Optional<OrderRow>> found = new HashMap<>();
     Map<OrderId, Long> waiting = new HashMap<>();
-    for (Attempt attempt : batch) {
-      Optional<OrderRow> own = attempt.own(stored);
+    for (OrderPayment attempt : batch) {
+      Optional<OrderRow> own = own(attempt, stored);
       own.filter(order -> order.status() == OrderStatus.CONFIRMED)
           .ifPresent(order -> waiting.put(order.orderId(), order.amountCents()));
       found.put(attempt, own);
@@ -127,8 +144,14 @@ class Payments {
     return found;
   }
 
-  private Map<OrderId, OrderRow> find(Set<Attempt> batch) {
-    return orders.find(batch.stream().map(Attempt::orderId).toList());
+  private Map<OrderId, OrderRow> find(Set<OrderPayment> batch) {
+    return orders.find(batch.stream().map(OrderPayment::orderId).toList());
+  }
+
+  /** The order of a payment among these; empty when it is not stored, or is another user's. */
+  static Optional<OrderRow> own(OrderPayment payment, Map<OrderId, OrderRow> found) {
+    return Optional.ofNullable(found.get(payment.orderId()))
+        .filter(order -> order.userId() == payment.userId());
   }
 
   /**
@@ -273,10 +296,5 @@ class Payments {
   /** Whether the order is over without a payment. */
   static boolean hasEnded(OrderRow order) {
     return order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID;
-  }
-
-  private static ProblemException notPayable(OrderStatus status) {
-    return ProblemException.ofOrder(
-        ProblemCode.NOT_PAYABLE, "An order that is " + status + " cannot be paid.", status.name());
   }
 }

@@ -3,6 +3,7 @@ package io.seckill.consumer.runtime;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,18 +48,18 @@ public final class CallerBatcher<T, R> {
   /** Whether a batch is in progress; guarded by this. */
   private boolean executing;
 
-  /** A request; its outcome is set before its turn is completed. */
+  /** Requests of a caller; their outcome is set before its turn is completed. */
   private static final class Pending<T, R> {
-    final T request;
+    final Collection<T> requests;
 
     /** Whether its thread executes the next batch; else the batch is over. */
     final CompletableFuture<Boolean> executesNext = new CompletableFuture<>();
 
-    @Nullable R answer;
+    Map<T, R> answers = Map.of();
     @Nullable RuntimeException failure;
 
-    Pending(T request) {
-      this.request = request;
+    Pending(Collection<T> requests) {
+      this.requests = requests;
     }
   }
 
@@ -73,26 +74,38 @@ public final class CallerBatcher<T, R> {
    * @throws RuntimeException of the executor
    */
   public R submit(T request) {
-    Pending<T, R> mine = enqueue(request);
+    R answer = submitAll(List.of(request)).get(request);
+    return answer != null ? answer : executeAlone(request);
+  }
+
+  /**
+   * Executes these requests in the same batch.
+   *
+   * @return the answers; a request that has none was not executed, and may be submitted alone
+   * @throws ProblemException 503 BUSY when too many requests wait: nothing was done
+   * @throws RuntimeException of the executor
+   */
+  public Map<T, R> submitAll(Collection<T> requests) {
+    Pending<T, R> mine = enqueue(requests);
     if (mine.executesNext.join()) {
       executeNext();
     }
     if (mine.failure != null) {
       throw mine.failure;
     }
-    return mine.answer != null ? mine.answer : executeAlone(request);
+    return mine.answers;
   }
 
   /** Requests waiting for the batch in progress to end. */
   public synchronized int depth() {
-    return waiting.size();
+    return waiting.stream().mapToInt(pending -> pending.requests.size()).sum();
   }
 
-  private synchronized Pending<T, R> enqueue(T request) {
-    if (waiting.size() >= capacity) {
+  private synchronized Pending<T, R> enqueue(Collection<T> requests) {
+    if (depth() > capacity - requests.size()) {
       throw ProblemException.of(ProblemCode.BUSY, "Send the same request again.");
     }
-    Pending<T, R> pending = new Pending<>(request);
+    Pending<T, R> pending = new Pending<>(requests);
     waiting.add(pending);
     if (!executing) {
       executing = true;
@@ -103,16 +116,16 @@ public final class CallerBatcher<T, R> {
 
   private void executeNext() {
     List<Pending<T, R>> batch = take();
+    Set<T> requests = new LinkedHashSet<>();
+    batch.forEach(pending -> requests.addAll(pending.requests));
     try {
-      Set<T> requests = new LinkedHashSet<>();
-      batch.forEach(pending -> requests.add(pending.request));
       Map<T, R> answers = executor.execute(requests);
-      batch.forEach(pending -> pending.answer = answers.get(pending.request));
+      batch.forEach(pending -> pending.answers = answers);
     } catch (RuntimeException e) {
-      if (batch.size() == 1 || isUnavailable(e)) {
+      if (requests.size() == 1 || isUnavailable(e)) {
         batch.forEach(pending -> pending.failure = e);
       } else {
-        log.warn("A batch of {} is executed one by one: {}", batch.size(), e.toString());
+        log.warn("A batch of {} is executed one by one: {}", requests.size(), e.toString());
       }
     } finally {
       passOn();

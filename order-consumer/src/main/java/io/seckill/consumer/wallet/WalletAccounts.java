@@ -7,17 +7,25 @@ import io.seckill.consumer.wallet.WalletBatch.WalletRow;
 import io.seckill.support.contract.WalletBalance;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletEntries;
-import io.seckill.support.contract.WalletEntryRow;
+import io.seckill.support.contract.WalletEntries.WalletEntryRow;
+import io.seckill.support.contract.WalletEntries.WalletStatement;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.web.DemoMode;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -31,6 +39,9 @@ class WalletAccounts {
   private static final String DEMO_KEY = "demo:balance";
 
   private static final long DEMO_CENTS = 10_000_000;
+
+  /** Entries of a page of a statement. */
+  private static final int PAGE = 500;
 
   private final JdbcOperations jdbc;
   private final Wallets wallets;
@@ -59,29 +70,29 @@ class WalletAccounts {
   /** The balance as it is shown to its owner, who in demo mode may get one by it. */
   WalletBalance balance(long userId) {
     begin(List.of(userId));
-    WalletRow row =
-        WalletTable.find(jdbc, List.of(userId)).getOrDefault(userId, WalletRow.none(userId));
+    WalletRow row = wallet(userId);
     return new WalletBalance(
         userId, row.balanceCents(), properties.currency(), row.state(), row.seq());
+  }
+
+  private WalletRow wallet(long userId) {
+    return WalletTable.find(jdbc, List.of(userId)).getOrDefault(userId, WalletRow.none(userId));
   }
 
   /** In demo mode, gives the users without a wallet one with money. */
   void begin(Collection<Long> users) {
     if (isDemo) {
-      Map<Long, WalletRow> known = WalletTable.find(jdbc, users);
-      List<WalletOperation> gifts =
-          new TreeSet<>(users)
-              .stream()
-                  .filter(user -> !known.containsKey(user))
-                  .map(
-                      user ->
-                          new WalletOperation(
-                              user, WalletKind.RECHARGE, DEMO_KEY, DEMO_CENTS, null, "demo"))
-                  .toList();
+      Set<Long> others = new TreeSet<>(users);
+      others.removeAll(WalletTable.find(jdbc, users).keySet());
+      List<WalletOperation> gifts = others.stream().map(WalletAccounts::gift).toList();
       if (!gifts.isEmpty()) {
         wallets.execute(gifts);
       }
     }
+  }
+
+  private static WalletOperation gift(long userId) {
+    return new WalletOperation(userId, WalletKind.RECHARGE, DEMO_KEY, DEMO_CENTS, null, "demo");
   }
 
   /**
@@ -89,11 +100,61 @@ class WalletAccounts {
    */
   WalletEntries newestFirst(long userId, long before, int limit) {
     List<WalletEntryRow> page = WalletTable.before(jdbc, userId, before, limit);
-    return page(page, limit);
+    return new WalletEntries(page, page.size() == limit ? page.get(limit - 1).seq() : null);
   }
 
-  private static WalletEntries page(List<WalletEntryRow> page, int limit) {
-    return new WalletEntries(page, page.size() == limit ? page.get(limit - 1).seq() : null);
+  /**
+   * A page of the entries of some days. Entries are numbered in the order of their times, so some
+   * twenty reads of one row find the first and the last one, no matter how many the wallet has.
+   *
+   * @param last included, too
+   * @param after next of the page before; null for the first page
+   */
+  WalletStatement statement(long userId, LocalDate first, LocalDate last, @Nullable Long after) {
+    if (last.isBefore(first)) {
+      throw ProblemException.invalid("to", "to must not be before from.");
+    }
+    long end = latestBefore(last.plusDays(1), userId);
+    long start = after == null ? latestBefore(first, userId) : after;
+    long pageEnd = Math.max(start, Math.min(end, start + PAGE));
+    List<WalletEntryRow> entries =
+        new ArrayList<>(
+            WalletTable.before(jdbc, userId, pageEnd + 1, Math.toIntExact(pageEnd - start)));
+    Collections.reverse(entries);
+    long opening =
+        latestUpTo(userId, start).stream().mapToLong(WalletEntryRow::balanceAfterCents).sum();
+    return new WalletStatement(opening, entries, pageEnd < end ? pageEnd : null);
+  }
+
+  /** Number of the last entry made before a day begins; 0 when there is none. */
+  private long latestBefore(LocalDate day, long userId) {
+    Instant begin = day.atStartOfDay(ZoneOffset.UTC).toInstant();
+    return last(
+        wallet(userId).seq(),
+        seq ->
+            latestUpTo(userId, seq).stream().allMatch(entry -> entry.createdAt().isBefore(begin)));
+  }
+
+  /** One entry; empty before the first. */
+  private List<WalletEntryRow> latestUpTo(long userId, long seq) {
+    return WalletTable.before(jdbc, userId, seq + 1, 1);
+  }
+
+  /**
+   * The last number, 1..most, for which this is true; it is true up to there. 0 if it is for none.
+   */
+  static long last(long most, LongPredicate isTrue) {
+    long low = 0;
+    long high = most;
+    while (low < high) {
+      long middle = high - (high - low) / 2;
+      if (isTrue.test(middle)) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
   }
 
   WalletBalance setState(long userId, WalletState state) {
@@ -107,6 +168,8 @@ class WalletAccounts {
   }
 
   /**
+   * The charge; its user never changes.
+   *
    * @throws ProblemException 404 UNKNOWN_CHARGE, also when it was closed before it was made
    */
   ChargeRow charge(long chargeId) {

@@ -25,15 +25,7 @@ import org.springframework.stereotype.Component;
  */
 @Component
 @ConditionalOnProperty(name = "seckill.payment.provider", havingValue = "wallet")
-class WalletPayments implements ChargesInTransaction {
-
-  private final Wallets wallets;
-  private final WalletAccounts accounts;
-
-  WalletPayments(Wallets wallets, WalletAccounts accounts) {
-    this.wallets = wallets;
-    this.accounts = accounts;
-  }
+record WalletPayments(Wallets wallets, WalletAccounts accounts) implements ChargesInTransaction {
 
   /**
    * @throws IllegalStateException always: it does not name the payer

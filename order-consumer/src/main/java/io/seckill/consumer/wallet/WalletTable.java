@@ -7,7 +7,7 @@ import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.consumer.wallet.WalletBatch.EntryKey;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
 import io.seckill.support.contract.WalletBalance.WalletState;
-import io.seckill.support.contract.WalletEntryRow;
+import io.seckill.support.contract.WalletEntries.WalletEntryRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import java.sql.ResultSet;

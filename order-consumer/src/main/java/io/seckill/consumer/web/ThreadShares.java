@@ -39,7 +39,7 @@ class ThreadShares extends OncePerRequestFilter {
   }
 
   /**
-   * The kinds, with the 32nds of all threads that they may take. A gateway has at most 32
+   * The kinds, with the 32nds of all threads that they may take. A gateway has at most 34
    * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
    * these two, of 512, are as many as the connections of twelve gateways.
    */

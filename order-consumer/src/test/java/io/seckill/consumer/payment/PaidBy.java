@@ -5,7 +5,10 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
+import java.util.List;
 
 /** Payments of a service that is started already, by another provider than its own. */
 public final class PaidBy {
@@ -27,7 +30,12 @@ public final class PaidBy {
 
   /** As when the shopper pays. */
   public OrderRow pay(OrderId order, long user) {
-    return payments.pay(order, user);
+    return payments.pay(new OrderPayment(order, user));
+  }
+
+  /** As when a gateway sends several payments. */
+  public List<PaymentOutcome> pay(List<OrderPayment> list) {
+    return payments.pay(list);
   }
 
   /** Expires the orders that are due, as the sweep does. */

@@ -14,12 +14,14 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,6 +44,7 @@ class PaymentBatchesIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
   private static final long USER = 7;
+  private static final String PAYMENTS = "/internal/v1/orders/payments";
 
   @AutoClose
   private static final TestConsumer consumer =
@@ -128,14 +131,27 @@ class PaymentBatchesIT {
     OrderId mine = confirmed();
     OrderId other = confirmed();
 
-    Map<Payments.Attempt, Optional<OrderRow>> begun =
-        payments.begin(
-            Set.of(new Payments.Attempt(mine, USER), new Payments.Attempt(other, USER + 1)));
+    Map<OrderPayment, Optional<OrderRow>> begun =
+        payments.begin(Set.of(new OrderPayment(mine, USER), new OrderPayment(other, USER + 1)));
 
-    assertThat(begun.get(new Payments.Attempt(mine, USER))).isPresent();
-    assertThat(begun.get(new Payments.Attempt(other, USER + 1))).isEmpty();
+    assertThat(begun.get(new OrderPayment(mine, USER))).isPresent();
+    assertThat(begun.get(new OrderPayment(other, USER + 1))).isEmpty();
     assertThat(payment(mine)).isEqualTo("STARTED");
     assertThat(payment(other)).isEqualTo("NONE");
+  }
+
+  /** It may wait: the others of the list would wait with it. */
+  @Test
+  void aListLeavesOutWhatAnInstalledProviderIsAskedFor() {
+    OrderId mine = confirmed();
+
+    Answer answer = consumer.api().post(PAYMENTS, list(1, mine));
+
+    assertThat(answer.body().at("/outcomes/0/orderId").stringValue()).isEqualTo(mine.toString());
+    assertThat(answer.body().at("/outcomes/0/alone").booleanValue()).isTrue();
+    assertThat(consumer.api().post(PAYMENTS, list(65, mine)).field()).isEqualTo("payments");
+    assertThat(payment(mine)).isEqualTo("NONE");
+    assertThat(provider.charged).doesNotContain(mine);
   }
 
   @Test
@@ -157,8 +173,7 @@ class PaymentBatchesIT {
   @Test
   void aBatchThatMySqlLosesHalfwayChangesNothingAndMayBeRepeated() throws Exception {
     List<OrderId> ids = List.of(confirmed(), confirmed());
-    payments.begin(
-        Set.of(new Payments.Attempt(ids.get(0), USER), new Payments.Attempt(ids.get(1), USER)));
+    payments.begin(Set.of(new OrderPayment(ids.get(0), USER), new OrderPayment(ids.get(1), USER)));
     Set<Outcome> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
     try (RowLock held = lock("payment", ids.get(1))) {
       Future<?> lost = shoppers.submit(() -> payments.settle(batch));
@@ -173,6 +188,13 @@ class PaymentBatchesIT {
     assertThat(payments.settle(batch)).hasSize(2);
     assertThat(ids).extracting(orders::status).containsOnly("PAID");
     assertThat(ids).extracting(PaymentBatchesIT::payment).containsOnly("CHARGED");
+  }
+
+  private static String list(int times, OrderId id) {
+    return "{\"payments\":[%s]}"
+        .formatted(
+            String.join(
+                ",", Collections.nCopies(times, "{\"orderId\":\"" + id + "\",\"userId\":7}")));
   }
 
   private OrderId confirmed() {

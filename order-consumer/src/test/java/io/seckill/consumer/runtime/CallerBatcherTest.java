@@ -66,6 +66,35 @@ class CallerBatcherTest {
   }
 
   @Test
+  void aListIsExecutedInOneBatchAndMayLackAnswers() throws Exception {
+    CallerBatcher<Integer, String> batcher =
+        new CallerBatcher<>(
+            CAPACITY,
+            requests -> {
+              Map<Integer, String> answers = execute(requests);
+              if (requests.contains(BAD)) {
+                throw new DataIntegrityViolationException(
+                    "bad", new SQLIntegrityConstraintViolationException("bad", "23000", 1048));
+              }
+              answers.remove(3);
+              return answers;
+            });
+    List<Future<String>> answers = duringTheFirst(batcher, List.of(1));
+    Future<Map<Integer, String>> list =
+        callers.submit(() -> batcher.submitAll(List.of(2, 3, 2, 1)));
+    eventually().until(() -> batcher.depth() == CAPACITY);
+    assertThatThrownBy(() -> batcher.submitAll(List.of(9))).hasMessageStartingWith("BUSY");
+
+    firstMayEnd.complete(null);
+
+    assertThat(valuesOf(answers)).containsExactly("-1", "1");
+    assertThat(Bounded.get(list)).containsOnlyKeys(1, 2).containsEntry(2, "2");
+    assertThat(batches).containsExactly(Set.of(FIRST), Set.of(1, 2, 3));
+    assertThat(batcher.submitAll(List.of(1, BAD))).isEmpty();
+    assertThat(batches).hasSize(3);
+  }
+
+  @Test
   void aFullQueueRefusesAtOnceAndForgetsNobody() throws Exception {
     CallerBatcher<Integer, String> batcher = new CallerBatcher<>(CAPACITY, this::execute);
     List<Integer> full = IntStream.range(100, 100 + CAPACITY).boxed().toList();

@@ -11,14 +11,21 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -106,6 +113,48 @@ class WalletPaidOrdersIT {
 
   private static String differences() {
     return consumer.bean(WalletCheck.class).checkWhole().detail().toString();
+  }
+
+  /** Two gateways send the same payments, and both again: an answer may have been lost. */
+  @Test
+  void aListPaysForEachOrderOnceNoMatterWhatTheOthersAre() throws Exception {
+    open(400);
+    OrderId good = orders.confirmed(sku, payer, 1);
+    OrderId ended = orders.confirmed(sku, payer, 1);
+    OrderId tooDear = orders.confirmed(sku, payer, 200);
+    OrderId strangers = orders.confirmed(sku, payer + 1, 1);
+    OrderId held = orders.confirmed(sku, payer, 1);
+    consumer.api().cancel(ended, payer);
+    List<OrderPayment> list =
+        Stream.of(good, ended, tooDear, strangers, good, new OrderId(4711), held)
+            .map(order -> new OrderPayment(order, payer))
+            .toList();
+    List<String> first = new CopyOnWriteArrayList<>();
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM orders WHERE order_id = " + held.value() + " FOR UPDATE")) {
+      Races.race(Collections.nCopies(2, () -> first.add(results(list))));
+      assertThat(results(list.subList(6, 7))).isEqualTo("alone");
+      lock.release();
+    }
+
+    String results = "PAID, NOT_PAYABLE, PAYMENT_DECLINED, UNKNOWN_ORDER, PAID, UNKNOWN_ORDER, %s";
+    assertThat(first).containsExactly(results.formatted("alone"), results.formatted("alone"));
+    assertThat(results(list)).isEqualTo(results.formatted("PAID"));
+    assertThat(balance()).isEqualTo(1_000_000 - 2 * 9_900);
+  }
+
+  private static String results(List<OrderPayment> list) {
+    return paidBy.pay(list).stream()
+        .map(WalletPaidOrdersIT::result)
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String result(PaymentOutcome outcome) {
+    try {
+      return outcome.alone() ? "alone" : outcome.paid().status().name();
+    } catch (ProblemException e) {
+      return e.problem().code().name();
+    }
   }
 
   /** Whichever comes first, money and order agree. */

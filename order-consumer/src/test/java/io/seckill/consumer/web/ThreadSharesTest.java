@@ -30,6 +30,7 @@ class ThreadSharesTest {
   @CsvSource({
     "/internal/v1/orders/4711/payment, ORDERS",
     "/internal/v1/orders/4711/cancel, ORDERS",
+    "/internal/v1/orders/payments, ORDERS",
     "/internal/v1/purchases, PURCHASES",
     "/internal/v1/wallet/operations, WALLETS",
     "/internal/v1/payments/callback, CALLBACKS",

@@ -23,4 +23,12 @@ public record WalletOperations(List<WalletOperation> operations) {
       throw ProblemException.invalid("requestId", "requestId must match [A-Za-z0-9_-]{8,64}.");
     }
   }
+
+  /** The outcomes, in the order of the operations. */
+  public record WalletOutcomes(List<WalletOutcome> outcomes) {
+
+    public WalletOutcomes {
+      outcomes = List.copyOf(outcomes);
+    }
+  }
 }

@@ -2,6 +2,7 @@ package io.seckill.support.contract;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -12,26 +13,49 @@ import io.seckill.common.sale.FallbackMode;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.Heartbeat.RedisView;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
+import io.seckill.support.contract.OrderPayments.PaymentOutcomes;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletBalance.WalletStateRequest;
+import io.seckill.support.contract.WalletEntries.WalletEntryRow;
+import io.seckill.support.contract.WalletOperations.WalletOutcomes;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.support.web.StrictJson;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both sides of the internal port read what the other one writes. */
 class ContractTest {
 
   private static final OrderMessage ORDER = order(null);
   private static final Instant TIME = Instant.parse("2026-11-21T10:00:00.123Z");
+  private static final OrderPayment PAYMENT = new OrderPayment(ORDER.orderId(), 7);
+  private static final OrderRow ROW =
+      new OrderRow(
+          ORDER.orderId(),
+          7,
+          1_001,
+          2,
+          9_900,
+          "key-00000001",
+          OrderStatus.REJECTED,
+          RejectReason.SOLD_OUT,
+          TIME,
+          TIME,
+          TIME);
 
   static Stream<Record> records() {
     return Stream.of(
@@ -62,18 +86,12 @@ class ContractTest {
         new Decisions(
             List.of(
                 StrongDecision.confirmed(ORDER.orderId()), StrongDecision.of(Outcome.SOLD_OUT))),
-        new OrderRow(
-            ORDER.orderId(),
-            7,
-            1_001,
-            2,
-            9_900,
-            "key-00000001",
-            OrderStatus.REJECTED,
-            RejectReason.SOLD_OUT,
-            TIME,
-            TIME,
-            TIME));
+        new OrderPayments(List.of(PAYMENT)),
+        new PaymentOutcomes(
+            List.of(
+                new PaymentOutcome(ORDER.orderId(), ROW, false),
+                new PaymentOutcome(ORDER.orderId(), null, true))),
+        ROW);
   }
 
   @ParameterizedTest
@@ -82,6 +100,58 @@ class ContractTest {
     byte[] json = StrictJson.MAPPER.writeValueAsBytes(written);
 
     assertThat(StrictJson.read(json, written.getClass())).isEqualTo(written);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{'payments':[]}",
+        "{'payments':[null]}",
+        "{'payments':[{'userId':7}]}",
+        "{'payments':[{'orderId':'7'}]}",
+        "{'payments':[{'orderId':7,'userId':7}]}",
+        "{'payments':[{'orderId':'-7','userId':7}]}",
+        "{'payments':[{'orderId':'7','userId':0}]}",
+        "{'payments':[{'orderId':'7','userId':'7'}]}",
+        "{'payments':[{'orderId':'7','userId':7},{}]}",
+      })
+  void aListWithAPaymentThatIsNoneIsRefused(String body) {
+    assertThatThrownBy(
+            () -> StrictJson.read(body.replace('\'', '"').getBytes(UTF_8), OrderPayments.class))
+        .hasMessageStartingWith("INVALID_REQUEST");
+  }
+
+  @Test
+  void aListHasABound() {
+    List<OrderPayment> most = Collections.nCopies(OrderPayments.MAX_PAYMENTS, PAYMENT);
+    List<OrderPayment> more = Collections.nCopies(OrderPayments.MAX_PAYMENTS + 1, PAYMENT);
+
+    assertThat(new OrderPayments(most).payments()).hasSize(64);
+    assertThatThrownBy(() -> new OrderPayments(more)).hasMessageContaining("1 to 64");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PAID, PAID",
+    "CONFIRMED, PAYMENT_DECLINED: The payment was declined.",
+    "EXPIRED, NOT_PAYABLE: An order that is EXPIRED cannot be paid.",
+    "CANCELLED, NOT_PAYABLE: An order that is CANCELLED cannot be paid.",
+    "REJECTED, NOT_PAYABLE: An order that is REJECTED cannot be paid.",
+    ", UNKNOWN_ORDER: There is no such order",
+  })
+  void theStatusOfAnOrderSaysWhatBecameOfItsPayment(@Nullable OrderStatus status, String result) {
+    OrderRow row =
+        status == null
+            ? null
+            : new OrderRow(ROW.orderId(), 7, 1, 1, 1, "key", status, null, TIME, TIME, TIME);
+    PaymentOutcome outcome = new PaymentOutcome(ROW.orderId(), row, false);
+
+    if (status == OrderStatus.PAID) {
+      assertThat(outcome.paid()).isEqualTo(row);
+    } else {
+      assertThatThrownBy(outcome::paid).hasMessage(result);
+    }
   }
 
   @Test

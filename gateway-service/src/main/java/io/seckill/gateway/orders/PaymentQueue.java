@@ -1,0 +1,128 @@
+package io.seckill.gateway.orders;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.order.OrderId;
+import io.seckill.gateway.backends.ConsumerClient;
+import io.seckill.gateway.batching.BatchCall;
+import io.seckill.gateway.batching.PendingRequest;
+import io.seckill.gateway.batching.RequestBatcher;
+import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sends payments to order-consumer: one at once, those that arrive during a call together in the
+ * next one. Thread-safe.
+ */
+@Component
+final class PaymentQueue implements DisposableBean {
+
+  private final Function<OrderPayment, Mono<OrderRow>> alone;
+  private final RequestBatcher<Payment> queue;
+
+  @Autowired
+  PaymentQueue(
+      ConsumerClient consumer,
+      @Qualifier("paymentBounds") RequestBatcherProperties bounds,
+      MeterRegistry meters) {
+    this(
+        consumer::pay,
+        payment -> consumer.onOrder(payment.orderId(), "payment", payment.userId()),
+        bounds);
+    queue.registerDepth(meters);
+  }
+
+  /**
+   * @param together pays for orders, blocks
+   * @param alone pays for one order that must not be in a list
+   */
+  PaymentQueue(
+      Function<OrderPayments, List<PaymentOutcome>> together,
+      Function<OrderPayment, Mono<OrderRow>> alone,
+      RequestBatcherProperties bounds) {
+    this.alone = alone;
+    this.queue =
+        new RequestBatcher<>(
+            "payment",
+            bounds,
+            false,
+            new BatchCall<>("payments", batch -> outcomes(together, batch), Payment::answer));
+  }
+
+  /** A payment that waits; its result is null when it must be sent alone. */
+  private static final class Payment extends PendingRequest {
+    private final OrderPayment payment;
+    private final CompletableFuture<OrderRow> result = new CompletableFuture<>();
+
+    Payment(OrderPayment payment) {
+      this.payment = payment;
+    }
+
+    boolean isOf(PaymentOutcome outcome) {
+      OrderRow order = outcome.order();
+      return outcome.orderId().equals(payment.orderId())
+          && (order == null || order.userId() == payment.userId());
+    }
+
+    void answer(PaymentOutcome outcome) {
+      try {
+        result.complete(outcome.alone() ? null : outcome.paid());
+      } catch (ProblemException e) {
+        result.completeExceptionally(e);
+      }
+    }
+
+    @Override
+    public void fail(Failure failure) {
+      if (!result.isDone()) {
+        result.completeExceptionally(
+            failure == Failure.NOT_SENT
+                ? ProblemException.of(ProblemCode.BUSY)
+                : ConsumerClient.unavailable());
+      }
+    }
+  }
+
+  /**
+   * Pays for an order.
+   *
+   * @return the order, PAID; or 404, 409, 503 BUSY when nothing was done, or 503
+   *     DATABASE_UNAVAILABLE when it may have been paid
+   */
+  Mono<OrderRow> pay(OrderId id, long userId) {
+    Payment mine = new Payment(new OrderPayment(id, userId));
+    if (!queue.offer(mine)) {
+      mine.fail(PendingRequest.Failure.NOT_SENT);
+    }
+    return Mono.fromFuture(mine.result).switchIfEmpty(Mono.defer(() -> alone.apply(mine.payment)));
+  }
+
+  private static List<PaymentOutcome> outcomes(
+      Function<OrderPayments, List<PaymentOutcome>> together, List<Payment> batch) {
+    List<PaymentOutcome> outcomes =
+        together.apply(new OrderPayments(batch.stream().map(one -> one.payment).toList()));
+    for (int i = 0; i < Math.min(batch.size(), outcomes.size()); i++) {
+      if (!batch.get(i).isOf(outcomes.get(i))) {
+        throw new IllegalArgumentException("an outcome of another payment");
+      }
+    }
+    return outcomes;
+  }
+
+  @Override
+  public void destroy() {
+    queue.close();
+  }
+}

@@ -1,0 +1,216 @@
+package io.seckill.gateway.orders;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
+import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.support.contract.OrderPayments;
+import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.OrderPayments.PaymentOutcome;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Payments that share a call do not share their result. */
+class PaymentQueueTest {
+
+  private static final long USER = 7;
+  private static final long FIRST = 1;
+  private static final int CAPACITY = 100;
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final String UNKNOWN = "DATABASE_UNAVAILABLE";
+
+  /** What order-consumer has, by id. */
+  private final Map<Long, OrderStatus> stored = new ConcurrentHashMap<>();
+
+  private final List<List<OrderPayment>> calls = new CopyOnWriteArrayList<>();
+  private final List<OrderPayment> alone = new CopyOnWriteArrayList<>();
+  private final CountDownLatch firstMayEnd = new CountDownLatch(1);
+  private volatile UnaryOperator<List<PaymentOutcome>> spoiled = UnaryOperator.identity();
+  private PaymentQueue queue = queue(LONG);
+
+  @AfterEach
+  void stop() {
+    firstMayEnd.countDown();
+    queue.destroy();
+  }
+
+  @Test
+  void sendsTheFirstAtOnceAndTheRestTogether() {
+    List<CompletableFuture<String>> paid = payDuringTheFirst(LongStream.range(10, 100).toArray());
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsOnly("PAID");
+    assertThat(calls).extracting(List::size).containsExactly(1, OrderPayments.MAX_PAYMENTS, 26);
+  }
+
+  /** A shopper who sends one twice, one of another user, one that cannot be paid, a stranger's. */
+  @Test
+  void eachPaymentOfAListHasItsOwnResult() {
+    stored.put(11L, OrderStatus.EXPIRED);
+    stored.put(12L, OrderStatus.CONFIRMED); // its charge is declined
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11, 12, 10, 13);
+    paid.add(pay(10, USER + 1));
+    paid.add(pay(14, USER));
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid))
+        .containsExactly(
+            "PAID",
+            "PAID",
+            "NOT_PAYABLE",
+            "PAYMENT_DECLINED",
+            "PAID",
+            "PAID",
+            "UNKNOWN_ORDER",
+            "PAID");
+    assertThat(calls).hasSize(2);
+  }
+
+  @Test
+  void anOutcomeOfAnotherPaymentIsNobodys() {
+    stored.put(11L, OrderStatus.EXPIRED);
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11);
+    spoiled =
+        outcomes -> {
+          List<PaymentOutcome> turned = new ArrayList<>(outcomes);
+          Collections.reverse(turned);
+          return turned;
+        };
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsExactly("PAID", UNKNOWN, UNKNOWN);
+  }
+
+  @Test
+  void aListThatIsNotAnsweredAsAWholeIsUnknownAndMayBeRepeated() {
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11, 12);
+    spoiled = outcomes -> outcomes.subList(0, 2);
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsExactly("PAID", UNKNOWN, UNKNOWN, UNKNOWN);
+    spoiled =
+        outcomes -> {
+          throw new IllegalStateException("order-consumer was killed");
+        };
+    assertThat(texts(List.of(pay(10, USER)))).containsExactly(UNKNOWN);
+    spoiled = UnaryOperator.identity();
+    assertThat(texts(List.of(pay(10, USER), pay(11, USER)))).containsExactly("PAID", "PAID");
+    assertThat(alone).isEmpty();
+  }
+
+  @Test
+  void onePaymentThatMustWaitIsSentAloneAndTheOthersAreAnswered() {
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11, 12);
+    spoiled =
+        outcomes ->
+            outcomes.stream().map(one -> one.orderId().value() == 11 ? waits(one) : one).toList();
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsExactly("PAID", "PAID", "alone", "PAID");
+    assertThat(alone).containsExactly(new OrderPayment(new OrderId(11), USER));
+  }
+
+  @Test
+  void oneTooManyIsRefusedAtOnceAndNotSent() {
+    List<CompletableFuture<String>> paid =
+        payDuringTheFirst(LongStream.range(10, 10 + CAPACITY).toArray());
+
+    assertThat(Bounded.get(pay(9, USER))).isEqualTo("BUSY");
+
+    firstMayEnd.countDown();
+    assertThat(texts(paid)).containsOnly("PAID");
+    assertThat(calls.stream().flatMap(List::stream))
+        .doesNotContain(new OrderPayment(new OrderId(9), USER));
+  }
+
+  @Test
+  void aSilentOrderConsumerKeepsNobodyWaiting() {
+    queue.destroy();
+    queue = queue(Duration.ofMillis(50));
+
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11);
+
+    assertThat(texts(paid)).containsExactly(UNKNOWN, "BUSY", "BUSY");
+  }
+
+  private PaymentQueue queue(Duration patience) {
+    return new PaymentQueue(
+        this::answer,
+        payment -> {
+          alone.add(payment);
+          return Mono.error(new IllegalStateException("alone"));
+        },
+        new RequestBatcherProperties(
+            1, 1, OrderPayments.MAX_PAYMENTS, CAPACITY, patience, patience));
+  }
+
+  private List<PaymentOutcome> answer(OrderPayments body) {
+    calls.add(body.payments());
+    if (body.payments().get(0).orderId().value() == FIRST) {
+      Bounded.await(firstMayEnd);
+      return body.payments().stream().map(this::outcome).toList();
+    }
+    return spoiled.apply(body.payments().stream().map(this::outcome).toList());
+  }
+
+  private PaymentOutcome outcome(OrderPayment payment) {
+    OrderId id = payment.orderId();
+    return new PaymentOutcome(id, payment.userId() == USER ? row(id) : null, false);
+  }
+
+  private static PaymentOutcome waits(PaymentOutcome outcome) {
+    return new PaymentOutcome(outcome.orderId(), null, true);
+  }
+
+  private OrderRow row(OrderId id) {
+    Instant now = Instant.EPOCH;
+    OrderStatus status = stored.getOrDefault(id.value(), OrderStatus.PAID);
+    return new OrderRow(id, USER, 1, 1, 1, "key-00000001", status, null, now, now, now);
+  }
+
+  /** Pays for the first order, and for these while that call is under way. */
+  private List<CompletableFuture<String>> payDuringTheFirst(long... ids) {
+    List<CompletableFuture<String>> paid = new ArrayList<>();
+    paid.add(pay(FIRST, USER));
+    eventually().until(() -> !calls.isEmpty());
+    LongStream.of(ids).forEach(id -> paid.add(pay(id, USER)));
+    return paid;
+  }
+
+  /** The status of the order afterwards, or the code of the problem. */
+  private CompletableFuture<String> pay(long id, long user) {
+    return queue
+        .pay(new OrderId(id), user)
+        .map(order -> order.status().name())
+        .onErrorResume(ProblemException.class, e -> Mono.just(e.problem().code().name()))
+        .onErrorResume(IllegalStateException.class, e -> Mono.just(e.getMessage()))
+        .toFuture();
+  }
+
+  private static List<String> texts(List<CompletableFuture<String>> paid) {
+    return paid.stream().map(Bounded::get).toList();
+  }
+}
