@@ -2,6 +2,7 @@ package io.seckill.gateway.ops;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
@@ -96,7 +97,7 @@ final class BackendHealth {
 
   private Component askRedis() {
     List<Integer> unavailable = List.of();
-    if (RedisBreaker.areApart(redis)) {
+    if (RedisClients.areApart(redis)) {
       unavailable = askAnyPartition();
     } else {
       redis.ping();
