@@ -20,19 +20,11 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Reads servers and progress of sales from Redis. */
-final class RedisInspection {
+record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
 
   private static final Logger log = LoggerFactory.getLogger(RedisInspection.class);
   private static final LuaScript SCRIPT = LuaScript.from(RedisInspection.class, "inspect.lua");
   private static final int FIELDS = 3;
-
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
-
-  RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
-    this.redis = redis;
-    this.breaker = breaker;
-  }
 
   /**
    * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not
@@ -68,9 +60,8 @@ final class RedisInspection {
   }
 
   /**
-   * In one round trip, where one server has all partitions and answers.
-   *
-   * @return false when nothing was added to the view
+   * In one round trip, where one server has all partitions and answers. Returns false when nothing
+   * was added to the view.
    */
   private boolean inspectTogether(Map<Integer, List<Sale>> byPartition, View view) {
     if (RedisClients.areApart(redis) || !breaker.isClosed(0)) {
