@@ -6,11 +6,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -70,6 +72,27 @@ public final class LuaScript {
       // EVAL loads it too; a flush could come between SCRIPT LOAD and a second EVALSHA.
       return redis.eval(body, keys, args);
     }
+  }
+
+  /**
+   * Calls the script once for each list of keys, in one round trip.
+   *
+   * @param args as many as there are keys
+   * @return the replies, as {@link #call} returns them
+   * @throws redis.clients.jedis.exceptions.JedisException when a call failed; others may have run
+   */
+  public List<Object> callEach(
+      UnifiedJedis redis, List<List<String>> keys, List<List<String>> args) {
+    List<Response<Object>> replies = new ArrayList<>(keys.size());
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      for (int i = 0; i < keys.size(); i++) {
+        replies.add(queue(pipeline, keys.get(i), args.get(i)));
+      }
+      pipeline.sync();
+    }
+    return IntStream.range(0, keys.size())
+        .mapToObj(i -> answer(replies.get(i), redis, keys.get(i), args.get(i)))
+        .toList();
   }
 
   /** Queues the call in a pipeline; read its answer with {@link #answer}, never with get(). */

@@ -69,6 +69,11 @@ public final class RedisClients {
     };
   }
 
+  /** Whether partitions may be on different servers, and one may be unavailable alone. */
+  public static boolean areApart(UnifiedJedis redis) {
+    return redis instanceof RedisClusterClient;
+  }
+
   /** {@link #open} in sentinel mode. */
   static RedisSentinelClient openForAnyMaster(
       RedisSettings settings, String clientName, Duration silence) {

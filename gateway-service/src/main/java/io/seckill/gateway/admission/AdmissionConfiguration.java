@@ -4,6 +4,7 @@ import static io.seckill.common.settings.SettingChecks.check;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -96,7 +97,7 @@ class AdmissionConfiguration {
         new RequestBatcher<>(
             "admit",
             settings.batching(),
-            RedisBreaker.areApart(redis),
+            RedisClients.areApart(redis),
             purchases -> {
               metrics.sent(purchases.size());
               call.execute(purchases);

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.CallWindow.Counts;
 import java.time.Duration;
@@ -22,7 +23,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -84,7 +84,7 @@ public final class RedisBreaker {
   }
 
   RedisBreaker(UnifiedJedis redis, Duration socketTimeout, MeterRegistry meters) {
-    this(redis, areApart(redis), socketTimeout, meters, System::nanoTime);
+    this(redis, RedisClients.areApart(redis), socketTimeout, meters, System::nanoTime);
   }
 
   /**
@@ -133,11 +133,6 @@ public final class RedisBreaker {
 
   private Counts ofAll() {
     return breakers.stream().map(PartitionBreaker::counts).reduce(Counts.NONE, Counts::plus);
-  }
-
-  /** Whether partitions may be on different servers, and one may be unavailable alone. */
-  public static boolean areApart(UnifiedJedis redis) {
-    return redis instanceof RedisClusterClient;
   }
 
   private PartitionBreaker breaker(int partition) {

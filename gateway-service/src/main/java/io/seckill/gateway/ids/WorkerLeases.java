@@ -28,11 +28,13 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
   /** Outlasts short outages of Redis; the numbers of a dead gateway are free again this soon. */
   public static final Duration DURATION = Duration.ofSeconds(10);
 
-  private static final Duration TICK = Duration.ofMillis(50);
+  /** Between two looks while Redis has not confirmed every lease. */
+  static final Duration TICK = Duration.ofMillis(50);
 
   private final List<WorkerLease> leases;
   private final long renewNanos;
   private final long[] renewedNanos = new long[Partition.COUNT];
+  private final boolean[] confirmed = new boolean[Partition.COUNT];
   private final RepeatingTask renewing;
   private volatile int gateways = 1;
 
@@ -52,7 +54,7 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
             .toList();
     this.renewNanos = duration.toNanos() / 4;
     Arrays.fill(renewedNanos, System.nanoTime() - renewNanos);
-    this.renewing = new RepeatingTask("worker-lease", TICK, this::renewDue);
+    this.renewing = new RepeatingTask("worker-lease", this::untilDue, this::renewDue);
   }
 
   /** Returns a new order id; null while this gateway holds no worker number of the partition. */
@@ -79,13 +81,23 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
     for (int p = 0; p < Partition.COUNT; p++) {
       if (of(p).worker() < 0 || System.nanoTime() - renewedNanos[p] >= renewNanos) {
         renewedNanos[p] = System.nanoTime();
-        of(p).renew();
+        confirmed[p] = of(p).renew();
       }
     }
     int counted = of(WorkerLease.COUNTING).gateways();
     if (counted > 0) {
       gateways = counted;
     }
+  }
+
+  /** Until the next renewal; a lease that is not confirmed may end before. For one thread. */
+  Duration untilDue() {
+    long now = System.nanoTime();
+    long left = renewNanos;
+    for (int p = 0; p < Partition.COUNT; p++) {
+      left = Math.min(left, confirmed[p] ? renewedNanos[p] + renewNanos - now : 0);
+    }
+    return Duration.ofNanos(Math.max(TICK.toNanos(), left));
   }
 
   /** Ends the renewals and returns every number permanently. */

@@ -2,6 +2,7 @@ package io.seckill.gateway.ops;
 
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
@@ -76,7 +77,7 @@ record BackendHealth(
 
   private Component askRedis() {
     List<Integer> unavailable = List.of();
-    if (RedisBreaker.areApart(jedis)) {
+    if (RedisClients.areApart(jedis)) {
       unavailable = askAnyPartition();
     } else {
       jedis.ping();

@@ -2,6 +2,7 @@ package io.seckill.gateway.orders;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
@@ -66,7 +67,7 @@ final class RedisOrders implements DisposableBean {
             "status",
             new RequestBatcherProperties(
                 threads, 1, MAX_BATCH, queueCapacity, answerWithin, answerWithin),
-            RedisBreaker.areApart(redis),
+            RedisClients.areApart(redis),
             this::execute);
   }
 

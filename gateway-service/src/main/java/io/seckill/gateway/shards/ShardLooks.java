@@ -2,6 +2,7 @@ package io.seckill.gateway.shards;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
@@ -50,7 +51,7 @@ final class ShardLooks implements DisposableBean {
         new RequestBatcher<>(
             "shards",
             new RequestBatcherProperties(THREADS, 1, MOST_AT_ONCE, MOST_WAITING, WITHIN, WITHIN),
-            RedisBreaker.areApart(redis),
+            RedisClients.areApart(redis),
             this::execute);
   }
 

@@ -40,7 +40,9 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class SaleWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
-  private static final Duration TICK = Duration.ofMillis(50);
+
+  /** Between two comparisons while a server waits to be verified or does not answer. */
+  static final Duration TICK = Duration.ofMillis(50);
 
   private final RedisInspection redis;
   private final StoredSales database;
@@ -82,7 +84,7 @@ public final class SaleWatch implements AutoCloseable {
     this.leases = leases;
     this.intervalNanos = interval.toNanos();
     this.comparedNanos = System.nanoTime() - intervalNanos;
-    this.watching = new RepeatingTask("sale-watch", TICK, this::tick);
+    this.watching = new RepeatingTask("sale-watch", this::pause, this::tick);
   }
 
   /**
@@ -93,13 +95,9 @@ public final class SaleWatch implements AutoCloseable {
     watching.runSoon();
   }
 
-  /**
-   * While MySQL is unavailable, or a server is refused, every comparison waits for its interval.
-   */
   private void tick() {
     try {
-      boolean due = System.nanoTime() - comparedNanos >= intervalNanos;
-      if (due || !(mysqlUnavailable || refused || servers.allVerified())) {
+      if (!rests() || untilDue() <= 0) {
         compare();
       }
     } catch (JedisException | CallNotPermittedException e) {
@@ -112,6 +110,22 @@ public final class SaleWatch implements AutoCloseable {
       mysqlUnavailable = true;
       comparedNanos = System.nanoTime();
     }
+  }
+
+  /**
+   * Whether the next comparison waits for its interval: also while MySQL is unavailable, or a
+   * server is refused.
+   */
+  private boolean rests() {
+    return mysqlUnavailable || refused || servers.allVerified();
+  }
+
+  private long untilDue() {
+    return comparedNanos + intervalNanos - System.nanoTime();
+  }
+
+  Duration pause() {
+    return rests() ? Duration.ofNanos(Math.max(TICK.toNanos(), untilDue())) : TICK;
   }
 
   /** Reads MySQL before Redis: a Redis that has lost nothing then has all that MySQL had. */

@@ -106,18 +106,19 @@ class DeadLetterDrain {
   }
 
   /**
-   * Moves at most one batch. The broker requeues unacked messages when the channel closes.
+   * Moves at most one batch. The broker requeues unacked messages when the channel closes; a
+   * channel that found none is used again.
    *
    * @return true when the batch was full
    * @throws SQLException when MySQL accepts no writes; nothing was fetched from the queue
    */
   private boolean drainBatch() throws IOException, TimeoutException, SQLException {
     try (Channel channel = broker.createConnection().createChannel(false)) {
-      RabbitUtils.setPhysicalCloseRequired(channel, true);
       declareOnce(channel);
       if (channel.messageCount(BrokerTopology.DEAD_QUEUE) == 0) {
         return false;
       }
+      RabbitUtils.setPhysicalCloseRequired(channel, true);
       probe.probe(mysql);
       return moveBatch(channel);
     }

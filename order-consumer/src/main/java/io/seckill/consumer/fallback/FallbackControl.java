@@ -38,6 +38,9 @@ class FallbackControl {
   /** Purchases are refused until the next step. */
   private static final Duration STEPS = Duration.ofMillis(250);
 
+  /** No fallback can begin here; another process may begin one, which this one then shows. */
+  private static final Duration LOOKS_WITHOUT_FALLBACK = Duration.ofSeconds(1);
+
   private final FallbackMode mode;
   private final FallbackTable table;
   private final FallbackSales sales;
@@ -47,6 +50,7 @@ class FallbackControl {
   private final FallbackMeters meters;
   private final AuditLog audit;
   private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
+  private volatile SalePhase last = SalePhase.ENTERING;
   private boolean isPrevented;
 
   FallbackControl(
@@ -70,34 +74,53 @@ class FallbackControl {
 
   @Bean
   Sweeper fallbackControlSweeper() {
-    return new Sweeper("fallback", STEPS, this::tick);
+    return new Sweeper("fallback", this::pause, this::tick);
+  }
+
+  private Duration pause() {
+    return mode.isOn() || !last.redisDecides() ? STEPS : LOOKS_WITHOUT_FALLBACK;
+  }
+
+  /** Whether sales were to return to Redis when this process last read or changed the state. */
+  boolean isReturning() {
+    return last == SalePhase.RETURNING;
   }
 
   /** Takes the next step, if it is time for one. */
   void tick() {
     Overview now = gateways.overview();
+    boolean rests = now.fallback().isIn(SalePhase.REDIS) && !enterByItself(now.gateways());
+    if (!rests) {
+      step(now);
+    }
+    SalePhase state = rests ? SalePhase.REDIS : table.read().state();
+    last = state;
+    meters.show(state, state.redisDecides() ? List.of() : sales.all());
+  }
+
+  private void step(Overview now) {
     switch (now.fallback().state()) {
-      case REDIS -> enterByItself(now.gateways());
+      case REDIS -> {} // until a moment ago
       case ENTERING -> activate(now);
       case MYSQL -> leaveByItself(now);
       case RETURNING -> resumeIfLost(now);
       case STRONG, LOADING, SHARDED ->
           throw new IllegalStateException("a fallback is in no such state");
     }
-    SalePhase state = table.read().state();
-    meters.show(state, state.redisDecides() ? List.of() : sales.all());
   }
 
-  private void enterByItself(Gateways nodes) {
+  /** Returns whether the state may have changed. */
+  private boolean enterByItself(Gateways nodes) {
     if (mode != FallbackMode.AUTOMATIC || !nodes.haveLostRedis()) {
       isPrevented = false;
-      return;
+      return false;
     }
     if (nodes.withoutFallback().isPresent()) {
       logPrevented(nodes.withoutFallback().get());
-    } else {
-      begin(AUTOMATIC, SalePhase.REDIS);
+      return false;
     }
+    begin(AUTOMATIC, SalePhase.REDIS);
+    return true;
   }
 
   private void logPrevented(GatewayNode node) {
@@ -250,14 +273,19 @@ class FallbackControl {
   }
 
   private boolean turnBack() {
-    return transactions.execute(
-        tx -> {
-          boolean decides = table.lock().isIn(SalePhase.MYSQL);
-          if (decides) {
-            table.move(SalePhase.RETURNING);
-          }
-          return decides;
-        });
+    boolean done =
+        transactions.execute(
+            tx -> {
+              boolean decides = table.lock().isIn(SalePhase.MYSQL);
+              if (decides) {
+                table.move(SalePhase.RETURNING);
+              }
+              return decides;
+            });
+    if (done) {
+      last = SalePhase.RETURNING;
+    }
+    return done;
   }
 
   /** Also those sales that have returned already are stopped again: under another term. */

@@ -73,7 +73,7 @@ class FallbackReturn {
   }
 
   void round() {
-    if (!isReturning()) {
+    if (!control.isReturning()) {
       failures.clear();
       return;
     }

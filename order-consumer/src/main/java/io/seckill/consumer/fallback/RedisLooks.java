@@ -38,6 +38,9 @@ class RedisLooks {
 
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
+  /** Only removes silent gateways. */
+  private static final Duration PAUSE_WITHOUT_FALLBACK = Duration.ofSeconds(10);
+
   private final FallbackProperties settings;
   private final FallbackSales sales;
   private final GatewayTable gateways;
@@ -65,7 +68,8 @@ class RedisLooks {
 
   @Bean
   Sweeper fallbackLookSweeper() {
-    return new Sweeper("fallback-look", PAUSE, this::round);
+    Duration pause = settings.fallback().isOn() ? PAUSE : PAUSE_WITHOUT_FALLBACK;
+    return new Sweeper("fallback-look", pause, this::round);
   }
 
   /** Throws JedisException when Redis does not answer: the last look stays. */

@@ -90,7 +90,7 @@ final class IntakeSession implements AutoCloseable {
       delivered.lazySet(delivered.get() + 1);
       if (!inbox.offer(Delivery.of(envelope, properties, body))) {
         log.error("{} sent more than the prefetch allows", queue);
-        open = false; // the writer closes it
+        end(); // the writer closes it
       }
     }
 
@@ -98,12 +98,18 @@ final class IntakeSession implements AutoCloseable {
     @Override
     public void handleCancel(String consumerTag) {
       log.warn("The broker has cancelled the consumer of {}", queue);
-      open = false;
+      end();
     }
   }
 
-  private void ended(ShutdownSignalException cause) {
+  /** The writer does not wait for deliveries any more. */
+  private void end() {
     open = false;
+    inbox.wake();
+  }
+
+  private void ended(ShutdownSignalException cause) {
+    end();
     over.countDown();
     if (!cause.isInitiatedByApplication()) {
       log.warn("The connection to {} has ended: {}", queue, cause.getMessage());
@@ -165,7 +171,7 @@ final class IntakeSession implements AutoCloseable {
     if (open && channel.isOpen()) {
       passAcksOn();
     }
-    open = false;
+    end();
     connection.abort(2_000);
   }
 

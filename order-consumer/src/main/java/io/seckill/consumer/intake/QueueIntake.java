@@ -30,7 +30,9 @@ final class QueueIntake {
   /** Orders in a batch from which the next one waits for more: fewer are stored at once. */
   private static final int BUSY = 8;
 
-  private static final Duration IDLE_POLL = Duration.ofMillis(50);
+  /** A stop, the end of the session and a retry end the wait earlier. */
+  private static final Duration IDLE_POLL = Duration.ofSeconds(1);
+
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
@@ -112,6 +114,10 @@ final class QueueIntake {
   /** Takes no further batch; returns at once. */
   void requestStop() {
     stopRequested.countDown();
+    IntakeSession session = current;
+    if (session != null) {
+      session.inbox().wake();
+    }
   }
 
   /** Waits until the batches already taken are settled and both threads have ended. */

@@ -23,7 +23,9 @@ final class SettlingThread {
 
   private static final int WAITING = 1;
   private static final int UNCONFIRMED = 4;
-  private static final long POLL_MS = 100;
+
+  /** A stop interrupts the wait. */
+  private static final long POLL_S = 10;
 
   private final Settler settler;
   private final IntakeProgress progress;
@@ -103,7 +105,7 @@ final class SettlingThread {
   /** Does not block while batches wait for confirms. */
   private Settler.@Nullable Work next() {
     try {
-      return announced.isEmpty() ? waiting.poll(POLL_MS, TimeUnit.MILLISECONDS) : waiting.poll();
+      return announced.isEmpty() ? waiting.poll(POLL_S, TimeUnit.SECONDS) : waiting.poll();
     } catch (InterruptedException e) {
       return null; // only stop() interrupts, and the loop checks for it
     }

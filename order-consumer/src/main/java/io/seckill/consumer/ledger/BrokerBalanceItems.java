@@ -1,10 +1,12 @@
 package io.seckill.consumer.ledger;
 
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.intake.DeliveriesInHand;
 import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -18,6 +20,7 @@ import org.springframework.amqp.core.AmqpAdmin;
 import org.springframework.amqp.core.QueueInformation;
 import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
+import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.SetParams;
@@ -103,13 +106,23 @@ class BrokerBalanceItems {
     void post() {
       long post = posts.incrementAndGet();
       SetParams life = SetParams.setParams().px(NOTE_LIFE.toMillis());
+      Map<String, String> notes = new HashMap<>();
+      inHand.unacked().forEach((queue, n) -> notes.put(RedisKeys.unacked(queue), n + ":" + post));
       try {
-        inHand
-            .unacked()
-            .forEach(
-                (queue, count) -> redis.set(RedisKeys.unacked(queue), count + ":" + post, life));
+        if (notes.size() > 1 && !RedisClients.areApart(redis)) {
+          setTogether(notes, life);
+        } else {
+          notes.forEach((key, note) -> redis.set(key, note, life));
+        }
       } catch (JedisException e) {
         log.debug("Cannot publish the number of unacked deliveries", e);
+      }
+    }
+
+    private void setTogether(Map<String, String> notes, SetParams life) {
+      try (AbstractPipeline pipeline = redis.pipelined()) {
+        notes.forEach((key, note) -> pipeline.set(key, note, life));
+        pipeline.sync();
       }
     }
 

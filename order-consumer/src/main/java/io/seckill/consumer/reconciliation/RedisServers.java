@@ -3,17 +3,20 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,10 +89,11 @@ class RedisServers {
   void round() {
     Map<Integer, String> proven = proven();
     Map<String, Map<Integer, String>> changed = new TreeMap<>();
+    List<Object> together = together();
     @Nullable JedisException failure = null;
     for (int p = 0; p < Partition.COUNT; p++) {
       try {
-        String now = replicationId(p);
+        String now = together.isEmpty() ? replicationId(p) : (String) together.get(p);
         if (!proven.containsKey(p)) {
           adopt(p, now);
         } else if (!now.equals(proven.get(p))) {
@@ -180,7 +184,21 @@ class RedisServers {
         .update();
   }
 
+  /** The ids of all partitions in one round trip; none where partitions can fail alone. */
+  private List<Object> together() {
+    if (RedisClients.areApart(redis)) {
+      return List.of();
+    }
+    List<List<String>> keys =
+        IntStream.range(0, Partition.COUNT).mapToObj(RedisServers::key).toList();
+    return ID.callEach(redis, keys, Collections.nCopies(Partition.COUNT, List.of()));
+  }
+
+  private static List<String> key(int partition) {
+    return List.of(RedisKeys.outbox(partition));
+  }
+
   private String replicationId(int partition) {
-    return (String) ID.call(redis, List.of(RedisKeys.outbox(partition)), new ArrayList<>());
+    return (String) ID.call(redis, key(partition), List.of());
   }
 }

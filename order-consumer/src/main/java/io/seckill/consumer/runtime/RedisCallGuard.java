@@ -7,6 +7,7 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowT
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.BreakerMeters;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,7 +15,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -32,7 +32,7 @@ public class RedisCallGuard {
 
   @Autowired
   public RedisCallGuard(UnifiedJedis redis, MeterRegistry meters) {
-    this(redis instanceof RedisClusterClient, meters);
+    this(RedisClients.areApart(redis), meters);
   }
 
   /** {@code apart}: partitions may be on different servers. */

@@ -2,6 +2,7 @@ package io.seckill.consumer.runtime;
 
 import io.seckill.support.thread.LoggedRounds;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /**
  * One task that {@link Sweepers} repeats with a pause in between. A failing round is logged and the
@@ -10,19 +11,26 @@ import java.time.Duration;
  */
 public final class Sweeper {
 
-  private final Duration pause;
+  private final Supplier<Duration> pause;
   private final LoggedRounds rounds;
 
   /**
    * @param pause from the end of a round to the start of the next, also before the first
    */
   public Sweeper(String name, Duration pause, Runnable work) {
+    this(name, () -> pause, work);
+  }
+
+  /**
+   * @param pause as it is to be after each round; called on the sweeper's thread
+   */
+  public Sweeper(String name, Supplier<Duration> pause, Runnable work) {
     this.pause = pause;
     this.rounds = new LoggedRounds(name, work);
   }
 
   public Duration pause() {
-    return pause;
+    return pause.get();
   }
 
   void round() {

@@ -1,7 +1,6 @@
 package io.seckill.consumer.runtime;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
@@ -35,8 +34,9 @@ final class Sweepers implements SmartLifecycle {
     started.setAwaitTerminationMillis(LONGEST_STOP.toMillis());
     started.initialize();
     for (Sweeper sweeper : sweepers) {
-      Instant first = Instant.now().plus(sweeper.pause());
-      var unused = started.scheduleWithFixedDelay(sweeper::round, first, sweeper.pause());
+      var unused =
+          started.schedule(
+              sweeper::round, ended -> started.getClock().instant().plus(sweeper.pause()));
     }
     threads = started;
   }

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Envelope;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class InboxTest {
 
   private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration FOREVER = Duration.ofDays(1);
 
   private final Inbox inbox = new Inbox(10);
 
@@ -54,8 +58,43 @@ class InboxTest {
   @Test
   void refusesMoreThanThePrefetch() {
     range(10);
+    inbox.offer(delivery(11)); // in the place of the wake-up
 
-    assertThat(inbox.offer(delivery(11))).isFalse();
+    assertThat(inbox.offer(delivery(12))).isFalse();
+  }
+
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.MINUTES)
+  void waitsNoLongerWhenWoken() throws InterruptedException {
+    inbox.wake();
+    inbox.wake();
+
+    assertThat(inbox.take(3, FOREVER, FOREVER)).isEmpty();
+    assertThat(inbox.take(3, Duration.ZERO, Duration.ofMillis(1))).as("woken once").isEmpty();
+    inbox.wake();
+    assertThat(inbox.take(3, FOREVER, FOREVER)).isEmpty();
+  }
+
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.MINUTES)
+  void waitsOnlyUntilARetryIsDue() throws InterruptedException {
+    inbox.retryLater(delivery(9), Duration.ofMillis(20));
+
+    List<Long> taken = new ArrayList<>();
+    while (taken.isEmpty()) {
+      taken.addAll(tags(inbox.take(3, Duration.ZERO, FOREVER)));
+    }
+    assertThat(taken).containsExactly(9L);
+  }
+
+  @Test
+  void hasRoomForThePrefetchAlsoWhenWoken() throws InterruptedException {
+    inbox.wake();
+    range(10);
+    inbox.wake();
+
+    assertThat(inbox.take(20, Duration.ZERO, LONG)).as("the wait ends").isEmpty();
+    assertThat(inbox.take(20, Duration.ZERO, LONG)).hasSize(10);
   }
 
   @Test

@@ -1,10 +1,7 @@
 package io.seckill.relay.recovery;
 
-import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
@@ -15,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,8 @@ public final class LaneLeaseRenewer implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(LaneLeaseRenewer.class);
   private static final LuaScript RENEW = LuaScript.from(LaneLeaseRenewer.class, "renew.lua");
 
-  private final RedisSettings redisSettings;
+  private final Supplier<UnifiedJedis> opener;
+  private final boolean apart;
   private final LeaseSettings settings;
   private final List<LaneLease> leases;
   private final OrphanSearch orphans = new OrphanSearch();
@@ -60,7 +60,25 @@ public final class LaneLeaseRenewer implements Runnable {
    */
   public LaneLeaseRenewer(
       RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases, boolean adopts) {
-    this.redisSettings = redisSettings.withMaxConnections(1);
+    this(
+        () -> RedisClients.openForOneMaster(redisSettings.withMaxConnections(1), "relay-leases"),
+        redisSettings.mode() == RedisSettings.Mode.CLUSTER,
+        settings,
+        leases,
+        adopts);
+  }
+
+  /**
+   * @param apart whether partitions may be on different servers
+   */
+  LaneLeaseRenewer(
+      Supplier<UnifiedJedis> opener,
+      boolean apart,
+      LeaseSettings settings,
+      List<LaneLease> leases,
+      boolean adopts) {
+    this.opener = opener;
+    this.apart = apart;
     this.settings = settings;
     this.leases = List.copyOf(leases);
     this.adopts = adopts;
@@ -87,7 +105,7 @@ public final class LaneLeaseRenewer implements Runnable {
     backoff.stop();
   }
 
-  private void round() {
+  void round() {
     try {
       renewAll(connected());
       if (adopts) {
@@ -106,6 +124,9 @@ public final class LaneLeaseRenewer implements Runnable {
    * @throws JedisException when none could be renewed
    */
   private void renewAll(UnifiedJedis jedis) {
+    if (renewTogether(jedis)) {
+      return;
+    }
     Map<Integer, JedisException> failures = new TreeMap<>();
     JedisException nodeUnavailable = null;
     first = (first + 1) % Partition.COUNT;
@@ -116,9 +137,9 @@ public final class LaneLeaseRenewer implements Runnable {
         continue;
       }
       try {
-        renew(jedis, partition);
+        renew(jedis, IntStream.of(partition));
       } catch (JedisException e) {
-        if (isLink(e) && redisSettings.mode() != RedisSettings.Mode.CLUSTER) {
+        if (isLink(e) && !apart) {
           throw e; // one server holds all partitions
         }
         failures.put(partition, e);
@@ -156,61 +177,76 @@ public final class LaneLeaseRenewer implements Runnable {
     failing = failures;
   }
 
-  private void renew(UnifiedJedis jedis, int partition) {
-    List<LaneLease> lanes =
-        leases.stream().filter(lease -> lease.partition() == partition).toList();
-    List<String> keys = List.of(RedisKeys.lanes(partition));
-    List<String> args = new ArrayList<>();
-    args.add(Long.toString(settings.duration().toMillis()));
-    args.add(Long.toString(settings.quietPeriod().toMillis()));
-    args.add(RedisKeys.privateQueue(partition, ""));
-    lanes.stream()
-        .filter(lease -> lease.workedWithin(settings.releaseAfter()))
-        .map(LaneLease::token)
-        .filter(Objects::nonNull)
-        .forEach(args::add);
-    Response<Object> renewed;
-    Response<Long> depth;
-    Response<String> oldest;
+  /**
+   * In one round trip, where one server has all partitions.
+   *
+   * @return false after an error reply, perhaps for one partition only
+   */
+  private boolean renewTogether(UnifiedJedis jedis) {
+    if (apart || !failing.isEmpty()) {
+      return false;
+    }
+    try {
+      renew(jedis, IntStream.range(0, Partition.COUNT));
+      return true;
+    } catch (JedisDataException e) {
+      log.debug("the leases cannot be renewed together: {}", e.toString());
+      return false;
+    }
+  }
+
+  private void renew(UnifiedJedis jedis, IntStream partitions) {
+    List<Renewal> renewals;
     try (AbstractPipeline pipeline = jedis.pipelined()) {
+      renewals = partitions.mapToObj(partition -> new Renewal(partition, pipeline)).toList();
+      pipeline.sync();
+    }
+    renewals.forEach(renewal -> renewal.read(jedis));
+  }
+
+  /** The renewal of all leases of a partition, in a pipeline. */
+  private final class Renewal {
+    private final int partition;
+    private final List<LaneLease> lanes;
+    private final List<String> keys;
+    private final List<String> args = new ArrayList<>();
+    private final Response<Object> renewed;
+    private final Response<Long> depth;
+    private final Response<String> oldest;
+
+    Renewal(int partition, AbstractPipeline pipeline) {
+      this.partition = partition;
+      this.lanes = leases.stream().filter(lease -> lease.partition() == partition).toList();
+      this.keys = List.of(RedisKeys.lanes(partition));
+      args.add(Long.toString(settings.duration().toMillis()));
+      args.add(Long.toString(settings.quietPeriod().toMillis()));
+      args.add(RedisKeys.privateQueue(partition, ""));
+      lanes.stream()
+          .filter(lease -> lease.workedWithin(settings.releaseAfter()))
+          .map(LaneLease::token)
+          .filter(Objects::nonNull)
+          .forEach(args::add);
       renewed = RENEW.queue(pipeline, keys, args);
       depth = pipeline.llen(RedisKeys.outbox(partition));
       oldest = pipeline.lindex(RedisKeys.outbox(partition), -1);
-      pipeline.sync();
     }
-    List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
-    List<String> tokens = reply.subList(3, reply.size()).stream().map(String.class::cast).toList();
-    int lost = ((Long) reply.get(2)).intValue();
-    lanes.forEach(lease -> lease.lost(tokens.subList(0, lost)));
-    lanes.forEach(lease -> lease.deadLeases(tokens.subList(lost, tokens.size())));
-    backlogs[partition] = backlog((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
-  }
 
-  private static PartitionBacklog backlog(
-      long now, long dead, Response<Long> depth, Response<String> oldest) {
-    try {
-      return new PartitionBacklog(
-          PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
-    } catch (JedisDataException e) {
-      return PartitionBacklog.UNKNOWN; // the outbox key has another type; its lane reports it
-    }
-  }
-
-  private static long age(@Nullable String entry, long now) {
-    if (entry == null) {
-      return 0;
-    }
-    try {
-      return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
-    } catch (UnreadableMessageException e) {
-      return 0; // the lane publishes it as a dead letter and counts it
+    void read(UnifiedJedis jedis) {
+      List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
+      List<String> tokens =
+          reply.subList(3, reply.size()).stream().map(String.class::cast).toList();
+      int lost = ((Long) reply.get(2)).intValue();
+      lanes.forEach(lease -> lease.lost(tokens.subList(0, lost)));
+      lanes.forEach(lease -> lease.deadLeases(tokens.subList(lost, tokens.size())));
+      backlogs[partition] =
+          PartitionBacklog.of((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
     }
   }
 
   private UnifiedJedis connected() {
     UnifiedJedis current = redis;
     if (current == null) {
-      current = RedisClients.openForOneMaster(redisSettings, "relay-leases");
+      current = opener.get();
       redis = current;
     }
     return current;

@@ -1,5 +1,12 @@
 package io.seckill.relay.recovery;
 
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.common.redis.PipelineReplies;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.exceptions.JedisDataException;
+
 /**
  * Orders waiting in one partition, as the {@link LaneLeaseRenewer} last read them.
  *
@@ -17,5 +24,30 @@ public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
   /** Whether there are, or may be, orders to take. */
   public boolean isWork() {
     return outbox != 0;
+  }
+
+  /**
+   * @param now by Redis's clock, Unix ms
+   * @param depth length of the outbox
+   * @param oldest its last entry
+   */
+  static PartitionBacklog of(long now, long dead, Response<Long> depth, Response<String> oldest) {
+    try {
+      return new PartitionBacklog(
+          PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
+    } catch (JedisDataException e) {
+      return UNKNOWN; // the outbox key has another type; its lane reports it
+    }
+  }
+
+  private static long age(@Nullable String entry, long now) {
+    if (entry == null) {
+      return 0;
+    }
+    try {
+      return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
+    } catch (UnreadableMessageException e) {
+      return 0; // the lane publishes it as a dead letter and counts it
+    }
   }
 }

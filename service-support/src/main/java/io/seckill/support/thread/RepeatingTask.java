@@ -1,7 +1,9 @@
 package io.seckill.support.thread;
 
 import java.time.Duration;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Repeats a task on a daemon thread of its own; a round that throws does not end it ({@link
@@ -9,36 +11,69 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  */
 public final class RepeatingTask implements AutoCloseable {
 
-  private static final Duration LONGEST_STOP = Duration.ofSeconds(2);
+  private static final long LONGEST_STOP_MS = 2_000;
 
-  private final ThreadPoolTaskScheduler thread = new ThreadPoolTaskScheduler();
   private final Runnable task;
+  private final Supplier<Duration> pause;
+  private final Semaphore soon = new Semaphore(0);
+  private final Thread thread;
+  private volatile boolean closed;
 
   /**
    * Starts the first round at once.
    *
-   * @param name begins the thread's name; also for the log
+   * @param name of the thread; also for the log
    * @param pause from the end of a round to the start of the next
    */
   public RepeatingTask(String name, Duration pause, Runnable task) {
+    this(name, () -> pause, task);
+  }
+
+  /**
+   * Starts the first round at once.
+   *
+   * @param name of the thread; also for the log
+   * @param pause from the end of a round to the start of the next; asked on the task's thread after
+   *     each round, and must not throw
+   */
+  public RepeatingTask(String name, Supplier<Duration> pause, Runnable task) {
     this.task = new LoggedRounds(name, task);
-    thread.setThreadNamePrefix(name + '-');
-    thread.setDaemon(true);
-    thread.setAwaitTerminationMillis(LONGEST_STOP.toMillis());
-    thread.initialize();
-    var unused = thread.scheduleWithFixedDelay(this.task, pause);
+    this.pause = pause;
+    this.thread = DaemonThreads.named(name).newThread(this::run);
+    thread.start();
+  }
+
+  private void run() {
+    while (!closed) {
+      task.run();
+      rest();
+    }
+  }
+
+  private void rest() {
+    try {
+      boolean unused = soon.tryAcquire(pause.get().toNanos(), TimeUnit.NANOSECONDS);
+      soon.drainPermits(); // one round is enough for all
+    } catch (InterruptedException e) {
+      // only close() interrupts, and the loop ends then
+    }
   }
 
   /** Runs one more round without the pause, after the one in progress. */
   public void runSoon() {
-    if (!thread.getScheduledThreadPoolExecutor().isShutdown()) {
-      thread.execute(task);
-    }
+    soon.release();
   }
 
   /** Interrupts a round in progress, and waits for its end for at most two seconds. */
   @Override
   public void close() {
-    thread.shutdown();
+    closed = true;
+    thread.interrupt();
+    soon.release(); // for a round that swallows the interrupt
+    try {
+      thread.join(LONGEST_STOP_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -1,0 +1,73 @@
+package io.seckill.gateway.verification;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.verification.RedisInspection.View;
+import io.seckill.gateway.verification.StoredSales.Sale;
+import io.seckill.testing.CannedRedis;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+class RedisInspectionTest {
+
+  private static final String SERVER = "5eed";
+  private static final long SKU = 1001;
+  private static final int UNREADABLE = 3;
+
+  @Test
+  void readsAllPartitionsOfOneServerInOneRoundTrip() {
+    CannedRedis redis = new CannedRedis(RedisInspectionTest::reply);
+
+    View view = inspect(redis);
+
+    assertThat(redis.roundTrips()).isEqualTo(1);
+    assertThat(view.servers()).hasSize(Partition.COUNT).containsValue(SERVER);
+    assertThat(view.sales().get(SKU).seq()).isEqualTo(7);
+  }
+
+  @Test
+  void readsTheOthersOneByOneWhenAPartitionAnswersWithAnError() {
+    CannedRedis redis =
+        new CannedRedis(
+            command ->
+                command.contains(RedisKeys.outbox(UNREADABLE))
+                    ? new JedisDataException("ERR of this partition")
+                    : reply(command));
+
+    View view = inspect(redis);
+
+    assertThat(redis.roundTrips()).isEqualTo(1 + Partition.COUNT);
+    assertThat(view.servers()).hasSize(Partition.COUNT - 1).doesNotContainKey(UNREADABLE);
+  }
+
+  /** As many calls fail as before it asked for all at once: the breaker opens as early. */
+  @Test
+  void triesOneByOneUntilTheBreakerOpensWhenRedisIsAway() {
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              throw new JedisConnectionException("away");
+            });
+
+    assertThat(inspect(redis).servers()).isEmpty();
+    assertThat(redis.roundTrips()).as("before the breaker opens").isEqualTo(2);
+  }
+
+  private static View inspect(CannedRedis redis) {
+    RedisInspection inspection =
+        new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()));
+    return inspection.inspect(List.of(new Sale(SKU, "OPEN", 1, 7)));
+  }
+
+  private static Object reply(List<String> command) {
+    return command.contains(Long.toString(SKU))
+        ? List.of(SERVER, "OPEN", "1", "7")
+        : List.of(SERVER);
+  }
+}

@@ -1,0 +1,29 @@
+package io.seckill.consumer.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.consumer.ledger.BrokerBalanceItems.UnackedBoard;
+import io.seckill.testing.CannedRedis;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class UnackedBoardTest {
+
+  @Test
+  void postsTheNumbersOfAllQueuesInOneRoundTrip() {
+    List<String> posted = new ArrayList<>();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              posted.add(command.get(1));
+              return "OK";
+            });
+
+    new UnackedBoard(() -> Map.of("a", 1L, "b", 2L, "c", 0L), redis).post();
+
+    assertThat(posted).hasSize(3);
+    assertThat(redis.roundTrips()).isEqualTo(1);
+  }
+}

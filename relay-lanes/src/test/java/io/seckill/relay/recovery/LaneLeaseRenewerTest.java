@@ -1,0 +1,77 @@
+package io.seckill.relay.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.CannedRedis;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+class LaneLeaseRenewerTest {
+
+  private static final int UNREADABLE = 3;
+
+  private final List<LaneLease> leases =
+      IntStream.range(0, Partition.COUNT)
+          .mapToObj(p -> new LaneLease("relay", p, p, LeaseSettings.DEFAULT.duration()))
+          .toList();
+
+  @Test
+  void renewsAllPartitionsOfOneServerInOneRoundTrip() {
+    CannedRedis redis = new CannedRedis(LaneLeaseRenewerTest::reply);
+    LaneLeaseRenewer renewer = renewer(redis, false);
+
+    renewer.round();
+    renewer.round();
+
+    assertThat(redis.roundTrips()).isEqualTo(2);
+    for (int p = 0; p < Partition.COUNT; p++) {
+      assertThat(renewer.backlog(p)).isEqualTo(new PartitionBacklog(5, 0, 2));
+    }
+    assertThat(leases.get(7).deadLeases()).containsExactly("dead");
+  }
+
+  @Test
+  void renewsEachAloneWherePartitionsCanFailAlone() {
+    CannedRedis redis = new CannedRedis(LaneLeaseRenewerTest::reply);
+
+    renewer(redis, true).round();
+
+    assertThat(redis.roundTrips()).isEqualTo(Partition.COUNT);
+  }
+
+  @Test
+  void renewsTheOthersWhileAPartitionAnswersWithAnError() {
+    CannedRedis redis =
+        new CannedRedis(
+            command ->
+                command.contains(RedisKeys.lanes(UNREADABLE))
+                    ? new JedisDataException("WRONGTYPE of this partition")
+                    : reply(command));
+    LaneLeaseRenewer renewer = renewer(redis, false);
+
+    renewer.round();
+
+    assertThat(renewer.backlog(UNREADABLE)).isEqualTo(PartitionBacklog.UNKNOWN);
+    assertThat(renewer.backlog(UNREADABLE + 1).dead()).isEqualTo(2);
+    assertThat(redis.roundTrips()).isEqualTo(1 + Partition.COUNT);
+    renewer.round();
+    assertThat(redis.roundTrips()).as("one by one").isEqualTo(1 + 2 * Partition.COUNT);
+  }
+
+  private LaneLeaseRenewer renewer(CannedRedis redis, boolean apart) {
+    return new LaneLeaseRenewer(() -> redis, apart, LeaseSettings.DEFAULT, leases, false);
+  }
+
+  /** To renew.lua, LLEN and LINDEX. */
+  private static Object reply(List<String> command) {
+    return switch (command.get(0)) {
+      case "EVALSHA" -> List.of(1_000L, 2L, 0L, "dead");
+      case "LLEN" -> 5L;
+      default -> "not an order";
+    };
+  }
+}
