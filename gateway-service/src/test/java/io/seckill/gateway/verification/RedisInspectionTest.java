@@ -62,12 +62,12 @@ class RedisInspectionTest {
   private static View inspect(CannedRedis redis) {
     RedisInspection inspection =
         new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()));
-    return inspection.inspect(List.of(new Sale(SKU, "OPEN", 1, 7)));
+    return inspection.inspect(List.of(new Sale(SKU, "OPEN", 1, 7, 0)));
   }
 
   private static Object reply(List<String> command) {
     return command.contains(Long.toString(SKU))
-        ? List.of(SERVER, "OPEN", "1", "7")
+        ? List.of(SERVER, "OPEN", "1", "7", "0")
         : List.of(SERVER);
   }
 }
