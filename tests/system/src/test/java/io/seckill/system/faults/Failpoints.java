@@ -108,11 +108,11 @@ final class Failpoints {
                   ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
               Advised.after(SALE_LOADED, "io.seckill.consumer.loading.BucketWriter", "flush"),
               Advised.before(AUDIT_NOT_STORED, "io.seckill.consumer.audit.AuditTable", "keep"),
-              Advised.before(MOVE_BEGUN, MOVES, "isTaken"),
+              Advised.before(MOVE_BEGUN, MOVES, "taken"),
               Advised.before(MOVE_TAKEN, "io.seckill.consumer.sales.DatabaseStock", "withdraw"),
               Advised.before(MOVE_POOLED, MOVES, "give"),
-              Advised.before(MOVE_GIVEN, MOVES, "isGiven"),
-              Advised.after(MOVE_NOT_MARKED, MOVES, "isGiven"),
+              Advised.before(MOVE_GIVEN, MOVES, "given"),
+              Advised.after(MOVE_NOT_MARKED, MOVES, "given"),
               Advised.before(
                   BEFORE_PROBE, "io.seckill.consumer.storage.DatabaseWriteProbe", "write"));
     };
