@@ -2,7 +2,6 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
-import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.runtime.Sweeper;
@@ -14,6 +13,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -89,24 +89,17 @@ class FallbackControl {
   /** Takes the next step, if it is time for one. */
   void tick() {
     Overview now = gateways.overview();
-    boolean rests = now.fallback().isIn(SalePhase.REDIS) && !enterByItself(now.gateways());
-    if (!rests) {
-      step(now);
-    }
-    SalePhase state = rests ? SalePhase.REDIS : table.read().state();
-    last = state;
-    meters.show(state, state.redisDecides() ? List.of() : sales.all());
-  }
-
-  private void step(Overview now) {
+    boolean rests = false;
     switch (now.fallback().state()) {
-      case REDIS -> {} // until a moment ago
+      case REDIS -> rests = !enterByItself(now.gateways());
       case ENTERING -> activate(now);
       case MYSQL -> leaveByItself(now);
       case RETURNING -> resumeIfLost(now);
       case STRONG, LOADING, SHARDED ->
           throw new IllegalStateException("a fallback is in no such state");
     }
+    last = rests ? SalePhase.REDIS : table.read().state();
+    meters.show(last, last.redisDecides() ? List.of() : sales.all());
   }
 
   /** Returns whether the state may have changed. */
@@ -140,14 +133,11 @@ class FallbackControl {
     if (!mode.isOn()) {
       throw refused("seckill.fallback is off.");
     }
-    gateways
-        .overview()
-        .gateways()
-        .withoutFallback()
-        .ifPresent(
-            node -> {
-              throw refused("The gateway " + node.name() + " has seckill.fallback=off.");
-            });
+    Gateways nodes = gateways.overview().gateways();
+    if (nodes.withoutFallback().isPresent()) {
+      throw refused(
+          "The gateway " + nodes.withoutFallback().get().name() + " has seckill.fallback=off.");
+    }
     if (!begin(operator.name(), SalePhase.REDIS, SalePhase.RETURNING)) {
       throw refused("The fallback has begun already.");
     }
@@ -197,19 +187,13 @@ class FallbackControl {
     }
     long term = seen.fallback().term();
     sales.all().stream()
-        .filter(FallbackControl::isEntering)
+        .filter(sale -> sale.phase() == SalePhase.ENTERING)
         .forEach(sale -> activateAlone(sale.skuId(), term));
-    boolean done =
-        transactions.execute(
-            tx -> {
-              if (!isEntering(table.lock(), term)
-                  || sales.all().stream().anyMatch(FallbackControl::isEntering)) {
-                return false;
-              }
-              table.move(SalePhase.MYSQL);
-              return true;
-            });
-    if (done) {
+    if (moveIf(
+        row ->
+            isEntering(row, term)
+                && sales.all().stream().noneMatch(sale -> sale.phase() == SalePhase.ENTERING),
+        SalePhase.MYSQL)) {
       log.warn("fallback {}: MySQL decides {}", term, sales.all());
     }
   }
@@ -231,10 +215,6 @@ class FallbackControl {
     boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
     sales.activate(skuId, looks.of(skuId), whole);
     return true;
-  }
-
-  private static boolean isEntering(InFallback sale) {
-    return sale.phase() == SalePhase.ENTERING;
   }
 
   private static boolean isEntering(Row row, long term) {
@@ -273,15 +253,7 @@ class FallbackControl {
   }
 
   private boolean turnBack() {
-    boolean done =
-        transactions.execute(
-            tx -> {
-              boolean decides = table.lock().isIn(SalePhase.MYSQL);
-              if (decides) {
-                table.move(SalePhase.RETURNING);
-              }
-              return decides;
-            });
+    boolean done = moveIf(row -> row.isIn(SalePhase.MYSQL), SalePhase.RETURNING);
     if (done) {
       last = SalePhase.RETURNING;
     }
@@ -299,15 +271,7 @@ class FallbackControl {
   /** Ends the fallback when no sale is left in it. Returns whether it has ended by this call. */
   boolean end() {
     boolean ended =
-        transactions.execute(
-            tx -> {
-              Row row = table.lock();
-              boolean over = row.isIn(SalePhase.RETURNING) && sales.all().isEmpty();
-              if (over) {
-                table.move(SalePhase.REDIS);
-              }
-              return over;
-            });
+        moveIf(row -> row.isIn(SalePhase.RETURNING) && sales.all().isEmpty(), SalePhase.REDIS);
     if (ended) {
       meters.left();
       Row row = table.read();
@@ -315,6 +279,18 @@ class FallbackControl {
           new Operator(AUTOMATIC), "fallback-end", "term=" + row.term(), "state=" + row.state());
     }
     return ended;
+  }
+
+  /** Returns whether the locked row was so, and the state is now this one. */
+  private boolean moveIf(Predicate<Row> condition, SalePhase state) {
+    return transactions.execute(
+        tx -> {
+          boolean moves = condition.test(table.lock());
+          if (moves) {
+            table.move(state);
+          }
+          return moves;
+        });
   }
 
   private static ProblemException refused(String detail) {
