@@ -11,11 +11,11 @@ BENCH_SERVERS=processes
 # The newest version that Maven Central resolves.
 PERF_TEST=2.22.1
 
-check_bench_arguments() { # [--quick] [--containers] [--only STAGE,…]
+check_bench_arguments() { # [--quick] [--tenfold] [--containers] [--only STAGE,…]
   local stage
   while (($# > 0)); do
     case $1 in
-      --quick) shift ;;
+      --quick | --tenfold) shift ;;
       --containers)
         BENCH_SERVERS=containers
         shift
@@ -26,7 +26,7 @@ check_bench_arguments() { # [--quick] [--containers] [--only STAGE,…]
         done
         shift 2
         ;;
-      *) fail "usage: scripts/bench [--quick] [--containers] [--only STAGE,…]" ;;
+      *) fail "usage: scripts/bench [--quick] [--tenfold] [--containers] [--only STAGE,…]" ;;
     esac
   done
 }

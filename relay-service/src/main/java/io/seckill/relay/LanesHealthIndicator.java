@@ -2,8 +2,10 @@ package io.seckill.relay;
 
 import io.seckill.relay.lane.RelayLanes;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
@@ -18,28 +20,25 @@ class LanesHealthIndicator implements HealthIndicator {
 
   private static final Logger log = LoggerFactory.getLogger(LanesHealthIndicator.class);
 
-  private final RelayLanes lanes;
+  private final Supplier<LanesProgress> progress;
   private boolean up = true;
 
+  @Autowired
   LanesHealthIndicator(RelayLanes lanes) {
-    this.lanes = lanes;
+    this(() -> LanesProgress.of(lanes));
+  }
+
+  LanesHealthIndicator(Supplier<LanesProgress> progress) {
+    this.progress = progress;
   }
 
   @Override
   public Health health() {
-    Optional<String> failure = progress().failure();
+    Optional<String> failure = progress.get().failure();
     report(failure);
     return failure
         .map(reason -> Health.down().withDetail("reason", reason).build())
         .orElseGet(() -> Health.up().build());
-  }
-
-  private LanesProgress progress() {
-    return new LanesProgress(
-        lanes.sinceRenewed(),
-        lanes.statuses().stream()
-            .map(lane -> LanesProgress.Lane.of(lane, lanes.backlog(lane.partition())))
-            .toList());
   }
 
   private synchronized void report(Optional<String> failure) {

@@ -2,6 +2,7 @@ package io.seckill.relay;
 
 import io.seckill.relay.lane.LaneState;
 import io.seckill.relay.lane.LaneStatus;
+import io.seckill.relay.lane.RelayLanes;
 import io.seckill.relay.recovery.PartitionBacklog;
 import java.time.Duration;
 import java.util.List;
@@ -50,6 +51,14 @@ record LanesProgress(Duration sinceRenewed, List<Lane> lanes) {
       return "lane %s (%s) has not moved for %d s, %d orders wait in its outbox: %s"
           .formatted(name, state, sinceMoved.toSeconds(), outbox, reason);
     }
+  }
+
+  static LanesProgress of(RelayLanes lanes) {
+    return new LanesProgress(
+        lanes.sinceRenewed(),
+        lanes.statuses().stream()
+            .map(lane -> Lane.of(lane, lanes.backlog(lane.partition())))
+            .toList());
   }
 
   /** Why the relay is not ready, without credentials; empty when it is ready. */

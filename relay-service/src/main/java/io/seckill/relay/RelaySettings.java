@@ -26,9 +26,7 @@ record RelaySettings(
     @DefaultValue("512") int maxUnconfirmed,
     @DefaultValue("10s") Duration confirmTimeout) {
 
-  /**
-   * @throws IllegalArgumentException naming the property that is out of bounds
-   */
+  /** Throws IllegalArgumentException naming the property that is out of bounds. */
   public RelaySettings {
     check(
         name.matches("[A-Za-z0-9_.-]{1,40}"),

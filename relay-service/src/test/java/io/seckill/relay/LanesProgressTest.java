@@ -6,9 +6,12 @@ import io.seckill.relay.LanesProgress.Lane;
 import io.seckill.relay.lane.LaneState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.health.contributor.Status;
 
 class LanesProgressTest {
 
@@ -50,6 +53,21 @@ class LanesProgressTest {
   void thatRedisIsSilentIsSaidFirst() {
     assertThat(progress(75_000, lane("r-0", 75_000, true)).failure())
         .contains("no lease renewed in Redis for 75 s");
+  }
+
+  @Test
+  void readinessFollowsIt() {
+    AtomicReference<LanesProgress> now = new AtomicReference<>(progress(0, lane("r-0", 0, true)));
+    LanesHealthIndicator indicator = new LanesHealthIndicator(now::get);
+    assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+
+    now.set(progress(75_000, lane("r-0", 0, true)));
+    assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+    assertThat(indicator.health().getDetails())
+        .isEqualTo(Map.of("reason", "no lease renewed in Redis for 75 s"));
+
+    now.set(progress(0, lane("r-0", 0, true)));
+    assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
   }
 
   private static LanesProgress progress(long sinceRenewedMs, Lane... lanes) {

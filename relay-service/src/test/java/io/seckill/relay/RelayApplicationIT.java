@@ -46,6 +46,7 @@ class RelayApplicationIT {
   void showsMetricsAndHealthWithoutDetails() throws Exception {
     try (RelayProcess relay = RelayProcess.jar(environment())) {
       eventually().until(() -> status("/actuator/health/readiness") == 200);
+      assertThat(get("/actuator/health/readiness")).contains("\"lanes\":{\"status\":\"UP\"}");
       outbox.admit(100, TestOutbox.skusOfEveryPartition());
       eventually().until(() -> get("/actuator/prometheus").contains(settled(100)));
       assertThat(get("/actuator/prometheus"))

@@ -61,7 +61,6 @@ public final class BrokerAddresses extends ConnectionFactory {
    * With {@code amqps} a certificate must come from a trusted authority and name the host; by
    * default the client library trusts any certificate.
    *
-   * @param urls as in {@link #checked}
    * @param caFile PEM file of the authorities to trust; null for those of the Java platform
    * @throws IllegalArgumentException when a URL is invalid or the file holds no certificate
    */
@@ -91,7 +90,6 @@ public final class BrokerAddresses extends ConnectionFactory {
   /**
    * @param urls {@code amqp[s]://user:password@host:port/vhost}, at least one; they differ in host
    *     and port only
-   * @return a copy
    * @throws IllegalArgumentException naming the property, without any password
    */
   @SuppressWarnings("ConstantValue") // Spring's binder passes null for absent values

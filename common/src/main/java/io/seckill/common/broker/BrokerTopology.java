@@ -48,9 +48,7 @@ public final class BrokerTopology {
     return IntStream.range(0, ORDER_QUEUES).anyMatch(queue -> routingKey(queue).equals(key));
   }
 
-  /**
-   * @param index 0..3
-   */
+  /** {@code index} is 0..3. */
   public static String orderQueue(int index) {
     return ORDERS_EXCHANGE + "." + index;
   }

@@ -1,5 +1,6 @@
 package io.seckill.common.broker;
 
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -24,11 +25,7 @@ public final class GatheringSockets extends SocketFactory {
     stream.holdBack();
   }
 
-  /**
-   * Sends the buffered writes.
-   *
-   * @throws IOException when the connection is broken
-   */
+  /** Sends the buffered writes. Throws IOException when the connection is broken. */
   public void release() throws IOException {
     stream.release();
   }
@@ -64,5 +61,63 @@ public final class GatheringSockets extends SocketFactory {
   public Socket createSocket(
       InetAddress address, int port, InetAddress localAddress, int localPort) {
     throw new UnsupportedOperationException("the client connects its sockets itself");
+  }
+
+  /**
+   * Writes everything through at once, except between {@link #holdBack} and {@link #release}: then
+   * it buffers up to {@value #SIZE} bytes, and writes what exceeds the buffer. The order of bytes
+   * never changes. Thread-safe.
+   */
+  static final class GatheringStream extends FilterOutputStream {
+
+    private static final int SIZE = 64 * 1024;
+
+    private final byte[] kept = new byte[SIZE];
+    private int count;
+    private boolean holding;
+
+    GatheringStream(OutputStream out) {
+      super(out);
+    }
+
+    synchronized void holdBack() {
+      holding = true;
+    }
+
+    synchronized void release() throws IOException {
+      holding = false;
+      passOn();
+      out.flush();
+    }
+
+    @Override
+    public synchronized void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public synchronized void write(byte[] bytes, int from, int length) throws IOException {
+      if (holding && length <= SIZE - count) {
+        System.arraycopy(bytes, from, kept, count, length);
+        count += length;
+      } else {
+        passOn();
+        out.write(bytes, from, length);
+      }
+    }
+
+    @Override
+    public synchronized void flush() throws IOException {
+      if (!holding) {
+        passOn();
+        out.flush();
+      }
+    }
+
+    private void passOn() throws IOException {
+      int length = count;
+      count = 0;
+      out.write(kept, 0, length);
+    }
   }
 }

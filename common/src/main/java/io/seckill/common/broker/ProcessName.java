@@ -13,9 +13,7 @@ public final class ProcessName {
 
   private ProcessName() {}
 
-  /**
-   * @return {@code <role>@<host>:<process id>}, unique among the processes of an installation
-   */
+  /** Returns {@code <role>@<host>:<process id>}, unique among the processes of an installation. */
   public static String withRole(String role) {
     return role + "@" + INSTANCE;
   }

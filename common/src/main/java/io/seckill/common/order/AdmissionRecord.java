@@ -9,10 +9,8 @@ import org.jspecify.annotations.Nullable;
  * order, and a hash stays packed only with values up to 128 bytes. The idempotency key is in the
  * field of the request alone.
  *
- * @param userId the user who bought
  * @param requestId idempotency key of the purchase; null for an alias, and where the field of the
  *     request was not read, or does not exist
- * @param quantity units
  * @param seq sequence number of the admission within the SKU
  * @param admittedAt Redis's clock, Unix ms
  * @param epoch the sale's epoch at admission; of a dead letter that a loading reserved units for,

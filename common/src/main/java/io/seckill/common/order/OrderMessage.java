@@ -45,9 +45,7 @@ public record OrderMessage(
   public static final Pattern TRACEPARENT =
       Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
 
-  /**
-   * @throws IllegalArgumentException naming the field that is out of bounds
-   */
+  /** Throws IllegalArgumentException naming the field that is out of bounds. */
   public OrderMessage {
     check(userId >= 1, "userId", userId);
     check(skuId >= 1 && skuId <= MAX_SKU_ID, "skuId", skuId);

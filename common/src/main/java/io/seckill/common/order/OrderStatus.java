@@ -45,9 +45,7 @@ public enum OrderStatus {
     return isFinal() && this != PAID;
   }
 
-  /**
-   * @throws IllegalArgumentException for a letter no status has
-   */
+  /** Throws IllegalArgumentException for a letter no status has. */
   public static OrderStatus ofLetter(char letter) {
     for (OrderStatus status : values()) {
       if (status.letter == letter) {

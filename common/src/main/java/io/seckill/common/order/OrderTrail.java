@@ -24,11 +24,7 @@ public final class OrderTrail {
     return log.isDebugEnabled();
   }
 
-  /**
-   * Writes a line.
-   *
-   * @param stage one fixed word; a reason may follow after a space
-   */
+  /** Writes a line; {@code stage} is one fixed word, after which a reason may follow. */
   public static void mark(OrderMessage order, String stage) {
     mark(order.orderId(), order.skuId(), order.traceparent(), stage);
   }

@@ -20,9 +20,7 @@ public enum RejectReason {
     return letter;
   }
 
-  /**
-   * @throws IllegalArgumentException for a letter no reason has
-   */
+  /** Throws IllegalArgumentException for a letter no reason has. */
   public static RejectReason ofLetter(char letter) {
     for (RejectReason reason : values()) {
       if (reason.letter == letter) {

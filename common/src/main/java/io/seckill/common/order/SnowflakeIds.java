@@ -34,9 +34,7 @@ public final class SnowflakeIds {
     this.nextSequence = SEQUENCES;
   }
 
-  /**
-   * @param partition partition of the SKU, 0..15
-   */
+  /** {@code partition} is that of the SKU, 0..15. */
   public synchronized OrderId next(int partition) {
     long now = clock.millis();
     if (now > lastTimeMs) {

@@ -6,9 +6,7 @@ public sealed class UnreadableMessageException extends Exception
 
   private static final long serialVersionUID = 1L;
 
-  /**
-   * @param reason one line for operators; never echoes more of the payload than one field's value
-   */
+  /** The reason is one line for operators, and echoes no more of the payload than one field. */
   public UnreadableMessageException(String reason) {
     super(reason);
   }

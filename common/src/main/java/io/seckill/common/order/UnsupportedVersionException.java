@@ -5,9 +5,6 @@ public final class UnsupportedVersionException extends UnreadableMessageExceptio
 
   private static final long serialVersionUID = 1L;
 
-  /**
-   * @param version the version in the message
-   */
   public UnsupportedVersionException(long version) {
     super("version " + version + ", this service reads version " + OrderMessage.VERSION);
   }

@@ -115,9 +115,8 @@ public interface PaymentProvider {
    * been refunded in between. A provider that can close a payment for good returns {@link
    * Duration#ZERO}. Otherwise order-consumer queries again, at growing intervals and a last time
    * when this delay is over, and refunds any charge it finds. Money taken even later is not
-   * noticed, so use the longest delay that the provider states and add a reserve.
-   *
-   * @return 0..30 days, always the same
+   * noticed, so use the longest delay that the provider states and add a reserve. Returns 0..30
+   * days, always the same.
    */
   Duration longestBookingDelay();
 }

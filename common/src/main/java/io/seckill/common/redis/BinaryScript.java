@@ -26,9 +26,7 @@ public final class BinaryScript {
     return new BinaryScript(LuaScript.from(owner, name));
   }
 
-  /**
-   * @param keys all of one hash tag, at least one
-   */
+  /** All keys have one hash tag; there is at least one. */
   public List<Object> call(UnifiedJedis redis, List<byte[]> keys, List<byte[]> args) {
     try {
       return reply(redis.evalsha(sha, keys, args));

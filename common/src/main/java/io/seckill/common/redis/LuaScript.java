@@ -29,9 +29,7 @@ public final class LuaScript {
   private final String body;
   private final String sha;
 
-  /**
-   * @param text the script as written, with include lines
-   */
+  /** The script as written, with include lines. */
   public LuaScript(String text) {
     this.body = INCLUDE.matcher(text).replaceAll(LuaScript::included);
     this.sha = sha1(body);

@@ -2,6 +2,7 @@ package io.seckill.common.redis;
 
 import io.seckill.common.settings.TrustedAuthorities;
 import java.io.ByteArrayInputStream;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.RedisProtocol;
@@ -26,6 +28,8 @@ import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.SentineledConnectionProvider;
+import redis.clients.jedis.util.Delay;
 import redis.clients.jedis.util.JedisURIHelper;
 
 /** Opens Jedis clients from settings: bounded pool, bounded waits, TLS with host-name check. */
@@ -47,8 +51,7 @@ public final class RedisClients {
 
   /**
    * Returns a client with a connection pool; connections open on first use. The caller closes it.
-   *
-   * @param clientName shown by CLIENT LIST, for operators
+   * CLIENT LIST shows the name to operators.
    */
   public static UnifiedJedis open(RedisSettings settings, String clientName) {
     JedisClientConfig config = clientConfig(settings, clientName);
@@ -213,5 +216,57 @@ public final class RedisClients {
     Set<HostAndPort> nodes = new LinkedHashSet<>();
     settings.nodes().forEach(node -> nodes.add(HostAndPort.from(RedisSettings.address(node))));
     return nodes;
+  }
+
+  /**
+   * Connections to the master that Sentinels announce. Jedis subscribes to each Sentinel, and asks
+   * it for the master first. A subscription that has been silent for its time-out is made anew,
+   * because silence may also be a machine without power, or a firewall that has forgotten the
+   * connection. That is no failure, so it is neither logged nor delayed.
+   */
+  private static final class SentinelSubscriptions extends SentineledConnectionProvider {
+
+    /** Pauses after failures: half a second, doubled up to five. Meanwhile the listener is deaf. */
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
+
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    SentinelSubscriptions(
+        String master,
+        JedisClientConfig masterConfig,
+        GenericObjectPoolConfig<Connection> pool,
+        Set<HostAndPort> sentinels,
+        JedisClientConfig sentinelConfig) {
+      super(
+          master,
+          masterConfig,
+          pool,
+          sentinels,
+          sentinelConfig,
+          Delay.exponentialWithJitter(SHORTEST_PAUSE, LONGEST_PAUSE, SHORTEST_PAUSE));
+    }
+
+    @Override
+    protected SentinelConnectionFactory defaultSentinelConnectionFactory() {
+      return Sentinel::new;
+    }
+
+    private static final class Sentinel extends Jedis {
+
+      Sentinel(HostAndPort address, JedisClientConfig config) {
+        super(address, config);
+      }
+
+      @Override
+      public void subscribe(JedisPubSub listener, String... channels) {
+        try {
+          super.subscribe(listener, channels);
+        } catch (JedisConnectionException e) {
+          if (!(e.getCause() instanceof SocketTimeoutException)) {
+            throw e;
+          }
+        }
+      }
+    }
   }
 }

@@ -1,6 +1,8 @@
 package io.seckill.common.redis;
 
+import io.seckill.common.redis.RedisNode.RedisServerSettings;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -10,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.resps.ClusterShardInfo;
 import redis.clients.jedis.resps.ClusterShardNodeInfo;
@@ -26,9 +30,7 @@ public final class RedisNodes {
   private final String clientName;
   private final JedisClientConfig config;
 
-  /**
-   * @param clientName shown by CLIENT LIST, for operators
-   */
+  /** CLIENT LIST shows the name to operators. */
   public RedisNodes(RedisSettings settings, String clientName) {
     this.settings = settings;
     this.clientName = clientName;
@@ -117,5 +119,57 @@ public final class RedisNodes {
       }
     }
     return servers;
+  }
+
+  /**
+   * Writes of the append-only file, with their fsync, that took a Redis server longer than its
+   * {@code latency-monitor-threshold}. Redis's own counter of delayed fsyncs counts none with
+   * {@code appendfsync always}.
+   */
+  static final class SlowWrites {
+
+    private static final String EVENTS = "aof-";
+    private static final double SECONDS = 60;
+
+    private SlowWrites() {}
+
+    /**
+     * @return the longest, in seconds, of the latest of each kind within a minute; 0 without any,
+     *     and when the server does not say
+     * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
+     */
+    static double of(Jedis server, Map<String, String> info) {
+      double now = Double.parseDouble(info.getOrDefault("server_time_usec", "0")) / 1e6;
+      try {
+        return longest((List<?>) server.sendCommand(Protocol.Command.LATENCY, "LATEST"), now);
+      } catch (JedisDataException e) {
+        return 0;
+      }
+    }
+
+    /**
+     * @param latest of each event its name, the time in seconds and the length in ms of the latest
+     *     one, and the length of the longest
+     * @param now in seconds, by the server's clock
+     */
+    static double longest(List<?> latest, double now) {
+      return latest.stream()
+          .map(event -> (List<?>) event)
+          .filter(event -> text(event.get(0)).startsWith(EVENTS))
+          .filter(event -> now - number(event.get(1)) <= SECONDS)
+          .mapToDouble(event -> number(event.get(2)) / 1e3)
+          .max()
+          .orElse(0);
+    }
+
+    private static String text(Object value) {
+      return value instanceof byte[] bytes
+          ? new String(bytes, StandardCharsets.US_ASCII)
+          : value.toString();
+    }
+
+    private static double number(Object value) {
+      return ((Long) value).doubleValue();
+    }
   }
 }

@@ -43,9 +43,7 @@ public record RedisSettings(
     CLUSTER
   }
 
-  /**
-   * @throws IllegalArgumentException naming the property that is missing or out of bounds
-   */
+  /** Throws IllegalArgumentException naming the property that is missing or out of bounds. */
   @SuppressWarnings("ConstantValue") // Spring's binder passes null for absent values
   public RedisSettings {
     mode = mode == null ? Mode.SINGLE : mode;

@@ -27,9 +27,7 @@ public enum FallbackMode {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * @throws IllegalArgumentException when no mode is written like that
-   */
+  /** Throws IllegalArgumentException when no mode is written like that. */
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public static FallbackMode parse(String text) {
     return Arrays.stream(values())

@@ -2,6 +2,7 @@ package io.seckill.common.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.broker.GatheringSockets.GatheringStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;

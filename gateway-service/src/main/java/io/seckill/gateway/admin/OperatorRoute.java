@@ -72,11 +72,7 @@ enum OperatorRoute {
     this(GET, path, "", traits);
   }
 
-  /**
-   * A write.
-   *
-   * @param action in its audit line
-   */
+  /** A write; {@code action} is in its audit line. */
   OperatorRoute(RequestMethod method, String path, String action, Trait... traits) {
     this.method = method;
     this.path = path;
@@ -91,7 +87,6 @@ enum OperatorRoute {
    * The object of a call.
    *
    * @param path of the call, with ids
-   * @param subject for the audit line
    */
   record Target(String path, String subject) {}
 

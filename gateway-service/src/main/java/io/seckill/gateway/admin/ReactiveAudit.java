@@ -12,13 +12,7 @@ import reactor.core.publisher.Mono;
 
 /** Writes a line to the audit log for every write that an operator requests, when it ends. */
 @Component
-final class ReactiveAudit {
-
-  private final AuditLog audit;
-
-  ReactiveAudit(AuditLog audit) {
-    this.audit = audit;
-  }
+record ReactiveAudit(AuditLog audit) {
 
   /**
    * Logs the line when the write ends.

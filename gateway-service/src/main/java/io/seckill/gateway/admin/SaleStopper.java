@@ -26,23 +26,11 @@ import reactor.core.publisher.Mono;
  * MySQL, through order-consumer alone.
  */
 @Component
-class SaleStopper {
-
-  private final ProductCache products;
-  private final ConsumerClient consumer;
-  private final SaleStates redis;
-  private final BlockingCalls calls;
-
-  SaleStopper(
-      ProductCache products,
-      ConsumerClient consumer,
-      SaleStates redis,
-      @Qualifier("operatorRedisCalls") BlockingCalls calls) {
-    this.products = products;
-    this.consumer = consumer;
-    this.redis = redis;
-    this.calls = calls;
-  }
+record SaleStopper(
+    ProductCache products,
+    ConsumerClient consumer,
+    SaleStates redis,
+    @Qualifier("operatorRedisCalls") BlockingCalls calls) {
 
   /** Operations that stop purchases. */
   enum Stop {
@@ -114,9 +102,8 @@ class SaleStopper {
   }
 
   /**
-   * Stops the sale, or all shards of it that can be reached, at once.
-   *
-   * @return whether Redis has recorded a stop; empty when it has not answered for one of them
+   * Stops the sale, or all shards of it that can be reached, at once. Returns whether Redis has
+   * recorded a stop; empty when it has not answered for one of them.
    */
   private Mono<Optional<Boolean>> stopRedis(Stop stop, long skuId, String operator) {
     long now = System.currentTimeMillis();

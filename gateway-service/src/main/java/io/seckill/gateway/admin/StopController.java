@@ -17,15 +17,7 @@ import reactor.core.publisher.Mono;
 /** Pause and close: made here, because they must work while order-consumer is unavailable. */
 @RestController
 @RequestMapping(path = "/admin/v1/skus/{sku}", produces = MediaType.APPLICATION_JSON_VALUE)
-final class StopController {
-
-  private final SaleStopper stopper;
-  private final ReactiveAudit audit;
-
-  StopController(SaleStopper stopper, ReactiveAudit audit) {
-    this.stopper = stopper;
-    this.audit = audit;
-  }
+record StopController(SaleStopper stopper, ReactiveAudit audit) {
 
   @PostMapping("/pause")
   Mono<ResponseEntity<Object>> pause(@PathVariable String sku, ServerWebExchange exchange) {

@@ -24,9 +24,8 @@ sealed interface Admission
   }
 
   /**
-   * Units were taken and the order is in the outbox, or in a private queue of this gateway.
-   *
-   * @param position place in the SKU's queue, from 1
+   * Units were taken and the order is in the outbox, or in a private queue of this gateway, at this
+   * position of the SKU's queue, from 1.
    */
   record Admitted(OrderId orderId, long position) implements Queued {
 

@@ -109,9 +109,6 @@ final class AdmissionMetrics {
     shieldMisses.increment();
   }
 
-  /**
-   * @param isStrong whether the purchase is of a strong sale
-   */
   void outcome(Admission outcome, boolean isStrong, long nanos) {
     (isStrong ? strongLatency : latency).record(nanos, TimeUnit.NANOSECONDS);
     counter(outcome).increment();

@@ -63,9 +63,7 @@ record AdmissionProperties(
     return new Durability(durableIn, replicas, broker ? answerWithin : REPLICAS_WITHIN);
   }
 
-  /**
-   * @throws IllegalArgumentException naming the bound that is broken
-   */
+  /** Throws IllegalArgumentException naming the bound that is broken. */
   RequestBatcherProperties batching() {
     return batching(threads, threads);
   }

@@ -22,35 +22,15 @@ import org.springframework.stereotype.Component;
  * sale that is younger is an unknown SKU to Redis; see {@link LateOutcomes}.
  */
 @Component
-final class Admissions {
-
-  private final ProductCache products;
-  private final Promises promises;
-  private final VerifiedServers servers;
-  private final RedisBreaker breaker;
-  private final SoldOutShield shield;
-  private final AdmissionMetrics metrics;
-  private final RequestBatcher<Purchase> admit;
-  private final RequestBatcher<Purchase> strong;
-
-  Admissions(
-      ProductCache products,
-      Promises promises,
-      VerifiedServers servers,
-      RedisBreaker breaker,
-      SoldOutShield shield,
-      AdmissionMetrics metrics,
-      @Qualifier("admitQueue") RequestBatcher<Purchase> admit,
-      @Qualifier("strongQueue") RequestBatcher<Purchase> strong) {
-    this.products = products;
-    this.promises = promises;
-    this.servers = servers;
-    this.breaker = breaker;
-    this.shield = shield;
-    this.metrics = metrics;
-    this.admit = admit;
-    this.strong = strong;
-  }
+record Admissions(
+    ProductCache products,
+    Promises promises,
+    VerifiedServers servers,
+    RedisBreaker breaker,
+    SoldOutShield shield,
+    AdmissionMetrics metrics,
+    @Qualifier("admitQueue") RequestBatcher<Purchase> admit,
+    @Qualifier("strongQueue") RequestBatcher<Purchase> strong) {
 
   /**
    * Decides on one attempt.

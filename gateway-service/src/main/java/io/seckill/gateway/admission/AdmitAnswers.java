@@ -8,6 +8,10 @@ import io.seckill.common.order.OrderTrail;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitReply.AdmittedSku;
+import io.seckill.gateway.admission.AdmitReply.ScriptReply;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
@@ -56,9 +60,7 @@ final class AdmitAnswers {
     this.durability = durability;
   }
 
-  /**
-   * @param askedNanos System.nanoTime() before the call
-   */
+  /** {@code askedNanos} is System.nanoTime() before the call. */
   void answer(AdmitRequest request, AdmitReply reply, long askedNanos) {
     if (reply.isOfOtherServer()) {
       request.endReservations(reservation -> reservation.deliver(List.of()));

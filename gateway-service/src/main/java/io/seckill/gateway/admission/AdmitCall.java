@@ -4,6 +4,7 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
@@ -18,32 +19,17 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
  * Decides a batch of purchases with one call of {@code admit.lua}, followed by WAIT when replicas
  * must confirm. Thread-safe.
  */
-final class AdmitCall implements RequestBatcher.Executor<Purchase> {
+record AdmitCall(
+    UnifiedJedis redis,
+    RedisBreaker breaker,
+    Durability durability,
+    AdmitRequests requests,
+    AdmitAnswers answers)
+    implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
 
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
-  private final Durability durability;
-  private final AdmitRequests requests;
-  private final AdmitAnswers answers;
-
-  AdmitCall(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
-      Durability durability,
-      AdmitRequests requests,
-      AdmitAnswers answers) {
-    this.redis = redis;
-    this.breaker = breaker;
-    this.durability = durability;
-    this.requests = requests;
-    this.answers = answers;
-  }
-
-  /**
-   * @param confirmed whether enough replicas have received the writes that the reply reports
-   */
+  /** {@code confirmed}: enough replicas have received the writes that the reply reports. */
   private record Reply(Object value, boolean confirmed) {}
 
   @Override

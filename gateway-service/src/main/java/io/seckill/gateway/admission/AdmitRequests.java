@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.verification.VerifiedServers;
@@ -9,48 +10,34 @@ import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.support.contract.ProductRow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the calls of {@code admit.lua}: order ids, room in the lanes, arguments. Thread-safe. */
-final class AdmitRequests {
+/**
+ * Makes the calls of {@code admit.lua}: order ids, room in the lanes, arguments. Thread-safe.
+ *
+ * @param orderIds returns a new id of a partition, unique over all gateways; null while this
+ *     gateway holds no worker number
+ * @param products a SKU's row in MySQL; null when it is not known
+ * @param lanes this gateway's lanes, one per partition; empty unless durable in the broker
+ */
+record AdmitRequests(
+    VerifiedServers servers,
+    Promises promises,
+    IntFunction<@Nullable OrderId> orderIds,
+    LongFunction<@Nullable ProductRow> products,
+    List<LaneMailbox> lanes,
+    Durability durability) {
 
   private static final int FIELDS = 8;
   private static final int HEAD = 2;
 
-  private final VerifiedServers servers;
-  private final Promises promises;
-  private final IntFunction<@Nullable OrderId> orderIds;
-  private final LongFunction<@Nullable ProductRow> products;
-  private final List<LaneMailbox> lanes;
-  private final Durability durability;
-
   /**
-   * @param orderIds returns a new id of a partition, unique over all gateways; null while this
-   *     gateway holds no worker number
-   * @param products a SKU's row in MySQL; null when it is not known
-   * @param lanes this gateway's lanes, one per partition; empty unless durable in the broker
-   */
-  AdmitRequests(
-      VerifiedServers servers,
-      Promises promises,
-      IntFunction<@Nullable OrderId> orderIds,
-      LongFunction<@Nullable ProductRow> products,
-      List<LaneMailbox> lanes,
-      Durability durability) {
-    this.servers = servers;
-    this.promises = promises;
-    this.orderIds = orderIds;
-    this.products = products;
-    this.lanes = lanes;
-    this.durability = durability;
-  }
-
-  /**
-   * Answers the purchases that cannot be sent.
-   *
-   * @return the call for the others; null when none is left
+   * Answers the purchases that cannot be sent. Returns the call for the others; null when none is
+   * left.
    */
   @Nullable AdmitRequest of(List<Purchase> purchases) {
     @Nullable String server = null;
@@ -130,5 +117,35 @@ final class AdmitRequests {
       args.add(product == null ? "0" : Long.toString(product.epoch()));
     }
     return args;
+  }
+
+  /**
+   * One call of {@code admit.lua}.
+   *
+   * @param server the replication id that all these partitions were verified with
+   * @param partitions in the order of the script's keys
+   * @param purchases 1..64
+   * @param ids of the orders that the purchases may become
+   * @param reservations room in the lane of each partition; null where orders go to the outbox
+   */
+  record AdmitRequest(
+      String server,
+      List<Integer> partitions,
+      List<Purchase> purchases,
+      List<OrderId> ids,
+      List<@Nullable Reservation> reservations,
+      List<String> args) {
+
+    List<String> keys() {
+      return partitions.stream().map(RedisKeys::outbox).toList();
+    }
+
+    void answerAll(Admission outcome) {
+      purchases.forEach(purchase -> purchase.answer(outcome));
+    }
+
+    void endReservations(Consumer<Reservation> end) {
+      reservations.stream().filter(Objects::nonNull).forEach(end);
+    }
   }
 }

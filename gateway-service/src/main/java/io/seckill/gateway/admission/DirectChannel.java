@@ -16,12 +16,19 @@ import io.seckill.support.broker.BrokerSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.stereotype.Component;
 
 /**
  * This gateway's lanes, one per partition, with a relay's defaults. They declare no topology, so
  * that a gateway may not change queues; relays and consumers do. Started by its constructor; a
- * close publishes nothing new and waits for confirms.
+ * close publishes nothing new and waits for confirms. Only a gateway that promises on the broker's
+ * confirm needs its address.
  */
+@Component
+@ConditionalOnProperty(name = "seckill.admission.durable-in", havingValue = "broker")
+@EnableConfigurationProperties(BrokerSettings.class)
 final class DirectChannel implements AutoCloseable {
 
   private static final int WINDOW = 512;

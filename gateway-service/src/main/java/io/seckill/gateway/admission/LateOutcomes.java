@@ -9,7 +9,6 @@ import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.orders.OrderStatuses;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -21,17 +20,7 @@ import reactor.core.publisher.Mono;
  * after a read that began later. Of an alias only MySQL has the order's status. Never blocks.
  */
 @Component
-final class LateOutcomes {
-
-  private final ProductCache products;
-  private final OrderStatuses statuses;
-  private final Duration within;
-
-  LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProperties settings) {
-    this.products = products;
-    this.statuses = statuses;
-    this.within = settings.answerWithin();
-  }
+record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProperties settings) {
 
   /**
    * @param outcome of a purchase that MySQL alone does not decide
@@ -46,7 +35,7 @@ final class LateOutcomes {
     } else if (outcome == Refusal.UNKNOWN_SKU && mayBeNew(attempt.skuId())) {
       var unused =
           asReadAgain(attempt.skuId())
-              .timeout(within)
+              .timeout(settings.answerWithin())
               .map(found -> isOfRedis(found) ? outcome : Unknown.PRODUCTS)
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)

@@ -14,9 +14,7 @@ final class Purchase extends PendingRequest {
   private final AtomicBoolean answered = new AtomicBoolean();
   private volatile Unknown missing = Unknown.REDIS;
 
-  /**
-   * @param answer called once, by any thread
-   */
+  /** Calls {@code answer} once, on any thread. */
   Purchase(PurchaseAttempt attempt, Consumer<Admission> answer) {
     this.attempt = attempt;
     this.answer = answer;
@@ -37,9 +35,7 @@ final class Purchase extends PendingRequest {
     }
   }
 
-  /**
-   * @param next whose answer is missing if none comes in time; of Redis unless this is called
-   */
+  /** Names whose answer is missing if none comes in time; Redis's unless this is called. */
   void waitsFor(Unknown next) {
     missing = next;
   }

@@ -27,9 +27,7 @@ final class PurchaseAnswers {
 
   private PurchaseAnswers() {}
 
-  /**
-   * @param durableIn place of every order that is answered as queued
-   */
+  /** {@code durableIn} is the place of every order that is answered as queued. */
   static HttpAnswer of(
       PurchaseAttempt attempt,
       Admission outcome,
@@ -51,9 +49,7 @@ final class PurchaseAnswers {
     return outcome == Busy.WITHOUT_A_SHARD ? busy.with(RETRY_LATER) : busy;
   }
 
-  /**
-   * @param position 0 for none
-   */
+  /** A position of 0 is none. */
   private static HttpAnswer answer(
       int httpStatus,
       PurchaseAttempt attempt,

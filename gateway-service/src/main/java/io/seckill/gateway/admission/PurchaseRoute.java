@@ -23,13 +23,28 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
 
 /**
  * {@code POST /api/v1/skus/{sku}/orders}, handled on the server's event loop because it is the hot
  * path of a sale. All input is checked here, before anything is sent to Redis.
  */
 @Component
-final class PurchaseRoute implements DirectRoute {
+record PurchaseRoute(
+    TokenVerifier tokens,
+    RateLimits limits,
+    Admissions admissions,
+    ShardedPurchases shards,
+    LateOutcomes late,
+    AdmissionMetrics metrics,
+    RefusedRequests refusedRequests,
+    AdmissionProperties settings)
+    implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/skus/";
   private static final String SUFFIX = "/orders";
@@ -48,34 +63,6 @@ final class PurchaseRoute implements DirectRoute {
       "The body must be a JSON object with one member, quantity, a whole number from 1 to "
           + OrderMessage.MAX_QUANTITY
           + ".";
-
-  private final TokenVerifier tokens;
-  private final RateLimits limits;
-  private final Admissions admissions;
-  private final ShardedPurchases shards;
-  private final LateOutcomes late;
-  private final AdmissionMetrics metrics;
-  private final RefusedRequests refusedRequests;
-  private final Durability.Store durableIn;
-
-  PurchaseRoute(
-      TokenVerifier tokens,
-      RateLimits limits,
-      Admissions admissions,
-      ShardedPurchases shards,
-      LateOutcomes late,
-      AdmissionMetrics metrics,
-      RefusedRequests refusedRequests,
-      AdmissionProperties settings) {
-    this.tokens = tokens;
-    this.limits = limits;
-    this.admissions = admissions;
-    this.shards = shards;
-    this.late = late;
-    this.metrics = metrics;
-    this.refusedRequests = refusedRequests;
-    this.durableIn = settings.durableIn();
-  }
 
   @Override
   public boolean matches(HttpMethod method, String uri) {
@@ -150,7 +137,7 @@ final class PurchaseRoute implements DirectRoute {
     return decided.thenApply(
         outcome -> {
           metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
-          return PurchaseAnswers.of(attempt, outcome, durableIn, correlationId);
+          return PurchaseAnswers.of(attempt, outcome, settings.durableIn(), correlationId);
         });
   }
 
@@ -178,5 +165,60 @@ final class PurchaseRoute implements DirectRoute {
       return null;
     }
     return uri.substring(PREFIX.length(), end);
+  }
+
+  /** Parses the body of a purchase, {@code {"quantity":2}}; other members are not allowed. */
+  static final class PurchaseBody {
+
+    private static final JsonFactory JSON =
+        JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
+    private PurchaseBody() {}
+
+    /**
+     * Returns the quantity if the body is a JSON object in UTF-8 with exactly this member, an
+     * integer 1..10,000. Returns 0 for any other body.
+     */
+    static int quantity(byte[] body) {
+      if (isNotUtf8(body)) {
+        return 0;
+      }
+      try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), body)) {
+        return read(parser);
+      } catch (JacksonException e) {
+        return 0;
+      }
+    }
+
+    /**
+     * JSON in UTF-16 or UTF-32 contains zero bytes, in UTF-8 none. The parser would detect and
+     * accept these encodings.
+     */
+    private static boolean isNotUtf8(byte[] body) {
+      for (byte b : body) {
+        if (b == 0) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    private static int read(JsonParser parser) {
+      long quantity = 0;
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return 0;
+      }
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        boolean known = parser.currentName().equals("quantity");
+        if (!known || parser.nextToken() != JsonToken.VALUE_NUMBER_INT) {
+          return 0;
+        }
+        quantity = parser.getLongValue();
+      }
+      boolean complete =
+          parser.currentToken() == JsonToken.END_OBJECT && parser.nextToken() == null;
+      boolean inBounds = quantity >= 1 && quantity <= OrderMessage.MAX_QUANTITY;
+      return complete && inBounds ? (int) quantity : 0;
+    }
   }
 }

@@ -26,29 +26,13 @@ import org.springframework.stereotype.Component;
  * all shards. Never blocks.
  */
 @Component
-final class ShardedPurchases {
-
-  private final ProductCache products;
-  private final ShardLines lines;
-  private final SoldOutShield shield;
-  private final VerifiedServers servers;
-  private final RedisBreaker breaker;
-  private final RequestBatcher<Purchase> admit;
-
-  ShardedPurchases(
-      ProductCache products,
-      ShardLines lines,
-      SoldOutShield shield,
-      VerifiedServers servers,
-      RedisBreaker breaker,
-      @Qualifier("admitQueue") RequestBatcher<Purchase> admit) {
-    this.products = products;
-    this.lines = lines;
-    this.shield = shield;
-    this.servers = servers;
-    this.breaker = breaker;
-    this.admit = admit;
-  }
+record ShardedPurchases(
+    ProductCache products,
+    ShardLines lines,
+    SoldOutShield shield,
+    VerifiedServers servers,
+    RedisBreaker breaker,
+    @Qualifier("admitQueue") RequestBatcher<Purchase> admit) {
 
   /** Returns the attempt at the shopper's shard; the same attempt when the SKU has no shards. */
   PurchaseAttempt inShard(PurchaseAttempt attempt) {
@@ -81,9 +65,7 @@ final class ShardedPurchases {
         : answer;
   }
 
-  /**
-   * @param sku as it was read a second ago, with the units of all shards
-   */
+  /** {@code sku} was read up to a second ago, and has the units of all shards. */
   static Admission inMySql(Admission outcome, int quantity, @Nullable ProductRow sku) {
     boolean mayBeLeft = sku == null || sku.stock() >= quantity;
     if (isShort(outcome) && mayBeLeft) {
@@ -141,9 +123,7 @@ final class ShardedPurchases {
     }
   }
 
-  /**
-   * @param isOpen whether the breaker of a partition is
-   */
+  /** {@code isOpen}: the breaker of a partition is open. */
   static Busy busy(List<Long> shards, VerifiedServers servers, IntPredicate isOpen) {
     boolean allReachable =
         shards.stream()

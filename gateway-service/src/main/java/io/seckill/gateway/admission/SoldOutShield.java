@@ -17,9 +17,7 @@ final class SoldOutShield {
   private final Cache<Long, Long> soldOutAt =
       Caffeine.newBuilder().maximumSize(MAX_SKUS).executor(Runnable::run).build();
 
-  /**
-   * @param lifetime how long an entry holds after Redis was queried; zero switches the shield off
-   */
+  /** An entry holds for this long after Redis was queried; zero switches the shield off. */
   SoldOutShield(Duration lifetime) {
     this.lifetimeNanos = lifetime.toNanos();
   }
@@ -30,10 +28,8 @@ final class SoldOutShield {
   }
 
   /**
-   * Records that stock was 0. Only the first refusal of a reply updates the cache; the others are
-   * cheap.
-   *
-   * @param askedNanos System.nanoTime() before Redis was queried
+   * Records that stock was 0 at a call that began at {@code askedNanos} of System.nanoTime(). Only
+   * the first refusal of a reply updates the cache; the others are cheap.
    */
   void raise(long skuId, long askedNanos) {
     Long at = soldOutAt.getIfPresent(skuId);

@@ -28,9 +28,7 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
   private final Duration within;
   private final AtomicBoolean failing = new AtomicBoolean();
 
-  /**
-   * @param within longest time for the call: nobody waits for its answer any longer
-   */
+  /** {@code within} is the longest time for the call: nobody waits for its answer any longer. */
   StrongCall(ConsumerClient consumer, Duration within) {
     this.consumer = consumer;
     this.within = within;
@@ -67,9 +65,7 @@ final class StrongCall implements RequestBatcher.Executor<Purchase> {
         attempt.traceparent());
   }
 
-  /**
-   * @throws IllegalArgumentException when it is not the answer to as many purchases
-   */
+  /** Throws IllegalArgumentException when it is not the answer to as many purchases. */
   static List<Admission> outcomes(List<StrongDecision> decisions, int purchases) {
     if (decisions.size() != purchases) {
       throw new IllegalArgumentException("not " + purchases + " outcomes but " + decisions.size());

@@ -37,7 +37,6 @@ public final class BlockingCalls implements DisposableBean {
   /**
    * @param store for thread names and log lines
    * @param unavailableCode problem code when the store fails or does not answer in time
-   * @param threads calls at once
    * @param waiting calls that may wait for a thread, in all
    */
   BlockingCalls(

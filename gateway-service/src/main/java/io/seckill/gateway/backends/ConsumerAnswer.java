@@ -11,11 +11,7 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * A successful response of order-consumer.
- *
- * @param status 200..299
- */
+/** A successful response of order-consumer, with a status of 200..299. */
 public record ConsumerAnswer(int status, JsonNode body) {
 
   private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");

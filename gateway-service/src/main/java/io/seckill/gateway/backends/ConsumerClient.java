@@ -152,11 +152,7 @@ public final class ConsumerClient implements DisposableBean {
             answer -> answer.as(ProductRow.class));
   }
 
-  /**
-   * Performs an action of the owner on an order.
-   *
-   * @param action {@code payment} or {@code cancel}
-   */
+  /** Performs an action of the owner on an order: {@code payment} or {@code cancel}. */
   public Mono<OrderRow> onOrder(OrderId order, String action, long userId) {
     return to(Kind.SHOPPERS)
         .exchange(
@@ -178,9 +174,8 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   /**
-   * Reports that a Redis server has taken over that lacks some of a SKU's admissions.
-   *
-   * @param seq the highest admission sequence before the takeover
+   * Reports that a Redis server has taken over that lacks some of a SKU's admissions; {@code seq}
+   * is the highest number before the takeover.
    */
   public Mono<?> reportLostAdmissions(long skuId, long epoch, long seq) {
     LostAdmissions lost = new LostAdmissions(epoch, seq);

@@ -38,9 +38,7 @@ final class ConsumerLink {
   private final ConnectionProvider connections;
   private final HttpClient client;
 
-  /**
-   * @param kind names the connections
-   */
+  /** {@code kind} names the connections. */
   ConsumerLink(
       String kind,
       int maxConnections,
@@ -82,9 +80,8 @@ final class ConsumerLink {
       Requester requester) {}
 
   /**
-   * Every failure is a problem: a refusal, or that the requester gets no answer.
-   *
-   * @param reading of the answer; throws when it cannot be read
+   * Every failure is a problem: a refusal, or that the requester gets no answer, also when {@code
+   * reading} cannot read it and throws.
    */
   <T> Mono<T> exchange(Request request, Function<ConsumerAnswer, T> reading) {
     return send(request)

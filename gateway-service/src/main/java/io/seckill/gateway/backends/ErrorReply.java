@@ -1,74 +1,51 @@
 package io.seckill.gateway.backends;
 
-import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The meaning of an error reply of Redis for the circuit breaker: the command is wrong, and others
- * would succeed, or this server cannot decide purchases now. The first row whose text begins the
- * reply counts. Commands report their own errors with few codes, so a code that is not in the table
- * is a state of the server.
+ * would succeed, or this server cannot decide purchases now. Commands report their own errors with
+ * few codes, so every other code (OOM, READONLY, MISCONF, LOADING, one of a later release) is a
+ * state of the server.
  */
-enum ErrorReply {
-  MAX_CLIENTS("ERR max number of clients", true),
-  NOT_PERMITTED("ERR operation not permitted", true),
-  INVALID_PASSWORD("ERR invalid password", true),
-  NO_PASSWORD_SET("ERR AUTH", true),
-  USER_OF_SCRIPT("ERR The user executing the script", true),
-  UNKNOWN_COMMAND("ERR unknown command", true),
-  NO_SUCH_DATABASE("ERR DB index is out of range", true),
-  ERR("ERR", false),
-  WRONGTYPE("WRONGTYPE", false),
-  CROSSSLOT("CROSSSLOT", false),
-  NOSCRIPT("NOSCRIPT", false),
-  EXECABORT("EXECABORT", false),
-  BUSYKEY("BUSYKEY", false),
-  BUSYGROUP("BUSYGROUP", false),
-  OOM("OOM", true),
-  READONLY("READONLY", true),
-  MISCONF("MISCONF", true),
-  NOREPLICAS("NOREPLICAS", true),
-  LOADING("LOADING", true),
-  BUSY("BUSY", true),
-  UNKILLABLE("UNKILLABLE", true),
-  NOAUTH("NOAUTH", true),
-  NOPERM("NOPERM", true),
-  WRONGPASS("WRONGPASS", true),
-  NOPROTO("NOPROTO", true),
-  DENIED("DENIED", true),
-  CLUSTERDOWN("CLUSTERDOWN", true),
-  MASTERDOWN("MASTERDOWN", true),
-  TRYAGAIN("TRYAGAIN", true),
-  MOVED("MOVED", true),
-  ASK("ASK", true),
-  /** Every other code. */
-  OTHER("", true);
+final class ErrorReply {
 
-  private final String start;
-  private final boolean isOfServer;
+  private static final Set<String> CODES_OF_COMMANDS =
+      Set.of("ERR", "WRONGTYPE", "CROSSSLOT", "NOSCRIPT", "EXECABORT", "BUSYKEY", "BUSYGROUP");
 
-  ErrorReply(String start, boolean isOfServer) {
-    this.start = start;
-    this.isOfServer = isOfServer;
-  }
+  /** Replies that begin like this have the code of commands, and are a state of the server. */
+  private static final List<String> ERR_OF_SERVER =
+      List.of(
+          "ERR max number of clients",
+          "ERR operation not permitted",
+          "ERR invalid password",
+          "ERR AUTH ",
+          "ERR The user executing the script",
+          "ERR unknown command",
+          "ERR DB index is out of range");
+
+  private static final Pattern CODE = Pattern.compile("[A-Z]{2,}\\b");
+
+  private ErrorReply() {}
 
   /** Whether the server cannot decide purchases now; false for an exception without a reply. */
   static boolean isOfServer(Throwable failure) {
     String text = failure instanceof JedisDataException ? failure.getMessage() : null;
-    return text != null && text.matches("(?s)[A-Z]{2,}\\b.*") && of(text).isOfServer;
+    if (text == null) {
+      return false;
+    }
+    Matcher code = CODE.matcher(text);
+    return code.lookingAt()
+        && (!CODES_OF_COMMANDS.contains(code.group())
+            || ERR_OF_SERVER.stream().anyMatch(text::startsWith));
   }
 
   /** Whether the server replied that this command is wrong, or the client did not send it. */
   static boolean isOfCommand(Throwable failure) {
     return failure instanceof JedisDataException && !isOfServer(failure);
-  }
-
-  static ErrorReply of(String text) {
-    return Arrays.stream(values()).filter(row -> row.begins(text)).findFirst().orElse(OTHER);
-  }
-
-  private boolean begins(String text) {
-    return text.startsWith(start)
-        && (text.length() == start.length() || !Character.isLetter(text.charAt(start.length())));
   }
 }

@@ -88,9 +88,8 @@ public final class RedisBreaker {
   }
 
   /**
-   * A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms.
-   *
-   * @param apart whether each partition gets a breaker of its own
+   * A call that takes three fifths of the socket time-out counts as slow: 150 ms of 250 ms. With
+   * {@code apart} each partition gets a breaker of its own.
    */
   RedisBreaker(
       UnifiedJedis redis,

@@ -25,9 +25,8 @@ final class NextReading {
   record Asked(CompletableFuture<ProductReading> reading, Set<Long> skus) {}
 
   /**
-   * Returns the result of a read that begins after this call; null when too many wait for it.
-   *
-   * @param skus to look for in that read, too
+   * Returns the result of a read that begins after this call, and looks for these SKUs, too; null
+   * when too many wait for it.
    */
   @Nullable CompletableFuture<ProductReading> await(Set<Long> skus) {
     lock.lock();

@@ -90,9 +90,7 @@ public final class ProductCache implements SmartLifecycle {
     return Mono.defer(() -> nextReading(Set.of())).then();
   }
 
-  /**
-   * @param skus to look for in that read, too
-   */
+  /** The next reading looks for these SKUs, too. */
   private Mono<ProductReading> nextReading(Set<Long> skus) {
     CompletableFuture<ProductReading> reading = next.await(skus);
     if (reading == null) {

@@ -55,9 +55,7 @@ public final class ProductReader {
 
   private ProductReader() {}
 
-  /**
-   * @param alsoSkus to look for even if their sales ended long ago
-   */
+  /** Reads {@code alsoSkus} even if their sales ended long ago. */
   static ProductReading read(JdbcClient mysql, Set<Long> alsoSkus) {
     long now = System.nanoTime();
     Map<Long, ProductRow> bySku = new HashMap<>();
@@ -100,8 +98,7 @@ public final class ProductReader {
 
   /**
    * Adds the units of the shards to their SKUs, and reads the shards of those ended long ago.
-   *
-   * @return number of shards of each SKU that has some
+   * Returns the number of shards of each SKU that has some.
    */
   private static Map<Long, Integer> addShards(JdbcClient mysql, Map<Long, ProductRow> bySku) {
     Map<Long, Integer> shards = new HashMap<>();

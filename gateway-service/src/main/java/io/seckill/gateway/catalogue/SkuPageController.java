@@ -1,7 +1,10 @@
 package io.seckill.gateway.catalogue;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
@@ -35,11 +38,7 @@ final class SkuPageController {
     this.sales = sales;
   }
 
-  /**
-   * The page at this moment.
-   *
-   * @param serverTime for countdowns
-   */
+  /** The page at this moment, with the server's time for countdowns. */
   record Shown(
       @JsonUnwrapped SkuPage page,
       boolean onSale,
@@ -87,5 +86,35 @@ final class SkuPageController {
         open,
         left <= 0,
         left > 0 && left <= product.initialStock() / NEARLY_GONE);
+  }
+
+  /**
+   * The public view of a SKU.
+   *
+   * @param limitPerUser units; 0 for no limit
+   * @param decides MYSQL for a strong sale
+   * @param state of the sale in MySQL, NEW before the first preheat
+   * @param open whether the sale is open in MySQL, and in Redis if that decides it
+   * @param soldOut whether no unit is left to be admitted
+   * @param nearlyGone whether at most a tenth of the units is left, but one at least
+   */
+  private record SkuPage(
+      long skuId,
+      String name,
+      long priceCents,
+      PurchasePolicy policy,
+      int limitPerUser,
+      Decider decides,
+      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
+      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
+      String state,
+      @JsonIgnore boolean open,
+      boolean soldOut,
+      boolean nearlyGone) {
+
+    /** Whether a purchase may succeed at this moment. */
+    boolean onSaleAt(Instant now) {
+      return open && !soldOut && !now.isBefore(opensAt) && now.isBefore(closesAt);
+    }
   }
 }

@@ -30,9 +30,7 @@ final class Heartbeats implements AutoCloseable {
   private final ReentrantLock oneBeat = new ReentrantLock();
   private final RepeatingTask beating;
 
-  /**
-   * @param name shown to operators
-   */
+  /** The name is shown to operators. */
   Heartbeats(
       String name,
       FallbackMode mode,

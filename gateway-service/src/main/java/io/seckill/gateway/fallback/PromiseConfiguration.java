@@ -7,6 +7,8 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.catalogue.ProductCache;
 import java.util.List;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -73,5 +75,45 @@ class PromiseConfiguration {
         .param("ids", ids.stream().map(OrderId::value).toList())
         .query((row, n) -> new OrderId(row.getLong(1)))
         .list();
+  }
+
+  /**
+   * Ends this gateway's registration at order-consumer when it stops: after the web servers, so
+   * that no purchase arrives any more, and before the event loops, which the calls need.
+   */
+  private static final class Deregistration implements SmartLifecycle {
+
+    private final Heartbeats heartbeats;
+    private final PromiseSender sender;
+    private volatile boolean running;
+
+    Deregistration(Heartbeats heartbeats, PromiseSender sender) {
+      this.heartbeats = heartbeats;
+      this.sender = sender;
+    }
+
+    @Override
+    public void start() {
+      running = true;
+    }
+
+    /** A heartbeat after the transfer would register the gateway again. */
+    @Override
+    public void stop() {
+      running = false;
+      heartbeats.close();
+      sender.close();
+    }
+
+    @Override
+    public boolean isRunning() {
+      return running;
+    }
+
+    /** Earlier phases stop later; the products are read until here. */
+    @Override
+    public int getPhase() {
+      return WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE - 3;
+    }
   }
 }

@@ -79,9 +79,7 @@ final class PromiseSender implements AutoCloseable {
     forgetStored();
   }
 
-  /**
-   * @param beforeCall runs before each call; throws to end the transfer
-   */
+  /** {@code beforeCall} runs before each call; it throws to end the transfer. */
   private void send(long term, Content content, Runnable beforeCall) {
     List<OrderMessage> missing = missingInMySql(content.orders());
     inParts(

@@ -38,9 +38,6 @@ public final class Promises {
     boolean isOfRedis(long skuId, long term);
   }
 
-  /**
-   * @param nanoTime System.nanoTime
-   */
   Promises(FallbackMode mode, Products products, PromisedOrders orders, LongSupplier nanoTime) {
     this.on = mode.isOn();
     this.products = products;
@@ -69,9 +66,8 @@ public final class Promises {
   }
 
   /**
-   * Redis says how much it has admitted of a SKU.
-   *
-   * @param units in this epoch, with the orders it was loaded with
+   * Redis says how many units it has admitted of a SKU in this epoch, with the orders it was loaded
+   * with.
    */
   public void admitted(long skuId, long epoch, long units) {
     orders.add(new Admitted(skuId, epoch, units));

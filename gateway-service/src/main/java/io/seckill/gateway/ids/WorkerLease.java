@@ -63,7 +63,6 @@ final class WorkerLease {
   /**
    * @param untilNanos System.nanoTime() from which the lease is considered expired
    * @param horizonMs latest time an id may carry
-   * @param gateways see {@link #gateways()}
    */
   private record Held(SnowflakeIds ids, long untilNanos, long horizonMs, int gateways) {}
 

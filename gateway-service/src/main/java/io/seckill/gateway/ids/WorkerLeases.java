@@ -44,9 +44,7 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
         .register(meters);
   }
 
-  /**
-   * @param duration time after which a lease expires unless it is renewed
-   */
+  /** A lease expires after this duration unless it is renewed. */
   public WorkerLeases(UnifiedJedis redis, RedisBreaker breaker, Duration duration) {
     this.leases =
         IntStream.range(0, Partition.COUNT)

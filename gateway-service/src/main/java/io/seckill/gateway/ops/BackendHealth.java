@@ -22,35 +22,15 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Checks the servers and services that the gateway calls. No check fails, and each has a bound. */
 @Service
-final class BackendHealth {
-
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
-  private final RedisNodeWatch redisNodes;
-  private final BlockingCalls redisCalls;
-  private final JdbcClient mysql;
-  private final BlockingCalls mysqlCalls;
-  private final ConsumerClient consumer;
-  private final ProductCache products;
-
-  BackendHealth(
-      UnifiedJedis redis,
-      RedisBreaker breaker,
-      RedisNodeWatch redisNodes,
-      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      JdbcClient mysql,
-      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
-      ConsumerClient consumer,
-      ProductCache products) {
-    this.redis = redis;
-    this.breaker = breaker;
-    this.redisNodes = redisNodes;
-    this.redisCalls = redisCalls;
-    this.mysql = mysql;
-    this.mysqlCalls = mysqlCalls;
-    this.consumer = consumer;
-    this.products = products;
-  }
+record BackendHealth(
+    UnifiedJedis jedis,
+    RedisBreaker breaker,
+    RedisNodeWatch redisNodes,
+    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+    JdbcClient jdbc,
+    @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
+    ConsumerClient orderConsumer,
+    ProductCache products) {
 
   /**
    * DOWN while Redis does not answer: no purchase can be admitted, except of strong sales. DEGRADED
@@ -75,7 +55,7 @@ final class BackendHealth {
    */
   Mono<Component> mysql() {
     return mysqlCalls
-        .call(() -> mysql.sql("SELECT 1").query(Integer.class).single())
+        .call(() -> jdbc.sql("SELECT 1").query(Integer.class).single())
         .map(one -> Component.UP)
         .onErrorReturn(Component.degraded("MySQL does not answer."));
   }
@@ -85,7 +65,7 @@ final class BackendHealth {
    * sales, and orders still shown.
    */
   Mono<Component> consumer() {
-    return consumer
+    return orderConsumer
         .isReady()
         .map(
             ready ->
@@ -96,10 +76,10 @@ final class BackendHealth {
 
   private Component askRedis() {
     List<Integer> unavailable = List.of();
-    if (RedisBreaker.areApart(redis)) {
+    if (RedisBreaker.areApart(jedis)) {
       unavailable = askAnyPartition();
     } else {
-      redis.ping();
+      jedis.ping();
     }
     List<String> dangers = redisNodes.dangers();
     if (!dangers.isEmpty()) {
@@ -129,7 +109,7 @@ final class BackendHealth {
 
   private boolean answers(int partition) {
     try {
-      breaker.call(partition, () -> redis.llen(RedisKeys.outbox(partition)));
+      breaker.call(partition, () -> jedis.llen(RedisKeys.outbox(partition)));
       return true;
     } catch (JedisException | CallNotPermittedException e) {
       return false;

@@ -8,13 +8,7 @@ import org.springframework.stereotype.Component;
 
 /** The place of an order when this gateway answers that it is queued. */
 @Component
-final class DurableIn {
-
-  private final MeterRegistry meters;
-
-  DurableIn(MeterRegistry meters) {
-    this.meters = meters;
-  }
+record DurableIn(MeterRegistry meters) {
 
   /** REDIS, REPLICAS or BROKER. */
   String store() {

@@ -18,32 +18,14 @@ import reactor.core.publisher.Mono;
 
 /** The state of each part of the pipeline with its reason, for people; probes use the actuator. */
 @RestController
-final class HealthController {
-
-  private final BackendHealth backends;
-  private final LaneRegistry registry;
-  private final BlockingCalls redisCalls;
-  private final MeterRegistry meters;
-  private final DurableIn durableIn;
-  private final RedisNodeWatch redisNodes;
-  private final ProductCache products;
-
-  HealthController(
-      BackendHealth backends,
-      LaneRegistry registry,
-      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      MeterRegistry meters,
-      DurableIn durableIn,
-      RedisNodeWatch redisNodes,
-      ProductCache products) {
-    this.backends = backends;
-    this.registry = registry;
-    this.redisCalls = redisCalls;
-    this.meters = meters;
-    this.durableIn = durableIn;
-    this.redisNodes = redisNodes;
-    this.products = products;
-  }
+record HealthController(
+    BackendHealth backends,
+    LaneRegistry registry,
+    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+    MeterRegistry meters,
+    DurableIn durableIn,
+    RedisNodeWatch redisNodes,
+    ProductCache products) {
 
   @GetMapping("/api/v1/health")
   Mono<ResponseEntity<HealthReport>> health() {

@@ -22,11 +22,7 @@ record HealthReport(State status, String durableIn, Map<String, Component> compo
     DOWN
   }
 
-  /**
-   * The health of one component.
-   *
-   * @param reason one sentence; null when it is UP
-   */
+  /** The health of one component, with a reason of one sentence unless it is UP. */
   record Component(State status, @Nullable String reason) {
 
     static final Component UP = new Component(State.UP, null);

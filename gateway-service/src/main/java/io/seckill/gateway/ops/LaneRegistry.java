@@ -19,19 +19,13 @@ import redis.clients.jedis.UnifiedJedis;
 
 /** Reads the registry of lanes; see {@code lanes.lua}. Blocks. */
 @Component
-class LaneRegistry {
+record LaneRegistry(UnifiedJedis redis) {
 
   private static final Logger log = LoggerFactory.getLogger(LaneRegistry.class);
   private static final LuaScript LANES = LuaScript.from(LaneRegistry.class, "lanes.lua");
 
   private static final int FIRST_LANE = 3;
   private static final int FIELDS = 3;
-
-  private final UnifiedJedis redis;
-
-  LaneRegistry(UnifiedJedis redis) {
-    this.redis = redis;
-  }
 
   /** Reads all partitions; the values of one partition are from the same moment. */
   Lanes read() {

@@ -21,8 +21,6 @@ record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
    *
    * @param relay name of the relay, or of the gateway whose lane it is
    * @param lane its number within that process
-   * @param token of this lease
-   * @param state of its lease
    * @param leaseLeftMs below 0 once the lease has lapsed, or longer than any lease when Redis's
    *     clock was set back; 0 for a dead lane
    * @param privateQueue orders taken and not confirmed
@@ -55,9 +53,8 @@ record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
   }
 
   /**
-   * Orders that are admitted and not yet taken by a lane.
-   *
-   * @param oldestMs age of the oldest since its admission; 0 when there is none
+   * Orders that are admitted and not yet taken by a lane; the age of the oldest since its admission
+   * is 0 when there is none.
    */
   record Outbox(int partition, long orders, long oldestMs) {}
 }

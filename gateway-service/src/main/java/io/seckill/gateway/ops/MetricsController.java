@@ -29,23 +29,11 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A snapshot of the gateway's metrics; docs/metrics.md explains them. */
 @RestController
-final class MetricsController {
-
-  private final MeterRegistry meters;
-  private final LaneRegistry registry;
-  private final BlockingCalls calls;
-  private final ConsumerClient consumer;
-
-  MetricsController(
-      MeterRegistry meters,
-      LaneRegistry registry,
-      @Qualifier("operatorRedisCalls") BlockingCalls calls,
-      ConsumerClient consumer) {
-    this.meters = meters;
-    this.registry = registry;
-    this.calls = calls;
-    this.consumer = consumer;
-  }
+record MetricsController(
+    MeterRegistry meters,
+    LaneRegistry registry,
+    @Qualifier("operatorRedisCalls") BlockingCalls calls,
+    ConsumerClient consumer) {
 
   @GetMapping("/api/v1/metrics/summary")
   Mono<JsonNode> summary() {

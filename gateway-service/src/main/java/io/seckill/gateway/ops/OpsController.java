@@ -3,6 +3,7 @@ package io.seckill.gateway.ops;
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.ops.SalesTable.ProductPlace;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
 import java.util.List;
@@ -18,27 +19,13 @@ import reactor.core.publisher.Mono;
 
 /** Shows operators products, lanes, and the stream of the operations page. */
 @RestController
-final class OpsController {
+record OpsController(
+    OpsEvents snapshots,
+    SalesTable sales,
+    LaneRegistry registry,
+    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls) {
 
-  private final OpsEvents events;
-  private final SalesTable sales;
-  private final LaneRegistry lanes;
-  private final BlockingCalls redisCalls;
-
-  OpsController(
-      OpsEvents events,
-      SalesTable sales,
-      LaneRegistry lanes,
-      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls) {
-    this.events = events;
-    this.sales = sales;
-    this.lanes = lanes;
-    this.redisCalls = redisCalls;
-  }
-
-  /**
-   * @param next cursor of the next page; null on the last one
-   */
+  /** {@code next} is the cursor of the next page; null on the last one. */
   record Listed(List<ProductRow> skus, @Nullable String next) {}
 
   @GetMapping("/admin/v1/skus")
@@ -57,12 +44,12 @@ final class OpsController {
 
   @GetMapping("/admin/v1/lanes")
   Mono<Lanes> lanes() {
-    return redisCalls.call(lanes::read);
+    return redisCalls.call(registry::read);
   }
 
   @GetMapping(path = "/admin/v1/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
   Flux<ServerSentEvent<String>> events() {
-    return events
+    return snapshots
         .watch()
         .map(json -> ServerSentEvent.<String>builder().event("snapshot").data(json).build());
   }

@@ -6,10 +6,15 @@ import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductReader;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.web.ProblemException;
+import java.time.Instant;
 import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -18,22 +23,14 @@ import reactor.core.publisher.Mono;
 
 /** Reads products and orders from MySQL for operators; its statements stay cheap during a sale. */
 @Component
-class SalesTable {
+record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
 
   static final int MAX_PRODUCTS = 200;
   private static final LocalDateTime LATEST = LocalDateTime.of(9999, 1, 1, 0, 0);
   private static final int LATEST_ORDERS = 500;
   private static final int WORKERS = (1 << OrderId.WORKER_BITS) - 1;
 
-  private final JdbcClient mysql;
-  private final BlockingCalls calls;
-
-  SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCalls calls) {
-    this.mysql = mysql;
-    this.calls = calls;
-  }
-
-  /** The part of a {@link Snapshot} that MySQL has. */
+  /** The part of a {@link SnapshotReader.Snapshot} that MySQL has. */
   record Sales(List<ProductRow> products, long deadLetters, Optional<ClickToRow> clickToRow) {}
 
   Mono<Sales> sales() {
@@ -127,5 +124,50 @@ class SalesTable {
   private static double quantileMs(List<Long> sortedMicros, double quantile) {
     int rank = (int) Math.ceil(quantile * sortedMicros.size());
     return Math.max(0, sortedMicros.get(Math.max(1, rank) - 1)) / 1000.0;
+  }
+
+  /** The place of a product in the operators' list. */
+  record ProductPlace(SaleState state, Instant opensAt, long skuId) {
+
+    /** In the order of the list. */
+    static final List<SaleState> STATES =
+        List.of(
+            SaleState.OPEN, SaleState.PAUSED, SaleState.PREHEATED, SaleState.NEW, SaleState.CLOSED);
+
+    private static final Pattern CURSOR =
+        Pattern.compile("([A-Z]{3,9})-([0-9]{1,14})-([1-9][0-9]{0,15})");
+
+    static ProductPlace of(ProductRow product) {
+      return new ProductPlace(product.state(), product.opensAt(), product.skuId());
+    }
+
+    /** Whether products of this state may follow. */
+    boolean isBefore(SaleState other) {
+      return STATES.indexOf(state) <= STATES.indexOf(other);
+    }
+
+    LocalDateTime opensAtUtc() {
+      return LocalDateTime.ofInstant(opensAt, ZoneOffset.UTC);
+    }
+
+    String cursor() {
+      return state + "-" + opensAt.toEpochMilli() + "-" + skuId;
+    }
+
+    /** The place whose cursor this is. Throws ProblemException 400 naming cursor. */
+    static ProductPlace ofCursor(String cursor) {
+      Matcher parts = CURSOR.matcher(cursor);
+      if (parts.matches()) {
+        for (SaleState state : STATES) {
+          if (state.name().equals(parts.group(1))) {
+            return new ProductPlace(
+                state,
+                Instant.ofEpochMilli(Long.parseLong(parts.group(2))),
+                Long.parseLong(parts.group(3)));
+          }
+        }
+      }
+      throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
+    }
   }
 }

@@ -2,6 +2,7 @@ package io.seckill.gateway.ops;
 
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
@@ -11,17 +12,19 @@ import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.SalesTable.Sales;
-import io.seckill.gateway.ops.Snapshot.Links;
-import io.seckill.gateway.ops.Snapshot.Services;
-import io.seckill.gateway.ops.Snapshot.State;
+import io.seckill.gateway.ops.SnapshotReader.Snapshot.Links;
+import io.seckill.gateway.ops.SnapshotReader.Snapshot.Services;
+import io.seckill.gateway.ops.SnapshotReader.Snapshot.State;
 import io.seckill.support.contract.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Flux;
@@ -188,5 +191,56 @@ class SnapshotReader {
         .timeout(PATIENCE)
         .onErrorReturn(Optional.empty())
         .defaultIfEmpty(Optional.empty());
+  }
+
+  /**
+   * The contents of the operations page, read from several stores at nearly the same moment. A
+   * value that could not be read is null or missing, and its service is reported as DOWN.
+   *
+   * @param durableIn the store that has an order when this gateway answers that it is queued
+   * @param skus running sales first; while MySQL does not answer, as the gateway last read them
+   * @param ledgers as order-consumer returns them, of at most {@value SnapshotReader#MAX_LEDGERS}
+   *     SKUs
+   * @param stops that Redis applies and MySQL has not stored yet
+   * @param clickToRow also null when no order was stored within the last minute
+   * @param fallback who decides the sales of Redis, as order-consumer returns it
+   * @param pendingWork number and age of the work that waits in MySQL, as order-consumer returns it
+   */
+  record Snapshot(
+      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
+      Services services,
+      String durableIn,
+      Links links,
+      @Nullable List<ProductRow> skus,
+      List<JsonNode> ledgers,
+      @Nullable Lanes lanes,
+      @Nullable List<PendingStop> stops,
+      @Nullable Long deadLetters,
+      SalesTable.@Nullable ClickToRow clickToRow,
+      @Nullable JsonNode fallback,
+      @Nullable JsonNode pendingWork) {
+
+    /** Whether a service or server answers. */
+    enum State {
+      UP,
+      DOWN,
+      /** Not known, because the service that would report it is unavailable. */
+      UNKNOWN;
+
+      static State of(boolean up) {
+        return up ? UP : DOWN;
+      }
+    }
+
+    /**
+     * The services and servers.
+     *
+     * @param broker as order-consumer's ledgers report it
+     * @param relay UP while a lane is alive
+     */
+    record Services(State redis, State mysql, State broker, State consumer, State relay) {}
+
+    /** Addresses of other tools; empty for none. */
+    record Links(String brokerUi, String grafana) {}
   }
 }

@@ -13,15 +13,7 @@ import reactor.core.publisher.Mono;
 
 /** The actions of an owner on an order; order-consumer decides and writes. */
 @Component
-final class OrderActions {
-
-  private final ConsumerClient consumer;
-  private final OrderStatuses statuses;
-
-  OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
-    this.consumer = consumer;
-    this.statuses = statuses;
-  }
+record OrderActions(ConsumerClient consumer, OrderStatuses statuses) {
 
   /** An action, its name on the internal port, and the code of its refusal. */
   enum Action {

@@ -25,26 +25,14 @@ import reactor.core.publisher.Mono;
  */
 @RestController
 @RequestMapping("/api/v1/orders")
-final class OrderController {
+record OrderController(
+    OrderStatuses statuses, OrderLists lists, OrderEvents events, OrderActions actions) {
 
   private static final int DEFAULT_LIMIT = 20;
   private static final int MAX_LIMIT = 100;
 
   /** Interval of comments on an event stream: proxies close a connection that is silent. */
   private static final Duration HEARTBEAT = Duration.ofSeconds(15);
-
-  private final OrderStatuses statuses;
-  private final OrderLists lists;
-  private final OrderEvents events;
-  private final OrderActions actions;
-
-  OrderController(
-      OrderStatuses statuses, OrderLists lists, OrderEvents events, OrderActions actions) {
-    this.statuses = statuses;
-    this.lists = lists;
-    this.events = events;
-    this.actions = actions;
-  }
 
   @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
   Mono<String> list(

@@ -24,28 +24,14 @@ import tools.jackson.databind.ser.std.ToStringSerializer;
  * some.
  */
 @Component
-final class OrderLists {
+record OrderLists(
+    WaitingOrders redis,
+    StoredOrders mysql,
+    OrderStatuses statuses,
+    @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
+    ProductCache products) {
 
   private static final JsonMapper JSON = JsonMapper.shared();
-
-  private final WaitingOrders redis;
-  private final StoredOrders mysql;
-  private final OrderStatuses statuses;
-  private final BlockingCalls mysqlCalls;
-  private final ProductCache products;
-
-  OrderLists(
-      WaitingOrders redis,
-      StoredOrders mysql,
-      OrderStatuses statuses,
-      @Qualifier("mysqlCalls") BlockingCalls mysqlCalls,
-      ProductCache products) {
-    this.redis = redis;
-    this.mysql = mysql;
-    this.statuses = statuses;
-    this.mysqlCalls = mysqlCalls;
-    this.products = products;
-  }
 
   /**
    * One page.
@@ -64,11 +50,7 @@ final class OrderLists {
     }
   }
 
-  /**
-   * A page of at most {@code limit} orders with ids below {@code before}.
-   *
-   * @param limit 1..100
-   */
+  /** A page of at most {@code limit} orders, 1..100, with ids below {@code before}. */
   Mono<Page> page(long userId, long before, int limit) {
     // Redis first: an order that is stored in between is then found twice, not missed.
     return Mono.fromFuture(redis.of(userId))

@@ -25,29 +25,16 @@ import reactor.core.publisher.Mono;
  * more than the response itself.
  */
 @Component
-final class OrderRoute implements DirectRoute {
+record OrderRoute(
+    TokenVerifier tokens,
+    RateLimits limits,
+    OrderStatuses statuses,
+    OrderActions actions,
+    RefusedRequests refusedRequests)
+    implements DirectRoute {
 
   private static final String PREFIX = "/api/v1/orders/";
   private static final String PAYMENT = "/payment";
-
-  private final TokenVerifier tokens;
-  private final RateLimits limits;
-  private final OrderStatuses statuses;
-  private final OrderActions actions;
-  private final RefusedRequests refusedRequests;
-
-  OrderRoute(
-      TokenVerifier tokens,
-      RateLimits limits,
-      OrderStatuses statuses,
-      OrderActions actions,
-      RefusedRequests refusedRequests) {
-    this.tokens = tokens;
-    this.limits = limits;
-    this.statuses = statuses;
-    this.actions = actions;
-    this.refusedRequests = refusedRequests;
-  }
 
   @Override
   public boolean matches(HttpMethod method, String uri) {

@@ -59,9 +59,7 @@ public class OrderStatuses {
 
   /** The result of a status query. */
   sealed interface Status {
-    /**
-     * @throws ProblemException 404, 429 or 503 when there is no order to show
-     */
+    /** Throws ProblemException 404, 429 or 503 when there is no order to show. */
     OrderView order();
 
     /** The order, which belongs to the caller. */

@@ -13,9 +13,8 @@ import org.jspecify.annotations.Nullable;
 record RedisOrder(OrderId id, long skuId, AdmissionRecord record, long settled, long nowMs) {
 
   /**
-   * Reads {@code sku|settled|record}, as the scripts reply.
-   *
-   * @return null when the text is empty: Redis does not have the order
+   * Reads {@code sku|settled|record}, as the scripts reply. Returns null when the text is empty:
+   * Redis does not have the order.
    */
   static @Nullable RedisOrder parse(OrderId id, String reply, long nowMs) {
     if (reply.isEmpty()) {

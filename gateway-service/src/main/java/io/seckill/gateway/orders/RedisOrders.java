@@ -103,10 +103,8 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * Reads the order from the user's bucket in Redis; the record names its owner. The future never
-   * fails.
-   *
-   * @param skuHint SKU to search first, or null
+   * Reads the order from the user's bucket in Redis, of the SKU that the hint names first; the
+   * record names its owner. The future never fails.
    */
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {

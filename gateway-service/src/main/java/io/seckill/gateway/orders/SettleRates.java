@@ -19,9 +19,8 @@ final class SettleRates {
   private final Cache<Long, Mark> marks = Caffeine.newBuilder().maximumSize(MOST_SKUS).build();
 
   /**
-   * The start of the interval that is being measured.
-   *
-   * @param rate of the interval before; 0 when unknown
+   * The start of the interval that is being measured, and the rate of the one before; 0 when
+   * unknown.
    */
   private record Mark(long settled, long atMs, double rate) {
 

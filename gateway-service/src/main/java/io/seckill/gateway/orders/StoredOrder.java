@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * An order stored in MySQL; for an alias, the order that is stored for the same request.
  *
- * @param id of the stored order
  * @param status DELAYED for an order among the dead letters
  */
 record StoredOrder(

@@ -73,11 +73,7 @@ final class WaitingOrders implements DisposableBean {
             waiting -> new Reading(waiting).run());
   }
 
-  /**
-   * The waiting orders of a user.
-   *
-   * @param complete false when one of the buckets is too large to be read
-   */
+  /** The waiting orders of a user; not complete when one of the buckets is too large to be read. */
   record Found(List<RedisOrder> orders, boolean complete) {}
 
   /** A request of one user. */

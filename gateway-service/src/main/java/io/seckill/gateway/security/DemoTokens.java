@@ -49,16 +49,12 @@ public final class DemoTokens {
     return on;
   }
 
-  /**
-   * @return null when demo mode is off
-   */
+  /** Returns null when demo mode is off. */
   public @Nullable DemoToken shopper(long userId) {
     return on ? token(Long.toString(userId), null) : null;
   }
 
-  /**
-   * @return null when demo mode is off
-   */
+  /** Returns null when demo mode is off. */
   public @Nullable DemoToken operator() {
     return on ? token(OPERATOR, Identity.ADMIN_SCOPE) : null;
   }

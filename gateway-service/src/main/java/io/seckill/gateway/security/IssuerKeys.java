@@ -46,9 +46,8 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
   private volatile @Nullable JWKSet keys;
 
   /**
-   * Reads the set once, and goes on without when that fails.
-   *
-   * @param onChange called after the set has changed
+   * Reads the set once, and goes on without when that fails. Calls {@code onChange} after the set
+   * has changed.
    */
   IssuerKeys(URI uri, Duration refresh, Runnable onChange) {
     this.uri = uri;

@@ -86,9 +86,7 @@ public final class TokenVerifier implements AutoCloseable {
     }
   }
 
-  /**
-   * @param warmUpKey accepted besides the issuer's keys
-   */
+  /** Accepts {@code warmUpKey} besides the issuer's keys. */
   TokenVerifier(SecurityProperties settings, WarmUpKey warmUpKey, Clock clock) {
     this.warmUpKey = warmUpKey;
     this.issuer = settings.requiredIssuer();
@@ -123,10 +121,8 @@ public final class TokenVerifier implements AutoCloseable {
   }
 
   /**
-   * Identifies the caller by the value of the Authorization header.
-   *
-   * @return null when there is no bearer token, or an invalid one; callers answer 401 without
-   *     giving a reason
+   * Identifies the caller by the value of the Authorization header. Returns null when there is no
+   * bearer token, or an invalid one; callers answer 401 without giving a reason.
    */
   public @Nullable Identity identify(@Nullable String authorization) {
     if (authorization == null

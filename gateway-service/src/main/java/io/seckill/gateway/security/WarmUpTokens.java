@@ -35,10 +35,8 @@ public final class WarmUpTokens {
   private record Signed(String token, Instant until) {}
 
   /**
-   * Returns the token of a different shopper for each number, or of one in 1,024; their ids are the
-   * highest possible.
-   *
-   * @param number from 0
+   * Returns the token of a different shopper for each number from 0, or of one in 1,024; their ids
+   * are the highest possible.
    */
   public String shopper(int number) {
     if (settings.jwkSetUri().isEmpty()) {

@@ -91,7 +91,6 @@ public final class HighWaterMarks {
    * @param proven whether MySQL has stored everything published before this server took over
    * @param inUse whether this gateway already uses the server, so that a SKU without a mark was
    *     added later
-   * @return the updated mark
    */
   Mark found(String server, long skuId, long epoch, long seq, boolean proven, boolean inUse) {
     return marks.compute(

@@ -18,19 +18,11 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Reads servers and progress of sales from Redis, with one call for each partition. */
-final class RedisInspection {
+record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
 
   private static final Logger log = LoggerFactory.getLogger(RedisInspection.class);
   private static final LuaScript SCRIPT = LuaScript.from(RedisInspection.class, "inspect.lua");
   private static final int FIELDS = 3;
-
-  private final UnifiedJedis redis;
-  private final RedisBreaker breaker;
-
-  RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
-    this.redis = redis;
-    this.breaker = breaker;
-  }
 
   /**
    * A sale as stored in Redis; epoch and sequence are 0 and the state is empty if Redis does not

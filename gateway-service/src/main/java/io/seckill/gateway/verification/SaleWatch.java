@@ -63,9 +63,7 @@ public final class SaleWatch implements AutoCloseable {
     Mono<?> report(long skuId, long epoch, long seq);
   }
 
-  /**
-   * @param mayBeSoldFrom whether a server with this replication id may be verified; may block
-   */
+  /** {@code mayBeSoldFrom}: a server with this replication id may be verified; may block. */
   SaleWatch(
       RedisInspection redis,
       StoredSales database,
@@ -196,10 +194,8 @@ public final class SaleWatch implements AutoCloseable {
    * Quarantines the suspects and ends the quarantine of the others. A sale that is open in Redis
    * but not in MySQL may have been opened between the two reads. Opening writes MySQL first, so
    * MySQL is read again before the sale is quarantined for this reason. SKUs of a partition that
-   * could not be read stay quarantined if they were.
-   *
-   * @return whether a SKU is newly quarantined: a preheat may have changed it between the two
-   *     reads, so it is compared again at once
+   * could not be read stay quarantined if they were. Returns whether a SKU is newly quarantined: a
+   * preheat may have changed it between the two reads, so it is compared again at once.
    */
   private boolean quarantine(List<Sale> sales, View inRedis) {
     Set<Long> quarantined = new HashSet<>(servers.quarantined());

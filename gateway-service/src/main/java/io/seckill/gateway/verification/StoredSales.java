@@ -9,7 +9,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Reads the sales from MySQL; never writes. */
-final class StoredSales {
+record StoredSales(JdbcTemplate mysql) {
 
   /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
@@ -22,8 +22,6 @@ final class StoredSales {
 
   private static final String PROVEN_SERVERS =
       "SELECT partition_no, replication_id FROM redis_server";
-
-  private final JdbcTemplate mysql;
 
   /**
    * @param state PREHEATED, OPEN, PAUSED or CLOSED
@@ -51,13 +49,7 @@ final class StoredSales {
     }
   }
 
-  StoredSales(JdbcTemplate mysql) {
-    this.mysql = mysql;
-  }
-
-  /**
-   * @throws DataAccessException when MySQL cannot be queried
-   */
+  /** Throws DataAccessException when MySQL cannot be queried. */
   List<Sale> all() {
     return mysql.query(
         SALES,

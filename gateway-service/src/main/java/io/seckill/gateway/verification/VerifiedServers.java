@@ -58,9 +58,7 @@ public final class VerifiedServers {
     return quarantinedOnSale;
   }
 
-  /**
-   * @param onSale how many of these sales are not closed
-   */
+  /** {@code onSale} of these sales are not closed. */
   public void quarantine(Set<Long> skuIds, int onSale) {
     quarantined = Set.copyOf(skuIds);
     quarantinedOnSale = onSale;

@@ -1,7 +1,17 @@
 package io.seckill.gateway.warmup;
 
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.seckill.gateway.security.WarmUpTokens;
+import io.seckill.support.web.PathIds;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;
@@ -13,6 +23,11 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.netty.NettyOutbound;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientRequest;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.resources.LoopResources;
 
 /**
  * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
@@ -99,5 +114,111 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
   @Override
   public boolean isRunning() {
     return running != null;
+  }
+
+  /** Counts the answers to the warm-up's purchases. Thread-safe. */
+  static final class WarmUpAnswers {
+
+    /** There is no such SKU: only the script in Redis gives this answer. */
+    private static final int UNKNOWN_SKU = 404;
+
+    private final AtomicInteger count = new AtomicInteger();
+    private final Map<Integer, Integer> byStatus = new ConcurrentSkipListMap<>();
+
+    void add(int status) {
+      count.incrementAndGet();
+      byStatus.merge(status, 1, Integer::sum);
+    }
+
+    int count() {
+      return count.get();
+    }
+
+    /** Describes which part of the purchase path is warm. */
+    String whatIsWarm() {
+      int byRedis = byStatus.getOrDefault(UNKNOWN_SKU, 0);
+      if (byRedis > count() / 2) {
+        return "warm is all of a purchase's way but its admission";
+      }
+      return count() == 0
+          ? "nothing is warm"
+          : "warm is HTTP, little or nothing of what is behind it";
+    }
+
+    /** Numbers of answers by status. */
+    @Override
+    public String toString() {
+      return byStatus.toString();
+    }
+  }
+
+  /**
+   * Buys a SKU that is never on sale, over HTTP as shoppers do, as many different shoppers. Each
+   * purchase is answered that there is no such SKU. Uses one thread and persistent connections;
+   * never blocks.
+   */
+  private static final class LoopbackShopper {
+
+    /** Concurrent purchases, each over its own connection. */
+    static final int AT_ONCE = 64;
+
+    private static final String NAME = "warm-up";
+    private static final String PATH = "/api/v1/skus/" + PathIds.NEVER_ON_SALE + "/orders";
+    private static final byte[] BODY = "{\"quantity\":1}".getBytes(StandardCharsets.US_ASCII);
+    private static final int CONNECT_TIMEOUT_MS = 2_000;
+
+    /**
+     * Far above the time the gateway allows a purchase, even when a cold start keeps all cores
+     * busy.
+     */
+    private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(10);
+
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(1);
+
+    private final WarmUpTokens tokens;
+    private final LoopResources loop = LoopResources.create(NAME, 1, true);
+    private final ConnectionProvider connections = ConnectionProvider.create(NAME, AT_ONCE);
+    private final HttpClient http;
+
+    LoopbackShopper(int port, WarmUpTokens tokens) {
+      this.tokens = tokens;
+      this.http =
+          HttpClient.create(connections)
+              .runOn(loop)
+              .host("127.0.0.1")
+              .port(port)
+              .disableRetry(true)
+              .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
+              .responseTimeout(RESPONSE_TIMEOUT);
+    }
+
+    /**
+     * Makes one purchase.
+     *
+     * @param number from 0, different for each purchase
+     * @return the status of the answer, or the error that prevented one
+     */
+    Mono<Integer> buy(int number) {
+      return http.post()
+          .uri(PATH)
+          .send((request, out) -> write(number, request, out))
+          .responseSingle((answer, body) -> body.then(Mono.just(answer.status().code())));
+    }
+
+    private Publisher<Void> write(int number, HttpClientRequest request, NettyOutbound out) {
+      request
+          .header(HttpHeaderNames.AUTHORIZATION, "Bearer " + tokens.shopper(number))
+          .header("Idempotency-Key", "warm-up-" + number)
+          .header(HttpHeaderNames.CONTENT_TYPE, "application/json")
+          .header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(BODY.length));
+      return out.sendObject(Unpooled.wrappedBuffer(BODY));
+    }
+
+    /**
+     * Closes the connections and ends the thread; does not wait for it, and may be called by it.
+     */
+    void release() {
+      connections.disposeLater().then(loop.disposeLater(Duration.ZERO, STOP_TIMEOUT)).subscribe();
+    }
   }
 }

@@ -29,7 +29,8 @@ import reactor.core.publisher.Mono;
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 3)
-final class AuthenticationFilter implements WebFilter {
+record AuthenticationFilter(TokenVerifier tokens, RateLimits limits, ProblemWriter problems)
+    implements WebFilter {
 
   private static final List<PathPattern> OPEN_TO_SHOPPERS =
       patterns("/", "/assets/**", "/api/v1/skus", "/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
@@ -42,16 +43,6 @@ final class AuthenticationFilter implements WebFilter {
 
   private static final Problem NO_OPERATOR =
       Problem.of(ProblemCode.FORBIDDEN, "The token lacks the operators' scope.");
-
-  private final TokenVerifier tokens;
-  private final RateLimits limits;
-  private final ProblemWriter problems;
-
-  AuthenticationFilter(TokenVerifier tokens, RateLimits limits, ProblemWriter problems) {
-    this.tokens = tokens;
-    this.limits = limits;
-    this.problems = problems;
-  }
 
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {

@@ -15,11 +15,7 @@ public final class CorrelationId {
 
   private CorrelationId() {}
 
-  /**
-   * Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one.
-   *
-   * @param given the header's value
-   */
+  /** Returns the caller's id if it matches {@code [A-Za-z0-9_-]{8,64}}, else a new one. */
   public static String orNew(@Nullable String given) {
     return given != null && SafeText.isWord(given, MIN_CHARS, MAX_CHARS) ? given : random();
   }

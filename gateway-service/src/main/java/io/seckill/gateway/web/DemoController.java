@@ -23,9 +23,7 @@ final class DemoController {
 
   private final DemoTokens tokens;
 
-  /**
-   * @throws IllegalArgumentException when demo mode is on and a port is open to other machines
-   */
+  /** Throws IllegalArgumentException when demo mode is on and a port is open to other machines. */
   DemoController(
       DemoTokens tokens, DemoMode demo, ServerProperties shop, AdminPortProperties admin) {
     demo.checkAddress(shop.getAddress(), "server.address");
@@ -33,11 +31,7 @@ final class DemoController {
     this.tokens = tokens;
   }
 
-  /**
-   * A request for a token.
-   *
-   * @param userId 1..2^53-1
-   */
+  /** A request for a token; the user id is 1..2^53-1. */
   record SignIn(long userId) {
 
     SignIn {

@@ -98,9 +98,7 @@ final class DirectHandler extends ChannelDuplexHandler {
     eventLoop.execute(() -> endStalledBody(0));
   }
 
-  /**
-   * @param before number of the request that was received at the last look; 0 for none
-   */
+  /** {@code before} is the number of the request received at the last look; 0 for none. */
   private void endStalledBody(long before) {
     if (!context.channel().isActive() || open.isRunning()) {
       return;

@@ -10,15 +10,8 @@ import reactor.netty.http.server.HttpServer;
  * DirectHandler}.
  */
 @Component
-final class DirectHandlers implements NettyServerCustomizer {
-
-  private final List<DirectRoute> routes;
-  private final OpenRequests open;
-
-  DirectHandlers(List<DirectRoute> routes, OpenRequests open) {
-    this.routes = routes;
-    this.open = open;
-  }
+record DirectHandlers(List<DirectRoute> routes, OpenRequests open)
+    implements NettyServerCustomizer {
 
   @Override
   public HttpServer apply(HttpServer server) {

@@ -19,18 +19,11 @@ import reactor.netty.http.server.HttpServerRoutes;
  * DirectHandler} leaves to it.
  */
 @Component
-final class DirectRoutes implements NettyRouteProvider {
+record DirectRoutes(List<DirectRoute> direct, RefusedRequests refused)
+    implements NettyRouteProvider {
 
   private static final Logger log = LoggerFactory.getLogger(DirectRoutes.class);
   private static final byte[] NO_BODY = new byte[0];
-
-  private final List<DirectRoute> direct;
-  private final RefusedRequests refused;
-
-  DirectRoutes(List<DirectRoute> direct, RefusedRequests refused) {
-    this.direct = direct;
-    this.refused = refused;
-  }
 
   @Override
   public HttpServerRoutes apply(HttpServerRoutes routes) {

@@ -8,10 +8,7 @@ import org.springframework.http.MediaType;
 /**
  * A complete HTTP answer. Header values are sent unchanged: callers must not pass unchecked input.
  *
- * @param status HTTP status
- * @param contentType of the body
  * @param body UTF-8
- * @param headers further headers
  */
 public record HttpAnswer(int status, String contentType, String body, List<Header> headers) {
 
@@ -22,11 +19,7 @@ public record HttpAnswer(int status, String contentType, String body, List<Heade
     return new HttpAnswer(status, MediaType.APPLICATION_JSON_VALUE, body, List.of(headers));
   }
 
-  /**
-   * A refusal in the format of RFC 9457.
-   *
-   * @param correlationId as checked or made by {@link CorrelationId}
-   */
+  /** A refusal in the format of RFC 9457, with an id of {@link CorrelationId}. */
   public static HttpAnswer problem(Problem problem, String correlationId) {
     return new HttpAnswer(
         problem.status(),

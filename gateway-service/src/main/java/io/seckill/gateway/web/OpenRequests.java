@@ -23,9 +23,8 @@ final class OpenRequests implements SmartLifecycle {
   private volatile boolean running;
 
   /**
-   * Counts a request.
-   *
-   * @return false before the start and after the stop: the request must not be taken
+   * Counts a request. Returns false before the start and after the stop: the request must not be
+   * taken.
    */
   boolean begin() {
     count.incrementAndGet(); // before the check, so that a stop does not miss it

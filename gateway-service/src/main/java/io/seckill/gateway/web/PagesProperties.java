@@ -4,11 +4,7 @@ import java.util.Currency;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/**
- * Settings of the pages.
- *
- * @param currency of all prices, ISO 4217
- */
+/** The currency of all prices, ISO 4217. */
 @ConfigurationProperties("seckill.pages")
 record PagesProperties(@DefaultValue("USD") String currency) {
 

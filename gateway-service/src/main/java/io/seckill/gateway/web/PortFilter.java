@@ -13,13 +13,7 @@ import reactor.core.publisher.Mono;
 /** Responds with 404 to a path of the other port, before authentication. */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
-final class PortFilter implements WebFilter {
-
-  private final ProblemWriter problems;
-
-  PortFilter(ProblemWriter problems) {
-    this.problems = problems;
-  }
+record PortFilter(ProblemWriter problems) implements WebFilter {
 
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {

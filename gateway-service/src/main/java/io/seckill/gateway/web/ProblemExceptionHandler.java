@@ -19,15 +19,9 @@ import reactor.core.publisher.Mono;
  */
 @Component
 @Order(-2) // before Boot's own handler, which would send texts derived from exceptions
-final class ProblemExceptionHandler implements WebExceptionHandler {
+record ProblemExceptionHandler(ProblemWriter problems) implements WebExceptionHandler {
 
   private static final Logger log = LoggerFactory.getLogger(ProblemExceptionHandler.class);
-
-  private final ProblemWriter problems;
-
-  ProblemExceptionHandler(ProblemWriter problems) {
-    this.problems = problems;
-  }
 
   @Override
   public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {

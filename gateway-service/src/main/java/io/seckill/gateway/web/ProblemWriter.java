@@ -14,13 +14,7 @@ import reactor.core.publisher.Mono;
 
 /** Writes problems as {@code application/problem+json} with the correlation id of the exchange. */
 @Component
-final class ProblemWriter {
-
-  private final RefusedRequests refused;
-
-  ProblemWriter(RefusedRequests refused) {
-    this.refused = refused;
-  }
+record ProblemWriter(RefusedRequests refused) {
 
   /** Ends the exchange with the problem; a response that has already begun is aborted instead. */
   Mono<Void> write(ServerWebExchange exchange, Problem problem) {

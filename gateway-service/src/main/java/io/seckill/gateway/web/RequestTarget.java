@@ -27,9 +27,7 @@ final class RequestTarget {
 
   /**
    * Returns path and query of a target in origin-form, absolute-form or, for {@code OPTIONS *},
-   * those of the root.
-   *
-   * @return null when it is no target that an origin server answers
+   * those of the root. Returns null when it is no target that an origin server answers.
    */
   static @Nullable String normalized(String method, String target) {
     if (target.startsWith("/")) {

@@ -31,9 +31,7 @@ final class ShopperIdleTimeout implements NettyServerCustomizer {
     this(IDLE);
   }
 
-  /**
-   * @param idle longest time without traffic on a connection
-   */
+  /** {@code idle} is the longest time without traffic on a connection. */
   ShopperIdleTimeout(Duration idle) {
     this.idle = idle;
   }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,8 +62,7 @@ class AdmitCallIT {
     Admission outcome =
         calls.one(new PurchaseAttempt(sale.sku(), Long.MAX_VALUE, KEY, true, 2, trace));
 
-    long after = redisMillis() + 999; // redisMillis is rounded down to a second
-
+    long after = redisMillis();
     OrderMessage order = sale.outbox().get(0);
     assertThat(outcome).isEqualTo(new Admitted(order.orderId(), 42));
     assertThat(order)
@@ -373,6 +373,34 @@ class AdmitCallIT {
     assertThat(calls.one(attempt(sale, 1, KEY, 1))).isInstanceOf(Admitted.class);
   }
 
+  @ParameterizedTest
+  @CsvSource({"opensAt, NOT_OPEN, ", "closesAt, , CLOSED"})
+  void opensAndClosesToTheMillisecond(
+      String time, @Nullable Refusal before, @Nullable Refusal afterwards) {
+    TestSale sale = TestSale.unlimited(redis, 1_000);
+    Admission early;
+    long at;
+    do { // until a call was decided before a time that lies within the same second
+      at = redisMillis() / 1_000 * 1_000 + 999;
+      sale.with(time, at);
+      early = calls.one(attempt(sale, 1, "key-of-" + at, 1));
+    } while (redisMillis() >= at);
+
+    sale.with(time, redisMillis());
+    Admission late = calls.one(attempt(sale, 2, KEY, 1));
+
+    assertDecided(early, before);
+    assertDecided(late, afterwards);
+  }
+
+  private static void assertDecided(Admission admission, @Nullable Refusal refusal) {
+    if (refusal == null) {
+      assertThat(admission).isInstanceOf(Admitted.class);
+    } else {
+      assertThat(admission).isEqualTo(refusal);
+    }
+  }
+
   @Test
   void refusesMoreUnitsThanTheSkuAllowsInOneOrder() {
     TestSale sale = TestSale.unlimited(redis, 1_000).with("maxPerOrder", 3);
@@ -611,7 +639,8 @@ class AdmitCallIT {
 
   private static long redisMillis() {
     List<?> time = (List<?>) redis.eval("return redis.call('TIME')");
-    return Long.parseLong((String) time.get(0)) * 1_000;
+    return Long.parseLong((String) time.get(0)) * 1_000
+        + Long.parseLong((String) time.get(1)) / 1_000;
   }
 
   private static long usedMemory() {

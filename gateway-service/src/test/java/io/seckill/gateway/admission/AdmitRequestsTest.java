@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
 import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.verification.VerifiedServers;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.batching.PendingRequest.Failure;
 import io.seckill.gateway.fallback.TestPromises;
 import java.time.Duration;

@@ -43,6 +43,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
 class PurchaseIT {
@@ -494,6 +495,27 @@ class PurchaseIT {
     MeterRegistry meters = gateway.bean(MeterRegistry.class);
     assertThat(meters.get("seckill.admission.latency").timer().count()).isPositive();
     assertThat(gateway.gauge("seckill.queue.depth", "queue", "admit")).isZero();
+    assertSummaryHas(counters());
+  }
+
+  /** The same numbers, each under its own name. */
+  private static void assertSummaryHas(Map<String, Double> counters) {
+    JsonNode summary = gateway.adminGet("/api/v1/metrics/summary").json();
+    Map.of(
+            "/purchases", "seckill.purchases",
+            "/admitted", "seckill.admitted",
+            "/confirmed", "seckill.confirmed",
+            "/idempotentHits", "seckill.idempotent.hits",
+            "/busy", "seckill.busy",
+            "/shield/hits", "seckill.shield.hits",
+            "/shield/misses", "seckill.shield.misses",
+            "/refused/quota_exceeded", "quota_exceeded",
+            "/refusedRequests/FORBIDDEN", "FORBIDDEN")
+        .forEach(
+            (pointer, counter) ->
+                assertThat(summary.at(pointer).asDouble())
+                    .as(pointer)
+                    .isEqualTo(counters.get(counter)));
   }
 
   private static void assertCounts(String expected, Runnable request) {

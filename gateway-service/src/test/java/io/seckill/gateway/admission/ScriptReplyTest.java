@@ -11,6 +11,7 @@ import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.AdmitReply.ScriptReply;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

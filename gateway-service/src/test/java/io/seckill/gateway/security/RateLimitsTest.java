@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.util.NetUtil;
+import io.seckill.gateway.security.RateLimits.TokenBuckets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

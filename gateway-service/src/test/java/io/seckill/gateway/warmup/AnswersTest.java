@@ -2,6 +2,7 @@ package io.seckill.gateway.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.gateway.warmup.WarmUp.WarmUpAnswers;
 import org.junit.jupiter.api.Test;
 
 class AnswersTest {

@@ -9,15 +9,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The archive of a sale on the internal port. */
 @RestController
-class ArchiveController {
-
-  private final SaleArchiver archiver;
-  private final AuditLog audit;
-
-  ArchiveController(SaleArchiver archiver, AuditLog audit) {
-    this.archiver = archiver;
-    this.audit = audit;
-  }
+record ArchiveController(SaleArchiver archiver, AuditLog audit) {
 
   @PostMapping("/internal/v1/skus/{sku}/archive")
   SaleArchive archive(@PathVariable String sku, Operator operator) {

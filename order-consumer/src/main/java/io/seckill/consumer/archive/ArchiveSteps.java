@@ -20,7 +20,8 @@ import redis.clients.jedis.UnifiedJedis;
  * touches no row twice.
  */
 @Component
-class ArchiveSteps {
+record ArchiveSteps(
+    JdbcClient jdbc, UnifiedJedis redis, ArchiveTable table, TransactionOperations transactions) {
 
   /** Orders of a page; with their payments and aliases at most 5,000 rows of a usual sale. */
   private static final int ORDERS = 2_000;
@@ -80,19 +81,6 @@ class ArchiveSteps {
           "DELETE FROM user_quota WHERE sku_id = ? LIMIT " + ROWS,
           "DELETE FROM compensation WHERE sku_id = ? LIMIT " + ROWS,
           "DELETE FROM admitted_units WHERE sku_id = ? LIMIT " + ROWS);
-
-  private final JdbcClient jdbc;
-  private final UnifiedJedis redis;
-  private final ArchiveTable table;
-  private final TransactionOperations transactions;
-
-  ArchiveSteps(
-      JdbcClient jdbc, UnifiedJedis redis, ArchiveTable table, TransactionOperations transactions) {
-    this.jdbc = jdbc;
-    this.redis = redis;
-    this.table = table;
-    this.transactions = transactions;
-  }
 
   /** The rules go last: they have the number of buckets, so a repeat finds the rest. */
   void removeFromRedis(ProductSnapshot sale) {

@@ -14,7 +14,7 @@ import org.springframework.transaction.support.TransactionOperations;
  * times, with the reasons. Two processes may do this at once.
  */
 @Component
-class Retention {
+record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace) {
 
   private static final int PAGE = 1_000;
   private static final String LIMIT = " LIMIT " + PAGE;
@@ -74,16 +74,6 @@ class Retention {
           + LIMIT;
 
   private static final Duration PAUSE = Duration.ofMinutes(10);
-
-  private final JdbcClient jdbc;
-  private final TransactionOperations transactions;
-  private final Pace pace;
-
-  Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace) {
-    this.jdbc = jdbc;
-    this.transactions = transactions;
-    this.pace = pace;
-  }
 
   @Bean
   Sweeper retentionSweeper(SaleArchiver archiver, ArchiveProperties settings) {

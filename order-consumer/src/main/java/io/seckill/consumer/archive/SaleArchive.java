@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
  * How far the archive of a sale is; a row of {@code archive}.
  *
  * @param startedBy the operator, or "schedule"
- * @param orders moved so far
  * @param doneAt null until everything is moved
  */
 record SaleArchive(

@@ -29,7 +29,15 @@ import redis.clients.jedis.exceptions.JedisException;
  * row is in one table at any time, and an archive that was cut off goes on where it was.
  */
 @Component
-class SaleArchiver {
+record SaleArchiver(
+    ArchiveTable table,
+    SaleRest rest,
+    ArchiveSteps steps,
+    SaleTransitions sales,
+    ConnectionPools pools,
+    JdbcClient jdbc,
+    TransactionOperations transactions,
+    Pace pace) {
 
   private static final Logger log = LoggerFactory.getLogger(SaleArchiver.class);
 
@@ -44,34 +52,6 @@ class SaleArchiver {
 
   private static final Duration ROUND_PAUSE = Duration.ofSeconds(5);
   private static final Duration DUE_PAUSE = Duration.ofMinutes(10);
-
-  private final ArchiveTable table;
-  private final SaleRest rest;
-  private final ArchiveSteps steps;
-  private final SaleTransitions sales;
-  private final ConnectionPools pools;
-  private final JdbcClient jdbc;
-  private final TransactionOperations transactions;
-  private final Pace pace;
-
-  SaleArchiver(
-      ArchiveTable table,
-      SaleRest rest,
-      ArchiveSteps steps,
-      SaleTransitions sales,
-      ConnectionPools pools,
-      JdbcClient jdbc,
-      TransactionOperations transactions,
-      Pace pace) {
-    this.table = table;
-    this.rest = rest;
-    this.steps = steps;
-    this.sales = sales;
-    this.pools = pools;
-    this.jdbc = jdbc;
-    this.transactions = transactions;
-    this.pace = pace;
-  }
 
   /**
    * Begins the archive of a sale; {@link #round} completes it. A repeat shows how far it is. The
@@ -131,11 +111,7 @@ class SaleArchiver {
     return new Sweeper("due-archives", DUE_PAUSE, () -> beginDue(settings.after()));
   }
 
-  /**
-   * Closes and begins to archive the sales that are due.
-   *
-   * @param after their closing time; zero for never
-   */
+  /** Closes and begins to archive the sales that closed this long ago; zero for none. */
   void beginDue(Duration after) {
     if (after.isZero()) {
       return;
@@ -169,11 +145,7 @@ class SaleArchiver {
     }
   }
 
-  /**
-   * Deletes the histories that are old enough.
-   *
-   * @param keep time since their archive; zero for ever
-   */
+  /** Deletes the histories that were archived this long ago; zero for none. */
   void purge(Duration keep) {
     if (!keep.isZero()) {
       for (long sku : table.doneBefore(keep)) {

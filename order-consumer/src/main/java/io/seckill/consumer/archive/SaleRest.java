@@ -16,7 +16,7 @@ import org.springframework.stereotype.Component;
  * any list or queue, nothing pending, and adds up: then no row of it changes any more.
  */
 @Component
-class SaleRest {
+record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers barriers) {
 
   /** Shorter than the gateway's time-out for an archive. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(30);
@@ -57,22 +57,9 @@ class SaleRest {
     }
   }
 
-  private final JdbcClient jdbc;
-  private final Ledgers ledgers;
-  private final RedisListScan lists;
-  private final Barriers barriers;
-
-  SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers barriers) {
-    this.jdbc = jdbc;
-    this.ledgers = ledgers;
-    this.lists = lists;
-    this.barriers = barriers;
-  }
-
   /**
-   * The reasons in the row of a product against its archive, for operators; empty for none.
-   *
-   * @param sale as it is, or as it is locked
+   * The reasons in the row of a product, as it is or is locked, against its archive, for operators;
+   * empty for none.
    */
   static List<String> obstacles(ProductSnapshot sale) {
     List<String> found = new ArrayList<>();

@@ -18,22 +18,10 @@ import org.springframework.web.bind.annotation.RestController;
 /** Daily audits on the internal port. */
 @RestController
 @RequestMapping("/internal/v1")
-class AuditController {
+record AuditController(DailyAudit audits, AuditTable table, WalletCheck wallets, AuditLog log) {
 
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 1_000;
-
-  private final DailyAudit audits;
-  private final AuditTable table;
-  private final WalletCheck wallets;
-  private final AuditLog log;
-
-  AuditController(DailyAudit audits, AuditTable table, WalletCheck wallets, AuditLog log) {
-    this.audits = audits;
-    this.table = table;
-    this.wallets = wallets;
-    this.log = log;
-  }
 
   /**
    * @param next value of {@code after} for the next page; null on the last page

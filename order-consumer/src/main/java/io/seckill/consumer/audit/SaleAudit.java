@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * @param units opening stock + added - withdrawn
  * @param stock units not sold
  * @param chargedCents money that was taken and kept
- * @param refundedCents money that was refunded
  * @param refundsDue refunds that the provider has not confirmed
  * @param repairs made by reconciliations on this day
  * @param differences the contradictions found, for operators; empty when all agrees

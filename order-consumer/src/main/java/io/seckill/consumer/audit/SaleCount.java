@@ -36,9 +36,7 @@ final class SaleCount {
   /** The payment of an order, as its row has it. */
   record Payment(String state, long amountCents) {}
 
-  /**
-   * @param payments of these orders; an order without is absent
-   */
+  /** Payments are of these orders; one without is absent. */
   void add(Map<OrderId, AdmissionRecord> orders, Map<OrderId, Payment> payments) {
     orders.forEach(
         (id, order) -> {

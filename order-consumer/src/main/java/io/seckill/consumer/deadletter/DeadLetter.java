@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A message that this service or the broker gave up on.
  *
- * @param payload as received
  * @param order the decoded payload; null when it cannot be read
  * @param routingKey with which it was published to the orders exchange; null when unknown
  * @param detail one line for operators; cut to {@value #MAX_DETAIL} characters

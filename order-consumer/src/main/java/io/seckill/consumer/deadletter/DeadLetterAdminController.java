@@ -22,26 +22,15 @@ import org.springframework.web.bind.annotation.RestController;
 /** Dead letters on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/dead-letters")
-class DeadLetterAdminController {
+record DeadLetterAdminController(
+    DeadLetters deadLetters, DeadLetterResolver resolver, AuditLog audit) {
 
   private static final Set<DeadLetterState> STATES = EnumSet.allOf(DeadLetterState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  private final DeadLetters deadLetters;
-  private final DeadLetterResolver resolver;
-  private final AuditLog audit;
-
-  DeadLetterAdminController(DeadLetters deadLetters, DeadLetterResolver resolver, AuditLog audit) {
-    this.deadLetters = deadLetters;
-    this.resolver = resolver;
-    this.audit = audit;
-  }
-
-  /**
-   * @param next value of {@code after} for the next page; null on the last page
-   */
+  /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(
       @JsonIgnoreProperties({"payload", "payloadBase64"}) List<DeadLetterRecord> deadLetters,
       @Nullable Long next) {}
@@ -77,9 +66,7 @@ class DeadLetterAdminController {
         done -> "order=" + done.orderId());
   }
 
-  /**
-   * @param reason why the order will never be stored, on one line
-   */
+  /** The reason, on one line, says why the order will never be stored. */
   record Discard(String reason) {
 
     Discard {

@@ -119,21 +119,26 @@ class DeadLetterDrain {
         return false;
       }
       probe.probe(mysql);
-      List<GetResponse> messages = new ArrayList<>();
-      long bytes = 0;
-      GetResponse message = null;
-      while (messages.size() < MAX_BATCH
-          && bytes < MAX_BATCH_BYTES
-          && (message = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
-        messages.add(message);
-        bytes += message.getBody().length;
-      }
-      store(messages);
-      for (GetResponse kept : messages) {
-        channel.basicAck(kept.getEnvelope().getDeliveryTag(), false);
-      }
-      return message != null;
+      return moveBatch(channel);
     }
+  }
+
+  /** Returns whether there may be more. */
+  boolean moveBatch(Channel channel) throws IOException {
+    List<GetResponse> messages = new ArrayList<>();
+    long bytes = 0;
+    GetResponse message = null;
+    while (messages.size() < MAX_BATCH
+        && bytes < MAX_BATCH_BYTES
+        && (message = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
+      messages.add(message);
+      bytes += message.getBody().length;
+    }
+    store(messages);
+    for (GetResponse kept : messages) {
+      channel.basicAck(kept.getEnvelope().getDeliveryTag(), false);
+    }
+    return message != null;
   }
 
   /** Again after every failure: the queue may have been deleted. */

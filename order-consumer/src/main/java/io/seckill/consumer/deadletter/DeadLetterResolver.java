@@ -23,38 +23,18 @@ import org.springframework.transaction.support.TransactionOperations;
  * can only lead to repeating the action; a second replay or discard of an order has no effect.
  */
 @Component
-class DeadLetterResolver {
+record DeadLetterResolver(
+    DeadLetters deadLetters,
+    DeadLetterTable table,
+    DeadLetterPublisher publisher,
+    OrderStore store,
+    OrderResults results,
+    Compensations compensations,
+    TransactionOperations transactions) {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterResolver.class);
 
-  private final DeadLetters deadLetters;
-  private final DeadLetterTable table;
-  private final DeadLetterPublisher publisher;
-  private final OrderStore store;
-  private final OrderResults results;
-  private final Compensations compensations;
-  private final TransactionOperations transactions;
-
-  DeadLetterResolver(
-      DeadLetters deadLetters,
-      DeadLetterTable table,
-      DeadLetterPublisher publisher,
-      OrderStore store,
-      OrderResults results,
-      Compensations compensations,
-      TransactionOperations transactions) {
-    this.deadLetters = deadLetters;
-    this.table = table;
-    this.publisher = publisher;
-    this.store = store;
-    this.results = results;
-    this.compensations = compensations;
-    this.transactions = transactions;
-  }
-
-  /**
-   * @throws ProblemException 404 UNKNOWN_DEAD_LETTER
-   */
+  /** Throws ProblemException 404 UNKNOWN_DEAD_LETTER. */
   DeadLetterRecord show(long id) {
     return required(deadLetters.findById(id));
   }
@@ -122,9 +102,7 @@ class DeadLetterResolver {
     }
   }
 
-  /**
-   * @return false when there is nothing left to do
-   */
+  /** Returns false when there is nothing left to do. */
   private static boolean isOpen(DeadLetterRecord letter, DeadLetterState wanted) {
     if (letter.state() != DeadLetterState.OPEN && letter.state() != wanted) {
       throw ProblemException.of(

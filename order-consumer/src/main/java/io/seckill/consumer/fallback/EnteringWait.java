@@ -21,9 +21,6 @@ final class EnteringWait {
   private long term;
   private long readNanos;
 
-  /**
-   * @param nanoTime System.nanoTime
-   */
   EnteringWait(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }

@@ -268,11 +268,7 @@ class FallbackControl {
     }
   }
 
-  /**
-   * Ends the fallback when no sale is left in it.
-   *
-   * @return whether it has ended by this call
-   */
+  /** Ends the fallback when no sale is left in it. Returns whether it has ended by this call. */
   boolean end() {
     boolean ended =
         transactions.execute(

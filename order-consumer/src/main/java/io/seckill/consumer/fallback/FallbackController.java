@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -26,38 +25,19 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The fallback as operators see and change it, on the internal port. */
 @RestController
-class FallbackController {
+record FallbackController(
+    FallbackProperties settings,
+    FallbackControl control,
+    FallbackTable table,
+    FallbackSales sales,
+    GatewayTable gateways,
+    FallbackDatabase mysql,
+    AuditLog audit) {
 
   private static final String PATH = "/internal/v1/fallback";
   private static final int MOST_FAILURES = 100_000;
 
-  private final FallbackMode mode;
-  private final FallbackControl control;
-  private final FallbackTable table;
-  private final FallbackSales sales;
-  private final GatewayTable gateways;
-  private final TransactionOperations transactions;
-  private final AuditLog audit;
-
-  FallbackController(
-      FallbackProperties settings,
-      FallbackControl control,
-      FallbackTable table,
-      FallbackSales sales,
-      GatewayTable gateways,
-      FallbackDatabase mysql,
-      AuditLog audit) {
-    this.mode = settings.fallback();
-    this.control = control;
-    this.table = table;
-    this.sales = sales;
-    this.gateways = gateways;
-    this.transactions = mysql.transactions();
-    this.audit = audit;
-  }
-
   /**
-   * @param mode of this process
    * @param startedBy an operator or "automatic"; null before the first
    * @param sales those that are in the fallback
    */
@@ -77,7 +57,7 @@ class FallbackController {
     Overview now = gateways.overview();
     FallbackTable.Row row = now.fallback();
     return new View(
-        mode,
+        settings.fallback(),
         row.state(),
         row.term(),
         row.startedBy(),
@@ -104,7 +84,8 @@ class FallbackController {
 
   @PostMapping(PATH + "/enter")
   View enter(Operator operator) {
-    return audited(operator, "fallback-enter", "mode=" + mode.text(), () -> enterNow(operator));
+    return audited(
+        operator, "fallback-enter", "mode=" + settings.fallback().text(), () -> enterNow(operator));
   }
 
   private String enterNow(Operator operator) {
@@ -117,7 +98,7 @@ class FallbackController {
     return audited(
         operator,
         "fallback-leave",
-        "mode=" + mode.text(),
+        "mode=" + settings.fallback().text(),
         () -> {
           control.leave();
           return "term=" + table.read().term();
@@ -155,12 +136,10 @@ class FallbackController {
         operator,
         "release-reserve",
         "sku=" + skuId,
-        () -> "released=" + transactions.execute(tx -> sales.release(skuId)));
+        () -> "released=" + mysql.transactions().execute(tx -> sales.release(skuId)));
   }
 
-  /**
-   * @param work returns the text for the audit log
-   */
+  /** {@code work} returns the text for the audit log. */
   private View audited(Operator operator, String action, String subject, Supplier<String> work) {
     audit.audited(operator, action, subject, work, outcome -> outcome);
     return show();

@@ -110,8 +110,7 @@ public class FallbackSales {
   /**
    * Stops all sales that Redis decides, in the caller's transaction. While their rows are locked,
    * no order is stored: {@code settled} becomes the number of their orders, as of a strong sale.
-   *
-   * @return how many
+   * Returns how many.
    */
   int enter() {
     List<Long> skus =
@@ -174,9 +173,8 @@ public class FallbackSales {
   }
 
   /**
-   * Stops a sale whose loading needs only the changes since it began.
-   *
-   * @return false when another loading has begun, or the fallback goes on
+   * Stops a sale whose loading needs only the changes since it began. Returns false when another
+   * loading has begun, or the fallback goes on.
    */
   public static boolean stop(JdbcClient jdbc, long skuId, long epoch) {
     return jdbc.sql(

@@ -71,9 +71,7 @@ class FallbackTable {
 
   /**
    * Begins a fallback under another term, which is above every term that a gateway has seen, in
-   * case MySQL was restored from a backup. The caller has locked the row.
-   *
-   * @return the term
+   * case MySQL was restored from a backup. The caller has locked the row. Returns the term.
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(

@@ -18,19 +18,10 @@ import org.springframework.web.bind.annotation.RestController;
 /** Heartbeats and promise transfers of gateways; with every mode, and without Redis. */
 @RestController
 @RequestMapping("/internal/v1/gateways/{token}")
-class GatewayController {
+record GatewayController(
+    GatewayTable gateways, FallbackTable fallback, PromiseTransfers transfers) {
 
   private static final Pattern TOKEN = Pattern.compile("[0-9a-f]{32}");
-
-  private final GatewayTable gateways;
-  private final FallbackTable fallback;
-  private final PromiseTransfers transfers;
-
-  GatewayController(GatewayTable gateways, FallbackTable fallback, PromiseTransfers transfers) {
-    this.gateways = gateways;
-    this.fallback = fallback;
-    this.transfers = transfers;
-  }
 
   /** The term is read after the gateway is registered: the next one then waits for it. */
   @PutMapping

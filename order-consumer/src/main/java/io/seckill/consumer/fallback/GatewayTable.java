@@ -132,11 +132,7 @@ class GatewayTable {
         > 0;
   }
 
-  /**
-   * Removes gateways that have sent no heartbeat for so long.
-   *
-   * @param before at this time of MySQL
-   */
+  /** Removes gateways that have sent no heartbeat for so long before this time of MySQL. */
   void forget(Duration silence, String before) {
     jdbc.sql(
             "DELETE FROM gateway_node"

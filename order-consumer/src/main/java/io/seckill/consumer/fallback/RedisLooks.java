@@ -18,7 +18,6 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * The admissions of Redis at the last look, which this process remembers while Redis is away. A
@@ -69,9 +68,7 @@ class RedisLooks {
     return new Sweeper("fallback-look", PAUSE, this::round);
   }
 
-  /**
-   * @throws JedisException when Redis does not answer: the last look stays
-   */
+  /** Throws JedisException when Redis does not answer: the last look stays. */
   void round() {
     if (!settings.fallback().isOn()) {
       gateways.forget(SILENT_WITHOUT_FALLBACK, gateways.now());

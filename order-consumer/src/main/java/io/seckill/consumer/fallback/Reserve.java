@@ -3,7 +3,6 @@ package io.seckill.consumer.fallback;
 /**
  * Units of a sale's stock kept for orders that Redis may have promised and MySQL does not have.
  *
- * @param units of the stock
  * @param isAll whether unknown orders may need all stock, and so also units that are returned
  */
 record Reserve(long units, boolean isAll) {
@@ -13,7 +12,6 @@ record Reserve(long units, boolean isAll) {
    * @param decided units of all orders in MySQL
    * @param isWhole whether all gateways have transferred all that they promised; otherwise Redis
    *     may have promised all that MySQL has not sold
-   * @param stock of MySQL
    */
   static Reserve of(long admitted, long decided, boolean isWhole, long stock) {
     return isWhole

@@ -1,5 +1,7 @@
 package io.seckill.consumer.intake;
 
+import static java.util.stream.Collectors.joining;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.BrokerConnections;
@@ -9,6 +11,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
@@ -16,13 +22,20 @@ import org.springframework.stereotype.Component;
  * Owns the intake of all order queues. It is in the last lifecycle phase, so it starts last and
  * stops first: what it needs, from the connection pool to the publishers, stops after it, and
  * nothing else delays its stop.
+ *
+ * <p>Its health is DOWN when orders may wait in a queue that this process should consume and,
+ * because of a defect of its own, does not. An unavailable broker or MySQL does not count: payments
+ * and operators do not need both.
  */
 @Component
-class Intake implements SmartLifecycle, DeliveriesInHand {
+class Intake implements SmartLifecycle, DeliveriesInHand, HealthIndicator {
+
+  private static final Logger log = LoggerFactory.getLogger(Intake.class);
 
   private final Function<String, QueueIntake> newIntake;
   private final IntakeProperties settings;
   private volatile List<QueueIntake> running = List.of();
+  private boolean up = true;
 
   Intake(
       BrokerConnections connections,
@@ -62,9 +75,24 @@ class Intake implements SmartLifecycle, DeliveriesInHand {
     return unacked;
   }
 
-  /** Queues that this process does not consume because of a defect, each with its description. */
-  List<String> failures() {
-    return running.stream().flatMap(intake -> intake.failure().stream()).toList();
+  @Override
+  public Health health() {
+    String failures =
+        running.stream().flatMap(intake -> intake.failure().stream()).collect(joining("; "));
+    report(failures);
+    return failures.isEmpty() ? Health.up().build() : Health.down().build();
+  }
+
+  /** Logs once per change. */
+  private synchronized void report(String failures) {
+    if (failures.isEmpty() != up) {
+      up = failures.isEmpty();
+      if (up) {
+        log.info("ready again: all queues are consumed");
+      } else {
+        log.error("not ready: {}", failures);
+      }
+    }
   }
 
   /**

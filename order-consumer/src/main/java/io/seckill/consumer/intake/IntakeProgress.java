@@ -24,9 +24,6 @@ final class IntakeProgress {
   private int failures;
   private String lastFailure = "";
 
-  /**
-   * @param nanoTime as System.nanoTime
-   */
   IntakeProgress(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
     this.movedNanos = nanoTime.getAsLong();

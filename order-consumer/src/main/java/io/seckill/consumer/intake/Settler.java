@@ -33,31 +33,17 @@ import org.springframework.stereotype.Component;
  * crash anywhere in between leads to a redelivery, which repeats all of it. Thread-safe.
  */
 @Component
-class Settler {
+record Settler(
+    OrderResults results,
+    Compensations compensations,
+    DeadLetterPublisher deadLetters,
+    DeadLetterPolicy policy,
+    Barriers barriers) {
 
   /** Pause after the broker has not confirmed a dead letter; it may have an alarm. */
   private static final Duration DEAD_LETTER_PAUSE = Duration.ofSeconds(1);
 
   private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
-
-  private final OrderResults results;
-  private final Compensations compensations;
-  private final DeadLetterPublisher deadLetters;
-  private final DeadLetterPolicy policy;
-  private final Barriers barriers;
-
-  Settler(
-      OrderResults results,
-      Compensations compensations,
-      DeadLetterPublisher deadLetters,
-      DeadLetterPolicy policy,
-      Barriers barriers) {
-    this.results = results;
-    this.compensations = compensations;
-    this.deadLetters = deadLetters;
-    this.policy = policy;
-    this.barriers = barriers;
-  }
 
   /** A batch after its COMMIT, with the deliveries it came from. */
   record Work(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}

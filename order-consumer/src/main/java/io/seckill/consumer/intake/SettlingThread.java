@@ -58,9 +58,7 @@ final class SettlingThread {
   }
 
   /**
-   * Waits until everything submitted is settled or given up.
-   *
-   * @return false when that took too long
+   * Waits until everything submitted is settled or given up. Returns false when that took too long.
    */
   boolean awaitIdle(Duration atMost) throws InterruptedException {
     long deadline = System.nanoTime() + atMost.toNanos();

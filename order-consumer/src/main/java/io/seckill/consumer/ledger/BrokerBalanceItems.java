@@ -1,12 +1,26 @@
 package io.seckill.consumer.ledger;
 
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.intake.DeliveriesInHand;
+import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.Sweeper;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.core.AmqpAdmin;
 import org.springframework.amqp.core.QueueInformation;
+import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.params.SetParams;
 
 /**
  * Reads how many messages the order queues hold. The broker reports the ready messages, the
@@ -31,8 +45,7 @@ class BrokerBalanceItems {
 
   /**
    * Reads ready first, then unacked: a message delivered in between is counted twice, not missed.
-   *
-   * @return empty when the broker does not answer, or has no such queue
+   * Returns empty when the broker does not answer, or has no such queue.
    */
   Optional<Messages> read(String queue) {
     Optional<Long> ready = ready(queue);
@@ -50,6 +63,82 @@ class BrokerBalanceItems {
     } catch (AmqpException e) {
       log.debug("The broker does not answer", e);
       return Optional.empty();
+    }
+  }
+
+  /**
+   * Shares the number of unacked deliveries between the consumer processes. The active consumer of
+   * a queue writes its number to Redis several times a second; the key expires soon after its
+   * writer stops. Thread-safe.
+   */
+  @Component
+  static class UnackedBoard {
+
+    private static final Logger log = LoggerFactory.getLogger(UnackedBoard.class);
+
+    static final Duration POST_INTERVAL = Duration.ofMillis(250);
+
+    private static final Duration NOTE_LIFE = Duration.ofSeconds(2);
+
+    /** Two post intervals and a margin. */
+    private static final Duration FRESH_WITHIN = Duration.ofMillis(600);
+
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final DeliveriesInHand inHand;
+    private final UnifiedJedis redis;
+    private final AtomicLong posts = new AtomicLong(System.nanoTime());
+
+    UnackedBoard(DeliveriesInHand inHand, UnifiedJedis redis) {
+      this.inHand = inHand;
+      this.redis = redis;
+    }
+
+    @Bean
+    Sweeper unackedPost() {
+      return new Sweeper("unacked-post", POST_INTERVAL, this::post);
+    }
+
+    /** Publishes the numbers of this process. While Redis is down, no process can ask for them. */
+    void post() {
+      long post = posts.incrementAndGet();
+      SetParams life = SetParams.setParams().px(NOTE_LIFE.toMillis());
+      try {
+        inHand
+            .unacked()
+            .forEach(
+                (queue, count) -> redis.set(RedisKeys.unacked(queue), count + ":" + post, life));
+      } catch (JedisException e) {
+        log.debug("Cannot publish the number of unacked deliveries", e);
+      }
+    }
+
+    /**
+     * Returns the number of unacked deliveries of a queue, counted after this call began. Waits up
+     * to 600 ms when another process holds them; 0 when no process does.
+     */
+    long unacked(String queue) {
+      Map<String, Long> own = inHand.unacked();
+      Long here = own.get(queue);
+      return here != null ? here : elsewhere(queue);
+    }
+
+    private long elsewhere(String queue) {
+      long deadline = System.nanoTime() + FRESH_WITHIN.toNanos();
+      String before = note(queue);
+      String now = before;
+      while (now != null && Objects.equals(now, before) && System.nanoTime() - deadline < 0) {
+        Pause.nanos(LOOK_AGAIN_NANOS);
+        if (Thread.currentThread().isInterrupted()) {
+          break;
+        }
+        now = note(queue);
+      }
+      return now == null ? 0 : Long.parseLong(now.substring(0, now.indexOf(':')));
+    }
+
+    private @Nullable String note(String queue) {
+      return redis.get(RedisKeys.unacked(queue));
     }
   }
 }

@@ -1,15 +1,18 @@
 package io.seckill.consumer.ledger;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
-import io.seckill.consumer.ledger.DatabaseSaleCounters.Item;
-import io.seckill.consumer.ledger.DatabaseSaleCounters.UnfinishedChange;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.UnfinishedChange;
+import io.seckill.consumer.ledger.RedisBalanceItems.RedisSaleCounters;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.OrderTotals;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -226,5 +229,64 @@ class DatabaseBalanceItems {
 
   private <T> T inSnapshot(Supplier<T> read) {
     return snapshot.execute(tx -> read.get());
+  }
+
+  /**
+   * The counters of one SKU in MySQL, all read in one snapshot.
+   *
+   * @param decides the store that decides its purchases
+   * @param stock units still sellable (sd)
+   * @param total opening stock + added - withdrawn (S)
+   * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
+   * @param sums of the SKU's rows; an item without rows is absent
+   * @param unfinished stock changes that at least one store may not contain yet
+   */
+  record DatabaseSaleCounters(
+      long skuId,
+      Decider decides,
+      String state,
+      long epoch,
+      long stock,
+      long total,
+      long settled,
+      Map<Item, OrderTotals> sums,
+      List<UnfinishedChange> unfinished) {
+
+    /** Rows that are summed. The first five are the orders of that status. */
+    enum Item {
+      CONFIRMED,
+      PAID,
+      CANCELLED,
+      EXPIRED,
+      REJECTED,
+      /** Second orders of a request for which MySQL had already stored another order. */
+      ALIASES,
+      /** Readable open dead letters whose order is not stored. */
+      DEAD_LETTERS,
+      /** Units to be returned to Redis that it has not confirmed, of the present epoch. */
+      COMPENSATING,
+      /** Stock changes that stock and total contain. */
+      ADDED,
+      WITHDRAWN
+    }
+
+    private static final Set<Item> DECIDED = EnumSet.range(Item.CONFIRMED, Item.ALIASES);
+
+    /**
+     * A stock change that is being carried from one store to the other.
+     *
+     * @param delta units, positive adds
+     * @param inMySql whether stock and total contain it
+     */
+    record UnfinishedChange(String changeId, long delta, long epoch, boolean inMySql) {}
+
+    OrderTotals of(Item item) {
+      return sums.getOrDefault(item, OrderTotals.NONE);
+    }
+
+    /** Every order on which MySQL has made its final decision. */
+    OrderTotals decided() {
+      return DECIDED.stream().map(this::of).reduce(OrderTotals.NONE, OrderTotals::plus);
+    }
   }
 }

@@ -7,13 +7,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The ledger of a SKU on the internal port. */
 @RestController
-class LedgerController {
-
-  private final Ledgers ledgers;
-
-  LedgerController(Ledgers ledgers) {
-    this.ledgers = ledgers;
-  }
+record LedgerController(Ledgers ledgers) {
 
   @GetMapping("/internal/v1/skus/{sku}/ledger")
   SkuLedger show(@PathVariable String sku) {

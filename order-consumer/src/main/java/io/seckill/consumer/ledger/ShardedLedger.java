@@ -14,20 +14,11 @@ import java.util.stream.Stream;
 /**
  * Adds up the ledgers of a SKU's shards: all units ever put on sale are in a shard or in the pool,
  * and the row of the SKU, which no move changes, has their number.
+ *
+ * @param sku as a strong sale: its stock is the pool
+ * @param shards read before it
  */
-final class ShardedLedger {
-
-  private final SkuLedger sku;
-  private final List<SkuLedger> shards;
-
-  /**
-   * @param sku as a strong sale: its stock is the pool
-   * @param shards read before it
-   */
-  ShardedLedger(SkuLedger sku, List<SkuLedger> shards) {
-    this.sku = sku;
-    this.shards = shards;
-  }
+record ShardedLedger(SkuLedger sku, List<SkuLedger> shards) {
 
   SkuLedger solve() {
     Units units = units();

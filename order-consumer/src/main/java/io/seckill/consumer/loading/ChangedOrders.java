@@ -42,7 +42,6 @@ final class ChangedOrders {
   /**
    * @param database the snapshot that was written
    * @param time when it was taken, as {@link DatabaseSnapshot#beforeNow}
-   * @param sale as it has it
    */
   ChangedOrders(
       DatabaseSnapshot database, String time, ProductSnapshot sale, WrittenOrders written) {

@@ -18,10 +18,6 @@ public record DatabasePart(
     Map<Long, Long> quotas,
     Map<OrderId, PendingUnits> compensations) {
 
-  /**
-   * Units of one compensation.
-   *
-   * @param endedAt Unix ms by MySQL's clock
-   */
+  /** Units of one compensation; {@code endedAt} is in Unix ms by MySQL's clock. */
   public record PendingUnits(long userId, long stock, long quota, long endedAt) {}
 }

@@ -69,9 +69,7 @@ public final class DatabaseSnapshot {
   private final JdbcClient jdbc;
   private final SaleOrders stored;
 
-  /**
-   * @param jdbc queries in one transaction, at REPEATABLE READ
-   */
+  /** {@code jdbc} queries in one transaction, at REPEATABLE READ. */
   DatabaseSnapshot(JdbcClient jdbc) {
     this.jdbc = jdbc;
     this.stored = SaleOrders.stored(jdbc);
@@ -131,11 +129,7 @@ public final class DatabaseSnapshot {
         .single();
   }
 
-  /**
-   * The ids of a sale's orders that were stored since then.
-   *
-   * @param time as {@link #beforeNow}
-   */
+  /** The ids of a sale's orders that were stored since then, as {@link #beforeNow} says. */
   Set<OrderId> storedSince(long sku, String time) {
     Set<OrderId> ids = new HashSet<>();
     read(
@@ -183,9 +177,8 @@ public final class DatabaseSnapshot {
   }
 
   /**
-   * Reads page after page, each from where the one before it ended.
-   *
-   * @param readAfter reads the rows after this key, and returns their last key or {@link #END}
+   * Reads page after page: {@code readAfter} reads the rows after this key, and returns their last
+   * key or {@link #END}.
    */
   static void pages(LongUnaryOperator readAfter) {
     long after = -1;
@@ -195,9 +188,8 @@ public final class DatabaseSnapshot {
   }
 
   /**
-   * The rows of some orders and users of a sale.
-   *
-   * @param orders ids that may be those of orders, of aliases, or of neither
+   * The rows of some orders and users of a sale. The ids may be those of orders, of aliases, or of
+   * neither.
    */
   public DatabasePart part(
       ProductSnapshot sale, Collection<OrderId> orders, Collection<Long> users) {

@@ -17,29 +17,16 @@ import redis.clients.jedis.UnifiedJedis;
  * meanwhile.
  */
 @Component
-class InFlightCheck {
+record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
 
   /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
-
-  private final JdbcClient jdbc;
-  private final UnifiedJedis redis;
-  private final RedisListScan lists;
-  private final Barriers barriers;
-
-  InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
-    this.jdbc = jdbc;
-    this.redis = redis;
-    this.lists = lists;
-    this.barriers = barriers;
-  }
 
   /**
    * The orders and units that prevent a new epoch.
    *
    * @param orders admitted and not settled, at least 0
    * @param compensations orders that ended and whose units are not yet returned to Redis
-   * @param deadLetters waiting for an operator
    */
   record Count(long orders, long compensations, long deadLetters) {
 
@@ -86,9 +73,8 @@ class InFlightCheck {
   /**
    * Proves, without the counters of Redis, that no order of a closed sale is in flight: first no
    * list in Redis has one, and then a barrier passes behind every message that the broker has.
-   * Waits for orders to be settled, so the product row must not be locked.
-   *
-   * @return false when orders are in flight, or the proof did not succeed in time
+   * Waits for orders to be settled, so the product row must not be locked. Returns false when
+   * orders are in flight, or the proof did not succeed in time.
    */
   boolean isProvenNone(long skuId) {
     return lists.hasNone(skuId) && barriers.pass(Partition.ofSku(skuId), BARRIER_TIMEOUT);

@@ -145,9 +145,8 @@ public class Preheat {
   }
 
   /**
-   * Runs before the row is locked, since orders that are stored meanwhile need that lock.
-   *
-   * @return the epoch that is proven to have no order in flight; empty when Redis shows it itself
+   * Runs before the row is locked, since orders that are stored meanwhile need that lock. Returns
+   * the epoch that is proven to have no order in flight; empty when Redis shows it itself.
    */
   private OptionalLong proveIfUnknown(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown);

@@ -45,11 +45,7 @@ public class RedisListScan {
     return !any(skuId, order -> true);
   }
 
-  /**
-   * Removes those that are there from a set.
-   *
-   * @throws redis.clients.jedis.exceptions.JedisException when Redis does not answer
-   */
+  /** Removes those that are there from a set. Throws JedisException when Redis does not answer. */
   public void removeFrom(long skuId, Set<OrderId> orders) {
     any(
         skuId,

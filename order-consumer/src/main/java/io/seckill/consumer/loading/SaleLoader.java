@@ -73,9 +73,7 @@ public class SaleLoader {
   /**
    * The sale as Redis has it now.
    *
-   * @param state of the sale
    * @param stock units on sale
-   * @param orders number of orders loaded
    */
   public record Loaded(String state, long stock, int orders) {}
 

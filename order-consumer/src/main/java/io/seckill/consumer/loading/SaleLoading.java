@@ -90,9 +90,7 @@ final class SaleLoading {
     };
   }
 
-  /**
-   * @param state OPEN or PAUSED
-   */
+  /** The state is OPEN or PAUSED. */
   static ProblemException running(String state) {
     return ProblemException.ofSale(
         ProblemCode.SALE_RUNNING, "Close the sale before it is preheated again.", state);

@@ -52,11 +52,7 @@ public final class SaleOrders {
             "order_history", "ix_order_history_sku", "order_alias_history", "payment_history"));
   }
 
-  /**
-   * Where the orders are.
-   *
-   * @param index of orders, by SKU
-   */
+  /** Where the orders are, and their index by SKU. */
   private record Tables(String orders, String index, String aliases, String payments) {}
 
   /** Hands over a sale's orders with their aliases, some thousand at a time, in order of ids. */
@@ -106,9 +102,7 @@ public final class SaleOrders {
     return orders;
   }
 
-  /**
-   * @param column that has one of these ids
-   */
+  /** The column has one of these ids. */
   Map<OrderId, AdmissionRecord> aliases(String column, List<OrderId> ids) {
     Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
     if (!ids.isEmpty()) {
@@ -130,11 +124,7 @@ public final class SaleOrders {
     return aliases;
   }
 
-  /**
-   * The payments of these orders.
-   *
-   * @param read makes a payment of its state and its amount in cents
-   */
+  /** The payments of these orders, each made of its state and its amount in cents. */
   public <T> Map<OrderId, T> payments(
       Collection<OrderId> orders, BiFunction<String, Long, T> read) {
     Map<OrderId, T> payments = new HashMap<>();

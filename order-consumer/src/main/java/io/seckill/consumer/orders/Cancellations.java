@@ -93,11 +93,7 @@ public class Cancellations {
   private record EndedOrder(
       OrderId orderId, long userId, long skuId, int quantity, String requestId) {}
 
-  /**
-   * The orders that a transaction has ended.
-   *
-   * @param compensations of those that Redis has
-   */
+  /** The orders that a transaction has ended, and compensations of those that Redis has. */
   private record Ended(List<EndedOrder> orders, List<Compensation> compensations) {
 
     static final Ended NONE = new Ended(List.of(), List.of());
@@ -111,11 +107,7 @@ public class Cancellations {
    */
   private record Sale(long epoch, boolean inRedis) {}
 
-  /**
-   * Cancels an order of this user.
-   *
-   * @return false when it was not CONFIRMED, or not the user's
-   */
+  /** Cancels an order of this user. Returns false when it was not CONFIRMED, or not the user's. */
   public boolean cancel(OrderId orderId, long userId) {
     String sql = CHOOSE + " AND user_id = :value FOR UPDATE";
     return end(OrderStatus.CANCELLED, List.of(orderId), sql, userId) == 1;
@@ -269,9 +261,7 @@ public class Cancellations {
 
   private record Owner(long userId, long skuId) {}
 
-  /**
-   * @return each sale, read while its row is locked: a fallback may begin or end at any time
-   */
+  /** Returns each sale, read while its row is locked: a fallback may begin or end at any time. */
   private Map<Long, Sale> returnStock(List<EndedOrder> ended) {
     Map<Long, Long> units = new TreeMap<>();
     ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));

@@ -19,7 +19,12 @@ import org.springframework.stereotype.Component;
  * each compensation once.
  */
 @Component
-class CompensationSweep {
+record CompensationSweep(
+    CompensationTable table,
+    Compensations compensations,
+    OrderResults results,
+    RedisCallGuard redis,
+    Pace pace) {
 
   /** The time left to the first delivery, right after COMMIT, before the sweep delivers. */
   private static final int MIN_AGE_SECONDS = 1;
@@ -29,25 +34,6 @@ class CompensationSweep {
 
   /** Units that a crash or an outage left behind can be bought again this soon. */
   private static final Duration PAUSE = Duration.ofSeconds(2);
-
-  private final CompensationTable table;
-  private final Compensations compensations;
-  private final OrderResults results;
-  private final RedisCallGuard redis;
-  private final Pace pace;
-
-  CompensationSweep(
-      CompensationTable table,
-      Compensations compensations,
-      OrderResults results,
-      RedisCallGuard redis,
-      Pace pace) {
-    this.table = table;
-    this.compensations = compensations;
-    this.results = results;
-    this.redis = redis;
-    this.pace = pace;
-  }
 
   @Bean
   Sweeper compensationSweeper() {

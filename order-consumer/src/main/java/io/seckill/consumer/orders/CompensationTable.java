@@ -96,9 +96,7 @@ class CompensationTable {
         .list();
   }
 
-  /**
-   * @param orders at least one
-   */
+  /** There is at least one order. */
   void markDone(Collection<OrderId> orders) {
     jdbc.sql(
             "UPDATE compensation SET done_at = NOW(6)"

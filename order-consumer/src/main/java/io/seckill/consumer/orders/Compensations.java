@@ -89,9 +89,8 @@ public class Compensations {
 
   /**
    * Returns the units to Redis and marks the rows done. Call it after COMMIT, never inside the
-   * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest.
-   *
-   * @return false when some part of Redis did not answer
+   * transaction. Does not throw when Redis or MySQL fails: the sweep delivers the rest. Returns
+   * false when some part of Redis did not answer.
    */
   public boolean deliver(Collection<Compensation> pending) {
     Map<Integer, List<Compensation>> byPart =

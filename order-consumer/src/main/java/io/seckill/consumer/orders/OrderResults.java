@@ -58,18 +58,16 @@ public class OrderResults {
   }
 
   /**
-   * Writes results without progress: payment, cancel, expiry, dead letters.
-   *
-   * @return false when Redis may not have received all of them
+   * Writes results without progress: payment, cancel, expiry, dead letters. Returns false when
+   * Redis may not have received all of them.
    */
   public boolean write(Collection<OrderResult> results) {
     return write(results, List.of());
   }
 
   /**
-   * Writes the results of a stored batch and the progress of its SKUs.
-   *
-   * @return false when Redis may not have received all of them
+   * Writes the results of a stored batch and the progress of its SKUs. Returns false when Redis may
+   * not have received all of them.
    */
   public boolean write(Collection<OrderResult> results, Collection<SkuProgress> progress) {
     Map<Integer, List<Call>> byPart = new TreeMap<>();

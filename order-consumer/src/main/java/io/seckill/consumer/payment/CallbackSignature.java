@@ -46,11 +46,7 @@ final class CallbackSignature {
     return HexFormat.of().formatHex(mac(timestamp, body));
   }
 
-  /**
-   * Compares in constant time.
-   *
-   * @param timestamp Unix seconds
-   */
+  /** Compares in constant time; {@code timestamp} is in Unix seconds. */
   boolean isValid(@Nullable String timestamp, @Nullable String signature, byte[] body) {
     if (timestamp == null
         || signature == null

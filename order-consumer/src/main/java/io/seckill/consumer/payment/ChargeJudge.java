@@ -50,9 +50,7 @@ final class ChargeJudge {
     this.kept = new HashMap<>(kept);
   }
 
-  /**
-   * @param order as locked by the transaction
-   */
+  /** The transaction has locked the order. */
   Verdict judge(OrderRow order, String chargeId) {
     boolean waits = order.status() == OrderStatus.CONFIRMED;
     if (!waits && order.status() != OrderStatus.PAID) {

@@ -32,35 +32,15 @@ import org.springframework.transaction.support.TransactionOperations;
  * due for a refund; any other charge becomes a row for an operator.
  */
 @Component
-class ChargeOutcomes {
-
-  private final Orders orders;
-  private final JdbcOperations jdbc;
-  private final PaymentTable payments;
-  private final ChargeTable charges;
-  private final UnexplainedCharges unexplained;
-  private final TransactionOperations transactions;
-  private final OrderResults results;
-  private final LifecycleMeters meters;
-
-  ChargeOutcomes(
-      Orders orders,
-      JdbcOperations jdbc,
-      PaymentTable payments,
-      ChargeTable charges,
-      UnexplainedCharges unexplained,
-      TransactionOperations transactions,
-      OrderResults results,
-      LifecycleMeters meters) {
-    this.orders = orders;
-    this.jdbc = jdbc;
-    this.payments = payments;
-    this.charges = charges;
-    this.unexplained = unexplained;
-    this.transactions = transactions;
-    this.results = results;
-    this.meters = meters;
-  }
+record ChargeOutcomes(
+    Orders orders,
+    JdbcOperations jdbc,
+    PaymentTable payments,
+    ChargeTable charges,
+    UnexplainedCharges unexplained,
+    TransactionOperations transactions,
+    OrderResults results,
+    LifecycleMeters meters) {
 
   /** The provider's answer to the charge of an order. */
   record Outcome(OrderId orderId, PaymentProvider.Charge charge) {}

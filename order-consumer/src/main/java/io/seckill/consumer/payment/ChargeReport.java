@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A report of the provider about one charge. Two reports with the same content are one report, even
- * with different event ids.
- *
- * @param currency null for the one agreed with the provider
+ * with different event ids. Without a currency it is the one agreed with the provider.
  */
 record ChargeReport(
     Kind kind, String chargeId, OrderId orderId, long amountCents, @Nullable String currency) {

@@ -17,7 +17,11 @@ import org.springframework.transaction.support.TransactionOperations;
  * makes a refund due, or becomes a row for an operator. A report may be repeated.
  */
 @Component
-class ChargeReports {
+record ChargeReports(
+    Orders orders,
+    Payments payments,
+    UnexplainedCharges unexplained,
+    TransactionOperations transactions) {
 
   private static final Logger log = LoggerFactory.getLogger(ChargeReports.class);
 
@@ -26,22 +30,6 @@ class ChargeReports {
 
   /** It finds only work that a crash left unfinished, which is not urgent. */
   private static final Duration PAUSE = Duration.ofSeconds(10);
-
-  private final Orders orders;
-  private final Payments payments;
-  private final UnexplainedCharges unexplained;
-  private final TransactionOperations transactions;
-
-  ChargeReports(
-      Orders orders,
-      Payments payments,
-      UnexplainedCharges unexplained,
-      TransactionOperations transactions) {
-    this.orders = orders;
-    this.payments = payments;
-    this.unexplained = unexplained;
-    this.transactions = transactions;
-  }
 
   /**
    * The verdict on a report.

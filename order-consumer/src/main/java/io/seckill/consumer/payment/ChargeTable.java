@@ -12,13 +12,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code payment_charge}: the order that each charge was first reported for. */
 @Component
-class ChargeTable {
-
-  private final JdbcClient jdbc;
-
-  ChargeTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
+record ChargeTable(JdbcClient jdbc) {
 
   /**
    * Records charges that no report has named before, in the caller's transaction; another

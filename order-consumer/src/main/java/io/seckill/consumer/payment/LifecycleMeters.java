@@ -44,9 +44,7 @@ class LifecycleMeters {
         .register(meters);
   }
 
-  /**
-   * @param outcomes of one transaction
-   */
+  /** Counts the outcomes of one transaction. */
   void settled(int outcomes) {
     batchSize.record(outcomes);
   }

@@ -23,28 +23,16 @@ import org.springframework.web.bind.annotation.RestController;
  * internal token. A signed callback is answered 2xx only after its report is stored.
  */
 @RestController
-class PaymentCallbackController {
+record PaymentCallbackController(
+    Optional<CallbackSignature> signatures,
+    ChargeReports reports,
+    UnexplainedCharges unexplained,
+    LifecycleMeters meters) {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentCallbackController.class);
   private static final EnumSet<ChargeReport.Kind> TYPES = EnumSet.allOf(ChargeReport.Kind.class);
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
   private static final Pattern ID = Pattern.compile("[!-~]{1,64}");
-
-  private final Optional<CallbackSignature> signatures;
-  private final ChargeReports reports;
-  private final UnexplainedCharges unexplained;
-  private final LifecycleMeters meters;
-
-  PaymentCallbackController(
-      Optional<CallbackSignature> signatures,
-      ChargeReports reports,
-      UnexplainedCharges unexplained,
-      LifecycleMeters meters) {
-    this.signatures = signatures;
-    this.reports = reports;
-    this.unexplained = unexplained;
-    this.meters = meters;
-  }
 
   /**
    * The provider has charged an order, or given money back.

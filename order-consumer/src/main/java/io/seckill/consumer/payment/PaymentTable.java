@@ -21,7 +21,7 @@ import org.springframework.stereotype.Component;
  * asked for their outcome.
  */
 @Component
-class PaymentTable implements BegunPayments {
+record PaymentTable(JdbcClient jdbc) implements BegunPayments {
 
   /**
    * Time since the last charge request to the provider; the pause until the next check grows with
@@ -40,12 +40,6 @@ class PaymentTable implements BegunPayments {
   private static final String STARTED = "(?, ?, 'STARTED', " + CHECK_LATER;
   private static final String CHARGED = "(?, ?, ?, 'CHARGED', NULL)";
   private static final String REFUND_DUE = "(?, ?, ?, 'REFUND_DUE', " + CHECK_LATER;
-
-  private final JdbcClient jdbc;
-
-  PaymentTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
 
   /**
    * A charge that the provider has made.
@@ -135,9 +129,7 @@ class PaymentTable implements BegunPayments {
         .update();
   }
 
-  /**
-   * @param longestBookingDelay time from the last charge request to the last check
-   */
+  /** {@code longestBookingDelay} is the time from the last charge request to the last check. */
   void refunded(OrderId orderId, Duration longestBookingDelay) {
     jdbc.sql(
             "UPDATE payment SET state = 'REFUNDED', check_at = IF("
@@ -173,9 +165,7 @@ class PaymentTable implements BegunPayments {
   /**
    * Claims a check that is due, and schedules the next: after a pause as long as the age of the
    * charge request, but a due refund is retried soon. {@code updated_at} stays: it shows since when
-   * a refund is due.
-   *
-   * @return false when another process has claimed it
+   * a refund is due. Returns false when another process has claimed it.
    */
   boolean claim(OrderId orderId) {
     return jdbc.sql(

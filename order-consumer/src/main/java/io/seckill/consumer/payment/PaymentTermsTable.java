@@ -8,15 +8,8 @@ import org.springframework.stereotype.Component;
 /** Stores at start how long orders wait for their payment, for the gateways to show to shoppers. */
 @Component
 @DependsOnDatabaseInitialization
-class PaymentTermsTable implements InitializingBean {
-
-  private final JdbcClient jdbc;
-  private final PaymentProperties properties;
-
-  PaymentTermsTable(JdbcClient jdbc, PaymentProperties properties) {
-    this.jdbc = jdbc;
-    this.properties = properties;
-  }
+record PaymentTermsTable(JdbcClient jdbc, PaymentProperties properties)
+    implements InitializingBean {
 
   @Override
   public void afterPropertiesSet() {

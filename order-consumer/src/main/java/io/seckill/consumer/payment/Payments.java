@@ -185,9 +185,7 @@ class Payments {
   /**
    * Settles a charge that the provider reports on its own, or that the sweep has found: the order
    * becomes PAID, or the charge is refunded, or an operator decides. The order is stored; nothing
-   * of an archived one changes.
-   *
-   * @return why an operator must decide, else null
+   * of an archived one changes. Returns why an operator must decide, else null.
    */
   @Nullable UnexplainedReason settle(OrderId orderId, String chargeId) {
     Outcome outcome = new Outcome(orderId, new PaymentProvider.Charge.Charged(chargeId));
@@ -203,9 +201,8 @@ class Payments {
   }
 
   /**
-   * Refunds a payment, or leaves it to the sweep when the provider does not answer.
-   *
-   * @param charged whether money is known to be taken
+   * Refunds a payment, or leaves it to the sweep when the provider does not answer; with {@code
+   * charged}, money is known to be taken.
    */
   private void refund(OrderId orderId, boolean charged) {
     try {

@@ -9,14 +9,16 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Measures work that should be over within seconds and may stay: number and age of each kind of
- * work that waits in MySQL. Every statement reads an index whose entries are this work only, and at
- * most {@value #MOST} of them. While MySQL is unavailable the last figures stay, and the ages grow.
+ * work that waits in MySQL, for alerts and, on the internal port, for the operations page. Every
+ * statement reads an index whose entries are this work only, and at most {@value #MOST} of them.
+ * While MySQL is unavailable the last figures stay, and the ages grow.
  */
-@Component
+@RestController
 class PendingWork {
 
   /** Rows read of each kind; a larger number is shown as this. */
@@ -57,11 +59,7 @@ class PendingWork {
     }
   }
 
-  /**
-   * Work of one kind.
-   *
-   * @param oldestSeconds age of the oldest piece, 0 without any
-   */
+  /** Work of one kind, and the age of its oldest piece, 0 without any. */
   record Pending(long number, long oldestSeconds) {
 
     static final Pending NONE = new Pending(0, 0);
@@ -91,6 +89,7 @@ class PendingWork {
   }
 
   /** The figures of the last reading; ages as of now. */
+  @GetMapping("/internal/v1/pending-work")
   Map<Kind, Pending> now() {
     Map<Kind, Pending> now = new EnumMap<>(Kind.class);
     Arrays.stream(Kind.values()).forEach(kind -> now.put(kind, now(kind)));

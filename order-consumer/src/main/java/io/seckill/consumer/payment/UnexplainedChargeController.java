@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Unexplained charges on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/unexplained-charges")
-class UnexplainedChargeController {
+record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
 
   private static final Set<UnexplainedCharge.State> STATES =
       EnumSet.allOf(UnexplainedCharge.State.class);
@@ -28,17 +28,7 @@ class UnexplainedChargeController {
   private static final int MAX_LIMIT = 200;
   private static final int MAX_REASON = 200;
 
-  private final UnexplainedCharges charges;
-  private final AuditLog audit;
-
-  UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
-    this.charges = charges;
-    this.audit = audit;
-  }
-
-  /**
-   * @param next value of {@code after} for the next page; null on the last page
-   */
+  /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(List<UnexplainedCharge> charges, @Nullable Long next) {}
 
   @GetMapping
@@ -55,9 +45,7 @@ class UnexplainedChargeController {
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
   }
 
-  /**
-   * @param reason how the money was dealt with, on one line
-   */
+  /** The reason, on one line, says how the money was dealt with. */
   record Close(String reason) {
 
     Close {

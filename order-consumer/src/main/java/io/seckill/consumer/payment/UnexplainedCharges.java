@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code unexplained_charge}: reports of money that need an operator. */
 @Component
-class UnexplainedCharges {
+record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
 
   private static final Logger log = LoggerFactory.getLogger(UnexplainedCharges.class);
 
@@ -45,14 +45,6 @@ class UnexplainedCharges {
           + " FROM unexplained_charge u STRAIGHT_JOIN orders o ON o.order_id = u.order_id"
           + " WHERE u.state = 'OPEN' AND u.reason = 'UNKNOWN_ORDER' AND u.id > ?"
           + " ORDER BY u.id LIMIT ?";
-
-  private final JdbcClient jdbc;
-  private final ChargeTable charges;
-
-  UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
-    this.jdbc = jdbc;
-    this.charges = charges;
-  }
 
   /** Records a report, once, in the caller's transaction. */
   void record(ChargeReport report, UnexplainedReason reason) {
@@ -82,9 +74,7 @@ class UnexplainedCharges {
     }
   }
 
-  /**
-   * @return whether the row is new
-   */
+  /** Returns whether the row is new. */
   private boolean insert(
       byte[] hash,
       UnexplainedReason reason,
@@ -149,9 +139,8 @@ class UnexplainedCharges {
   }
 
   /**
-   * Open reports by their ids whose orders were unknown and are stored now, the oldest first.
-   *
-   * @param after id of the last one seen, 0 for the first page
+   * Open reports by their ids, above {@code after}, whose orders were unknown and are stored now,
+   * the oldest first.
    */
   Map<Long, ChargeReport> nowStored(long after, int limit) {
     Map<Long, ChargeReport> reports = new LinkedHashMap<>();

@@ -12,24 +12,12 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Creates, edits and finds products. */
 @Component
-class Catalogue {
-
-  private final Products products;
-  private final TransactionOperations transactions;
-  private final SaleExtension extension;
-
-  Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
-    this.products = products;
-    this.transactions = transactions;
-    this.extension = extension;
-  }
+record Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
 
   /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
 
-  /**
-   * @throws ProblemException 404 UNKNOWN_SKU
-   */
+  /** Throws ProblemException 404 UNKNOWN_SKU. */
   ProductRow find(long skuId) {
     return products.readWithShards(skuId);
   }

@@ -181,9 +181,7 @@ public class Product {
     return phase;
   }
 
-  /**
-   * @throws ProblemException 409 ARCHIVED: nothing of the sale changes any more
-   */
+  /** Throws ProblemException 409 ARCHIVED: nothing of the sale changes any more. */
   public Product refuseArchived() {
     if (archived) {
       throw archived();

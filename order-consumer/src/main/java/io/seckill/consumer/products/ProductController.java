@@ -15,15 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Products on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}")
-class ProductController {
-
-  private final Catalogue catalogue;
-  private final AuditLog audit;
-
-  ProductController(Catalogue catalogue, AuditLog audit) {
-    this.catalogue = catalogue;
-    this.audit = audit;
-  }
+record ProductController(Catalogue catalogue, AuditLog audit) {
 
   @GetMapping
   ProductRow show(@PathVariable String sku) {

@@ -46,9 +46,7 @@ record ProductEntry(
     RequestChecks.integer("stock", stock, 0, MAX_STOCK);
   }
 
-  /**
-   * @throws ProblemException 400 naming the first member that is out of bounds
-   */
+  /** Throws ProblemException 400 naming the first member that is out of bounds. */
   ProductRules rules() {
     PurchasePolicy bought = RequestChecks.oneOf("policy", policy, POLICIES);
     int limit = limit(bought);

@@ -38,19 +38,13 @@ record ProductRules(
         name, priceCents, stock, policy, limitPerUser, decider, opensAt, closesAt, shards);
   }
 
-  /**
-   * The rules of a shard.
-   *
-   * @param units of the SKU's stock that it has
-   */
+  /** The rules of a shard with this many units of the SKU's stock. */
   ProductRules ofShard(long units) {
     return new ProductRules(
         name, priceCents, units, policy, limitPerUser, decides, opensAt, closesAt, 1);
   }
 
-  /**
-   * @throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change
-   */
+  /** Throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change. */
   void refuseImmutable(ProductRules wanted) {
     refuse(priceCents != wanted.priceCents, "priceCents", "cannot change");
     refuse(stock != wanted.stock, "stock", "changes only through /stock");

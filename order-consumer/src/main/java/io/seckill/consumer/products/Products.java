@@ -70,11 +70,7 @@ public interface Products extends Repository<Product, Long> {
     return whole(findBySkuIdInOrderBySkuId(ids).stream().map(Product::row).toList());
   }
 
-  /**
-   * The same, of rows that were read.
-   *
-   * @param rows the SKU's own row first
-   */
+  /** The same, of rows that were read, the SKU's own row first. */
   static ProductRow whole(List<ProductRow> rows) {
     return rows.get(0).withUnitsOf(rows.subList(1, rows.size()));
   }

@@ -8,7 +8,6 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * A sale's hash and stock as Redis has them; empty and null when Redis has none.
  *
- * @param fields of the SKU's hash
  * @param stock units admissible, as text; null also when it was not read
  */
 public record RedisSaleState(Map<String, String> fields, @Nullable String stock) {

@@ -12,18 +12,12 @@ import redis.clients.jedis.UnifiedJedis;
 
 /** Writes a later closing time to Redis, with all the expiries that depend on it. */
 @Component
-class SaleExtension {
+record SaleExtension(UnifiedJedis redis) {
 
   /** Bounds the expiries set by one call. */
   private static final int BUCKETS_AT_ONCE = 256;
 
   private static final LuaScript CLOSING = LuaScript.from(SaleExtension.class, "sale_closing.lua");
-
-  private final UnifiedJedis redis;
-
-  SaleExtension(UnifiedJedis redis) {
-    this.redis = redis;
-  }
 
   /**
    * Extends the sale in Redis to the product's closing time, some buckets at a time; does nothing

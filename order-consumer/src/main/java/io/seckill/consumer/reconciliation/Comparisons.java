@@ -1,15 +1,24 @@
 package io.seckill.consumer.reconciliation;
 
+import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.reconciliation.RedisSale.Field;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
@@ -19,18 +28,10 @@ import org.springframework.transaction.TransactionException;
  * some buckets at a time. Memory does not grow with the sale.
  */
 @Component
-class Comparisons {
+record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
 
   /** Some 7,000 units at a time, fewer than the findings that a comparison keeps. */
   private static final int BUCKETS_AT_ONCE = 256;
-
-  private final DatabaseSnapshots snapshots;
-  private final RedisSale redis;
-
-  Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
-    this.snapshots = snapshots;
-    this.redis = redis;
-  }
 
   /** A sale in both stores, and the comparison unless Redis has lost the sale. */
   record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
@@ -60,9 +61,8 @@ class Comparisons {
   }
 
   /**
-   * Reads both without comparing them: the data of a sale in a fallback are to be replaced.
-   *
-   * @return empty when there is no such product
+   * Reads both without comparing them: the data of a sale in a fallback are to be replaced. Returns
+   * empty when there is no such product.
    */
   Optional<Read> ofFallback(long skuId) {
     return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));
@@ -111,5 +111,100 @@ class Comparisons {
       stepEnds.run();
     }
     return comparison;
+  }
+
+  /**
+   * The orders and quotas of a sale that MySQL has and Redis seems to lack: one ordered pass over
+   * MySQL, which asks Redis for each page. The comparison of the buckets then reads these from
+   * MySQL as well as those in Redis, so neither store is ever held in memory as a whole. For one
+   * thread.
+   */
+  private static final class Candidates {
+
+    private final ProductSnapshot sale;
+    private final RedisSale redis;
+    private final int buckets;
+    private final Runnable stepEnds;
+    private final Map<Integer, Set<OrderId>> orders = new HashMap<>();
+    private final Map<Integer, Set<Long>> users = new HashMap<>();
+    private int found;
+
+    /**
+     * @param buckets of the sale in Redis
+     */
+    Candidates(ProductSnapshot sale, RedisSale redis, int buckets, Runnable stepEnds) {
+      this.sale = sale;
+      this.redis = redis;
+      this.buckets = buckets;
+      this.stepEnds = stepEnds;
+    }
+
+    Candidates search(DatabaseSnapshot mysql) {
+      mysql.stored().pages(sale.skuId(), this::searchOrders);
+      if (sale.policy().keepsQuota()) {
+        mysql.quotas(sale.skuId(), this::searchQuotas);
+      }
+      return this;
+    }
+
+    private void searchOrders(Map<OrderId, AdmissionRecord> page) {
+      Map<Field, OrderId> fields = new LinkedHashMap<>();
+      page.forEach(
+          (id, order) -> {
+            if (order.status().hasEnded()) {
+              return; // Redis may have forgotten it
+            }
+            fields.put(field(order.userId(), id.toString()), id);
+            String request = RedisSale.request(order);
+            if (request != null) {
+              fields.put(field(order.userId(), request), id);
+            }
+          });
+      collect(fields, orders);
+    }
+
+    private void searchQuotas(Map<Long, Long> page) {
+      Map<Field, Long> fields = new LinkedHashMap<>();
+      page.keySet().forEach(user -> fields.put(field(user, RedisKeys.quotaField(user)), user));
+      collect(fields, users);
+    }
+
+    private Field field(long userId, String name) {
+      return new Field(RedisKeys.bucketOf(userId, buckets), name);
+    }
+
+    /** Collects the fields that Redis lacks, until there are too many. */
+    private <T> void collect(Map<Field, T> fields, Map<Integer, Set<T>> into) {
+      if (!areTooMany()) {
+        Set<Field> absent = redis.absent(sale.skuId(), fields.keySet());
+        for (Field field : absent) {
+          into.computeIfAbsent(field.bucket(), bucket -> new HashSet<>()).add(fields.get(field));
+        }
+        found += absent.size();
+      }
+      stepEnds.run();
+    }
+
+    /** Whether there may be others. */
+    boolean areTooMany() {
+      return found >= Comparison.MOST_FINDINGS;
+    }
+
+    /** Orders of these buckets. */
+    Set<OrderId> orders(int from, int to) {
+      return of(orders, from, to);
+    }
+
+    /** Users of these buckets with a quota. */
+    Set<Long> users(int from, int to) {
+      return of(users, from, to);
+    }
+
+    private static <T> Set<T> of(Map<Integer, Set<T>> byBucket, int from, int to) {
+      return IntStream.rangeClosed(from, to)
+          .mapToObj(bucket -> byBucket.getOrDefault(bucket, Set.of()))
+          .flatMap(Set::stream)
+          .collect(Collectors.toSet());
+    }
   }
 }

@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 
 /** Finds orders that have reached MySQL: as an order, an alias or a dead letter for them. */
 @Component
-class KnownOrders {
+record KnownOrders(JdbcClient jdbc) {
 
   private static final int CHUNK = 1_000;
 
@@ -26,12 +26,6 @@ class KnownOrders {
 
   private static final String HOLDING =
       "SELECT order_id FROM orders WHERE order_id IN (:ids) AND status IN ('CONFIRMED', 'PAID')";
-
-  private final JdbcClient jdbc;
-
-  KnownOrders(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
 
   /** Returns those of these orders that MySQL has, as committed now. */
   Set<OrderId> among(Collection<OrderId> orders) {

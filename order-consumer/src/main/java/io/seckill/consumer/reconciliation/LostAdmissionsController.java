@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Receives reports of gateways about lost admissions, which MySQL cannot detect by itself. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}/lost-admissions")
-class LostAdmissionsController {
+record LostAdmissionsController(JdbcClient jdbc) {
 
   private static final Logger log = LoggerFactory.getLogger(LostAdmissionsController.class);
 
@@ -29,12 +29,6 @@ class LostAdmissionsController {
       "UPDATE products SET last_seq = GREATEST(last_seq, ?) + GREATEST(initial_stock, 1)"
           + " WHERE sku_id = ? AND epoch = ? AND "
           + SalePhase.REDIS_DECIDES;
-
-  private final JdbcClient jdbc;
-
-  LostAdmissionsController(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
 
   /**
    * Redis had admitted orders up to this sequence number and has lost some of them. From now on it

@@ -32,28 +32,14 @@ import org.springframework.stereotype.Component;
  * proven, not guessed from their age: see docs/adr/0007-a-barrier-instead-of-a-hold.md.
  */
 @Component
-class LostOrders {
+record LostOrders(
+    RedisSale sales,
+    RedisListScan lists,
+    Barriers barriers,
+    KnownOrders known,
+    ConfirmingPublisher publisher) {
 
   private static final Logger log = LoggerFactory.getLogger(LostOrders.class);
-
-  private final RedisSale sales;
-  private final RedisListScan lists;
-  private final Barriers barriers;
-  private final KnownOrders known;
-  private final ConfirmingPublisher publisher;
-
-  LostOrders(
-      RedisSale sales,
-      RedisListScan lists,
-      Barriers barriers,
-      KnownOrders known,
-      ConfirmingPublisher publisher) {
-    this.sales = sales;
-    this.lists = lists;
-    this.barriers = barriers;
-    this.known = known;
-    this.publisher = publisher;
-  }
 
   /**
    * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in

@@ -52,7 +52,14 @@ import org.springframework.transaction.TransactionException;
  * </ol>
  */
 @Component
-class Rebuild {
+record Rebuild(
+    SaleLoader loader,
+    JdbcClient jdbc,
+    RedisSale sales,
+    RedisListScan lists,
+    Barriers barriers,
+    LostOrders lost,
+    KnownOrders known) {
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
@@ -62,31 +69,6 @@ class Rebuild {
 
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
-
-  private final SaleLoader loader;
-  private final JdbcClient jdbc;
-  private final RedisSale sales;
-  private final RedisListScan lists;
-  private final Barriers barriers;
-  private final LostOrders lost;
-  private final KnownOrders known;
-
-  Rebuild(
-      SaleLoader loader,
-      JdbcClient jdbc,
-      RedisSale sales,
-      RedisListScan lists,
-      Barriers barriers,
-      LostOrders lost,
-      KnownOrders known) {
-    this.loader = loader;
-    this.jdbc = jdbc;
-    this.sales = sales;
-    this.lists = lists;
-    this.barriers = barriers;
-    this.lost = lost;
-    this.known = known;
-  }
 
   /**
    * The result of a rebuild.
@@ -122,7 +104,6 @@ class Rebuild {
 
   /**
    * @param atMost longest wait for the orders in flight
-   * @param lock of this SKU
    * @throws DataAccessException when MySQL is unavailable; the sale stays closed
    * @throws TransactionException as well
    */

@@ -4,6 +4,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
+import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
@@ -27,35 +28,19 @@ import redis.clients.jedis.exceptions.JedisException;
 /** Reconciliation on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}/reconciliation")
-class ReconciliationController {
+record ReconciliationController(
+    Reconciler reconciler,
+    ReconciliationTable table,
+    Products products,
+    AuditLog audit,
+    Clock clock) {
 
   private static final Logger log = LoggerFactory.getLogger(ReconciliationController.class);
-
-  private final Reconciler reconciler;
-  private final ReconciliationTable table;
-  private final Products products;
-  private final AuditLog audit;
-  private final Clock clock;
-
-  ReconciliationController(
-      Reconciler reconciler,
-      ReconciliationTable table,
-      Products products,
-      AuditLog audit,
-      Clock clock) {
-    this.reconciler = reconciler;
-    this.table = table;
-    this.products = products;
-    this.audit = audit;
-    this.clock = clock;
-  }
 
   /** The latest reports of a SKU, newest first. */
   record Reports(List<Report> reconciliations) {}
 
-  /**
-   * @param dryRun whether differences are only reported
-   */
+  /** A dry run only reports the differences. */
   record Request(boolean dryRun) {}
 
   @PostMapping

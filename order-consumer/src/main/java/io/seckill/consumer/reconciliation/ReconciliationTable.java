@@ -14,7 +14,7 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /** The tables {@code reconciliation} and {@code repair}. */
 @Component
-class ReconciliationTable {
+record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) {
 
   static final int MOST_REPORTS = 20;
 
@@ -22,14 +22,6 @@ class ReconciliationTable {
   private static final int MOST_REPAIRS = 1_000;
 
   private static final int MAX_TEXT = 200;
-
-  private final JdbcClient jdbc;
-  private final TransactionOperations transactions;
-
-  ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) {
-    this.jdbc = jdbc;
-    this.transactions = transactions;
-  }
 
   /** Stores a report with its repairs; returns it with the id of its row. */
   Report keep(Report report, RepairLog repairs) {

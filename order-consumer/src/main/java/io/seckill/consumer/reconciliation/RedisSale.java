@@ -77,7 +77,6 @@ class RedisSale {
    * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
    * that was read, so a repair based on that quota replaces nothing.
    *
-   * @param from first bucket
    * @param to last bucket, included
    */
   RedisPart part(long sku, int from, int to) {
@@ -124,11 +123,7 @@ class RedisSale {
     }
   }
 
-  /**
-   * A field of one of a sale's buckets.
-   *
-   * @param name as {@link RedisKeys} forms it
-   */
+  /** A field of one of a sale's buckets, with a name that {@link RedisKeys} forms. */
   record Field(int bucket, String name) {}
 
   /** Returns those of these fields that do not exist. */
@@ -187,11 +182,7 @@ class RedisSale {
     return reply.stream().map(RedisSale::isDone).toList();
   }
 
-  /**
-   * A wrong quota.
-   *
-   * @param found as it was read, "" for none
-   */
+  /** A wrong quota; {@code found} is as it was read, "" for none. */
   record WrongQuota(long userId, String found, long wanted) {}
 
   /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
@@ -228,8 +219,6 @@ class RedisSale {
    * Orders that MySQL has, and Redis's counters lack.
    *
    * @param places missing in the sequence
-   * @param orders missing among those admitted
-   * @param units missing among those admitted
    */
   record Late(long places, long orders, long units) {
 
@@ -266,5 +255,25 @@ class RedisSale {
 
   private static boolean isDone(Object reply) {
     return Long.valueOf(1).equals(reply);
+  }
+
+  /**
+   * Redis holds a value in a sale's hashes that no service writes. Its meaning is not guessed: the
+   * sale is not compared until an operator has examined it.
+   */
+  @SuppressWarnings("serial") // never serialized
+  static final class UnreadableFieldException extends RuntimeException {
+
+    private final String detail;
+
+    UnreadableFieldException(String key, String field, Throwable cause) {
+      super(key + " field " + field, cause);
+      this.detail = "Redis holds something unreadable in %s, field %s.".formatted(key, field);
+    }
+
+    /** Message for operators. */
+    String detail() {
+      return detail;
+    }
   }
 }

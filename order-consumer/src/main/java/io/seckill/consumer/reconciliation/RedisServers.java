@@ -140,9 +140,8 @@ class RedisServers {
   }
 
   /**
-   * Waits for a barrier behind all that was published.
-   *
-   * @return false when it has not passed in time
+   * Waits for a barrier behind all that was published. Returns false when it has not passed in
+   * time.
    */
   boolean prove(int partition) {
     Map<Integer, String> server = Map.of(partition, replicationId(partition));

@@ -24,26 +24,12 @@ import org.springframework.stereotype.Component;
 
 /** Repairs Redis after a comparison; in a dry run only reports the repairs. */
 @Component
-class Repairs {
-
-  private final RedisSale redis;
-  private final OrderResults results;
-  private final Compensations compensations;
-  private final KnownOrders orders;
-  private final JdbcClient jdbc;
-
-  Repairs(
-      RedisSale redis,
-      OrderResults results,
-      Compensations compensations,
-      KnownOrders orders,
-      JdbcClient jdbc) {
-    this.redis = redis;
-    this.results = results;
-    this.compensations = compensations;
-    this.orders = orders;
-    this.jdbc = jdbc;
-  }
+record Repairs(
+    RedisSale redis,
+    OrderResults results,
+    Compensations compensations,
+    KnownOrders orders,
+    JdbcClient jdbc) {
 
   /**
    * Stops a sale in Redis that is not open in MySQL; never opens one. Operators change one store

@@ -19,7 +19,6 @@ import tools.jackson.databind.annotation.JsonSerialize;
  * @param id of its row; null when it was not stored
  * @param epoch of the sale when it ended
  * @param counts repairs by kind
- * @param repairs the first {@value #MOST_SHOWN}
  * @param shards those of a run for all shards of a SKU; null for one sale
  */
 record Report(
@@ -56,10 +55,8 @@ record Report(
   }
 
   /**
-   * The report of a SKU: the outcome of the shard that needs an operator most, and the findings of
-   * all.
-   *
-   * @param parts at least one
+   * The report of a SKU, of at least one part: the outcome of the shard that needs an operator
+   * most, and the findings of all.
    */
   static Report ofShards(List<Report> parts) {
     Report worst =

@@ -22,7 +22,13 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** One run for one sale: compares it, and repairs or rebuilds it. */
 @Component
-class SaleReconciliation {
+record SaleReconciliation(
+    Comparisons comparisons,
+    LostOrders lostOrders,
+    Repairs repairs,
+    Rebuild rebuild,
+    RedisServers servers,
+    ReconciliationProperties settings) {
 
   /** Comparisons of one run: data that change during the first are usually stable at the second. */
   private static final int MOST_ROUNDS = 3;
@@ -35,28 +41,6 @@ class SaleReconciliation {
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";
 
-  private final Comparisons comparisons;
-  private final LostOrders lostOrders;
-  private final Repairs repairs;
-  private final Rebuild rebuild;
-  private final RedisServers servers;
-  private final Duration barrierTimeout;
-
-  SaleReconciliation(
-      Comparisons comparisons,
-      LostOrders lostOrders,
-      Repairs repairs,
-      Rebuild rebuild,
-      RedisServers servers,
-      ReconciliationProperties settings) {
-    this.comparisons = comparisons;
-    this.lostOrders = lostOrders;
-    this.repairs = repairs;
-    this.rebuild = rebuild;
-    this.servers = servers;
-    this.barrierTimeout = settings.barrierTimeout();
-  }
-
   /**
    * The result of a run.
    *
@@ -66,7 +50,6 @@ class SaleReconciliation {
   record Found(Outcome outcome, String detail, long epoch, RepairLog repairs) {}
 
   /**
-   * @param lock of this SKU
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found run(long skuId, Order order, RunLock lock) {
@@ -100,7 +83,6 @@ class SaleReconciliation {
    *
    * @param atMost longest wait for the orders in flight, if that is shorter than the time-out of
    *     barriers
-   * @param lock of this SKU
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found returnToRedis(long skuId, Duration atMost, RunLock lock) {
@@ -117,7 +99,8 @@ class SaleReconciliation {
     }
     boolean isDone = false;
     try {
-      Duration wait = atMost.compareTo(barrierTimeout) < 0 ? atMost : barrierTimeout;
+      Duration wait =
+          atMost.compareTo(settings.barrierTimeout()) < 0 ? atMost : settings.barrierTimeout();
       Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
       isDone = rebuilt.done();
       return new Found(
@@ -151,7 +134,7 @@ class SaleReconciliation {
           "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
           Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
     }
-    Rebuilt rebuilt = rebuild.run(sale, read.seen(), barrierTimeout, lock);
+    Rebuilt rebuilt = rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock);
     return new Found(
         rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
         rebuilt.detail(),
@@ -176,15 +159,13 @@ class SaleReconciliation {
     }
   }
 
-  /**
-   * @param found gets the findings and repairs, also when this ends with an exception
-   */
+  /** {@code found} gets the findings and repairs, also when this ends with an exception. */
   private Found compared(
       Read read, Comparison comparison, boolean dryRun, Runnable stepEnds, RepairLog found) {
     ProductSnapshot sale = read.sale();
     found.addAll(repairs.state(sale, read.seen(), dryRun));
     Optional<Map<OrderId, AdmissionRecord>> missing =
-        lostOrders.among(sale.skuId(), comparison.unknown(), barrierTimeout);
+        lostOrders.among(sale.skuId(), comparison.unknown(), settings.barrierTimeout());
     found.addAll(lostOrders.send(sale, missing.orElse(Map.of()), dryRun));
     found.addAll(lostOrders.counters(sale, read.seen(), dryRun));
     boolean isWhole = comparison.hasAllUnknown();

@@ -21,7 +21,6 @@ import org.springframework.transaction.TransactionException;
  * batches. A request waits for at most one batch before its own.
  *
  * @param <T> type of request; equal requests of a batch are executed once
- * @param <R> type of answer
  */
 public final class CallerBatcher<T, R> {
 
@@ -63,9 +62,7 @@ public final class CallerBatcher<T, R> {
     }
   }
 
-  /**
-   * @param capacity most requests waiting, and so in a batch; beyond it they are refused
-   */
+  /** {@code capacity} bounds the requests that wait, and so a batch; beyond it they are refused. */
   public CallerBatcher(int capacity, Executor<T, R> executor) {
     this.capacity = capacity;
     this.executor = executor;

@@ -76,10 +76,8 @@ public final class ConfirmingPublisher implements AutoCloseable {
   }
 
   /**
-   * As {@link #publish}, and waits for the confirm.
-   *
-   * @return false also when no answer came in time, or the thread was interrupted: the broker may
-   *     or may not have the message
+   * As {@link #publish}, and waits for the confirm. Returns false also when no answer came in time,
+   * or the thread was interrupted: the broker may or may not have the message.
    */
   public boolean publishAndWait(
       String exchange, String routingKey, BasicProperties properties, byte[] body) {

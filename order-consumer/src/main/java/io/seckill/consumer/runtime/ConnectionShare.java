@@ -16,9 +16,7 @@ public final class ConnectionShare {
 
   private final Semaphore free;
 
-  /**
-   * @param connections 1 and more
-   */
+  /** There is at least one connection. */
   public ConnectionShare(int connections) {
     this.free = new Semaphore(connections, true);
   }

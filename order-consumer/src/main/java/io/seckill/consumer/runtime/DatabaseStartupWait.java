@@ -14,6 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.init.ScriptException;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
 import org.springframework.stereotype.Component;
 
 /**
@@ -71,9 +74,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
   }
 
-  /**
-   * @throws IllegalStateException when the process is asked to stop meanwhile
-   */
+  /** Throws IllegalStateException when the process is asked to stop meanwhile. */
   private void await(DataSource database, State found) {
     long start = System.nanoTime();
     // Spring's own shutdown hook would wait until the start has ended.
@@ -116,6 +117,47 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
       // Class 08 is a connection error. The migration reports any other error better.
       String sqlState = e.getSQLState();
       return sqlState != null && sqlState.startsWith("08") ? State.UNAVAILABLE : State.WRITABLE;
+    }
+  }
+
+  /**
+   * Makes MySQL refuse every change of a row of {@code wallet_entry}, by all users: a grant for all
+   * tables cannot leave one out. This is no migration, because a server with a binary log lets the
+   * owner of the tables create a trigger only with {@code log_bin_trust_function_creators}: where
+   * that is off the books are kept as well, since no statement of the product changes an entry.
+   */
+  static final class AppendOnlyEntries {
+
+    private static final Logger log = LoggerFactory.getLogger(AppendOnlyEntries.class);
+
+    private static final ClassPathResource TRIGGERS =
+        new ClassPathResource("db/wallet_entry_triggers.sql");
+
+    private AppendOnlyEntries() {}
+
+    /** Creates the triggers that are missing, on connections of the user who owns the tables. */
+    static void protect(DataSource owner) {
+      try (Connection connection = owner.getConnection()) {
+        if (!areProtected(connection)) {
+          ScriptUtils.executeSqlScript(connection, TRIGGERS);
+        }
+      } catch (SQLException | ScriptException e) {
+        log.warn(
+            "MySQL does not protect wallet_entry from changes by hand; set"
+                + " log_bin_trust_function_creators, and start again",
+            e);
+      }
+    }
+
+    private static boolean areProtected(Connection connection) throws SQLException {
+      try (Statement statement = connection.createStatement();
+          ResultSet triggers = statement.executeQuery("SHOW TRIGGERS LIKE 'wallet_entry'")) {
+        int found = 0;
+        while (triggers.next()) {
+          found++;
+        }
+        return found > 1; // for UPDATE and for DELETE
+      }
     }
   }
 }

@@ -25,11 +25,7 @@ public final class MigrationApplication {
 
   MigrationApplication() {}
 
-  /**
-   * Waits for MySQL, migrates, and closes its connections.
-   *
-   * @param settings arguments as of any Spring Boot application
-   */
+  /** Waits for MySQL, migrates, and closes its connections. */
   public static void run(String... settings) {
     new SpringApplicationBuilder(MigrationApplication.class)
         .web(WebApplicationType.NONE)

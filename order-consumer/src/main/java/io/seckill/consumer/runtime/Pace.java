@@ -82,7 +82,6 @@ public final class Pace {
   }
 
   /**
-   * @param nanoTime as System.nanoTime
    * @param sleep waits for this number of nanoseconds
    */
   Pace(

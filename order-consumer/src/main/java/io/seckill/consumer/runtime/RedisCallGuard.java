@@ -35,9 +35,7 @@ public class RedisCallGuard {
     this(redis instanceof RedisClusterClient, meters);
   }
 
-  /**
-   * @param apart whether partitions may be on different servers
-   */
+  /** {@code apart}: partitions may be on different servers. */
   RedisCallGuard(boolean apart, MeterRegistry meters) {
     this.breakers =
         apart
@@ -81,7 +79,6 @@ public class RedisCallGuard {
   }
 
   /**
-   * @param part see {@link #partOf}
    * @param work calls this part of Redis and no other
    * @return false when Redis failed or was not called; the work may or may not have been done
    */

@@ -20,11 +20,7 @@ public final class Sql {
     return String.join(",", Collections.nCopies(times, item));
   }
 
-  /**
-   * Parts of a collection that fit into one statement or pipeline.
-   *
-   * @param size most items of a part, at least 1
-   */
+  /** Parts of a collection, of at most {@code size}, that fit into one statement or pipeline. */
   public static <T> List<List<T>> chunks(Collection<T> all, int size) {
     List<T> items = List.copyOf(all);
     List<List<T>> chunks = new ArrayList<>();

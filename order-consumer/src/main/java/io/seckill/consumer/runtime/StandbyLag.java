@@ -1,14 +1,11 @@
 package io.seckill.consumer.runtime;
 
+import static java.util.Objects.requireNonNull;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.support.jdbc.PrimaryDriver;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,6 +32,9 @@ class StandbyLag {
 
   private static final String IS_PRIMARY =
       "SELECT NOT (@@global.read_only OR @@global.innodb_read_only)";
+
+  private static final String POSITION = "SELECT @@global.gtid_executed";
+  private static final String POSITION_OF_MARIADB = "SELECT @@global.gtid_binlog_pos";
 
   /** A COMMIT waits for the standby, so seconds do not matter here. */
   private static final Duration PAUSE = Duration.ofSeconds(10);
@@ -84,40 +87,43 @@ class StandbyLag {
 
   /** Checks every standby once; each host that is down costs a time-out. */
   void round() {
-    Map<String, Connection> standbys = new HashMap<>();
+    Map<String, SingleConnectionDataSource> hosts = new HashMap<>();
+    urls.forEach(url -> hosts.put(url, new SingleConnectionDataSource(url, user, password, true)));
+    try {
+      awaited = check(hosts);
+    } finally {
+      hosts.values().forEach(SingleConnectionDataSource::destroy);
+    }
+  }
+
+  private Map<String, Awaited> check(Map<String, SingleConnectionDataSource> hosts) {
+    Map<String, JdbcClient> standbys = new HashMap<>();
     String primary = null;
     String position = null;
-    try {
-      for (String url : urls) {
-        Connection connection = connect(url);
-        if (connection == null) {
-          continue;
-        }
-        standbys.put(url, connection);
-        if (isPrimary(connection)) {
-          primary = url;
-          position = position(connection);
-        }
+    for (String url : urls) {
+      JdbcClient host = JdbcClient.create(requireNonNull(hosts.get(url)));
+      String isPrimary = answer(host, IS_PRIMARY);
+      if ("1".equals(isPrimary)) {
+        primary = url;
+        position = answer(host, isMariaDb(host) ? POSITION_OF_MARIADB : POSITION);
+      } else if (isPrimary != null) {
+        standbys.put(url, host);
       }
-      Map<String, Awaited> next = new HashMap<>();
-      for (String url : urls) {
-        Awaited still =
-            url.equals(primary)
-                ? null
-                : stillAwaited(awaited.get(url), position, standbys.get(url));
-        if (still != null) {
-          next.put(url, still);
-        }
-      }
-      awaited = next;
-    } finally {
-      standbys.values().forEach(StandbyLag::close);
     }
+    Map<String, Awaited> next = new HashMap<>();
+    for (String url : urls) {
+      Awaited still =
+          url.equals(primary) ? null : stillAwaited(awaited.get(url), position, standbys.get(url));
+      if (still != null) {
+        next.put(url, still);
+      }
+    }
+    return next;
   }
 
   /** Returns the oldest position that the standby has not applied; null when it has all. */
   private static @Nullable Awaited stillAwaited(
-      @Nullable Awaited before, @Nullable String now, @Nullable Connection standby) {
+      @Nullable Awaited before, @Nullable String now, @Nullable JdbcClient standby) {
     if (before != null && !isApplied(before.position(), standby)) {
       return before.checkedNow();
     }
@@ -128,70 +134,26 @@ class StandbyLag {
     return new Awaited(now, read, read);
   }
 
-  private @Nullable Connection connect(String url) {
-    try {
-      return DriverManager.getConnection(url, user, password);
-    } catch (SQLException e) {
-      log.debug("A host of MySQL does not answer", e);
-      return null;
-    }
-  }
-
-  private static boolean isPrimary(Connection connection) {
-    try {
-      return "1".equals(answer(connection, IS_PRIMARY));
-    } catch (SQLException e) {
-      log.debug("A host of MySQL does not say whether it is the primary", e);
-      return false;
-    }
-  }
-
-  private static @Nullable String position(Connection primary) {
-    try {
-      return answer(
-          primary,
-          isMariaDb(primary) ? "SELECT @@global.gtid_binlog_pos" : "SELECT @@global.gtid_executed");
-    } catch (SQLException e) {
-      log.debug("The position of the primary cannot be read", e);
-      return null;
-    }
-  }
-
-  private static boolean isApplied(String position, @Nullable Connection standby) {
+  private static boolean isApplied(String position, @Nullable JdbcClient standby) {
     if (standby == null) {
       return false;
     }
+    return isMariaDb(standby)
+        ? "0".equals(answer(standby, "SELECT MASTER_GTID_WAIT(?, 0)", position))
+        : "1".equals(answer(standby, "SELECT GTID_SUBSET(?, @@global.gtid_executed)", position));
+  }
+
+  private static boolean isMariaDb(JdbcClient host) {
+    return String.valueOf(answer(host, "SELECT @@version")).contains("MariaDB");
+  }
+
+  /** Returns the only value of the only row; null when it is none, or the host does not answer. */
+  private static @Nullable String answer(JdbcClient host, String query, Object... values) {
     try {
-      return isMariaDb(standby)
-          ? "0".equals(answer(standby, "SELECT MASTER_GTID_WAIT(?, 0)", position))
-          : "1".equals(answer(standby, "SELECT GTID_SUBSET(?, @@global.gtid_executed)", position));
-    } catch (SQLException e) {
-      log.debug("A standby does not say what it has applied", e);
-      return false;
-    }
-  }
-
-  private static boolean isMariaDb(Connection connection) throws SQLException {
-    return connection.getMetaData().getDatabaseProductVersion().contains("MariaDB");
-  }
-
-  private static @Nullable String answer(Connection connection, String query, String... values)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(query)) {
-      for (int i = 0; i < values.length; i++) {
-        statement.setString(i + 1, values[i]);
-      }
-      try (ResultSet row = statement.executeQuery()) {
-        return row.next() ? row.getString(1) : null;
-      }
-    }
-  }
-
-  private static void close(Connection connection) {
-    try {
-      connection.close();
-    } catch (SQLException e) {
-      log.debug("The connection is gone already", e);
+      return host.sql(query).params(values).query(String.class).optional().orElse(null);
+    } catch (DataAccessException e) {
+      log.debug("A host of MySQL does not answer", e);
+      return null;
     }
   }
 }

@@ -17,22 +17,12 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
  * after pauses that grow to minutes, and the intake would open that much after MySQL's return. It
  * reads nothing but the path, so it needs no token.
  */
-final class StartupHealthServer implements AutoCloseable {
+record StartupHealthServer(HttpServer server, ExecutorService threads) implements AutoCloseable {
 
   private static final int THREADS = 2;
   private static final String HEALTH = "/actuator/health";
 
-  private final HttpServer server;
-  private final ExecutorService threads;
-
-  private StartupHealthServer(HttpServer server, ExecutorService threads) {
-    this.server = server;
-    this.threads = threads;
-  }
-
-  /**
-   * @throws UncheckedIOException when the port is in use
-   */
+  /** Throws UncheckedIOException when the port is in use. */
   static StartupHealthServer open(ServerProperties properties) {
     int port = properties.getPort() == null ? 8080 : properties.getPort();
     InetAddress address = properties.getAddress();

@@ -14,7 +14,6 @@ public final class Sweeper {
   private final LoggedRounds rounds;
 
   /**
-   * @param name for the log
    * @param pause from the end of a round to the start of the next, also before the first
    */
   public Sweeper(String name, Duration pause, Runnable work) {

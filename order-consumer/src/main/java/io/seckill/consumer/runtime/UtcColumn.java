@@ -33,11 +33,7 @@ public final class UtcColumn {
     return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 
-  /**
-   * As the value of a column.
-   *
-   * @param epochMs Unix ms, not negative
-   */
+  /** As the value of a column; {@code epochMs} is in Unix ms, not negative. */
   public static String text(long epochMs) {
     return LocalDateTime.ofEpochSecond(
             epochMs / 1_000, (int) (epochMs % 1_000) * 1_000_000, ZoneOffset.UTC)

@@ -20,7 +20,6 @@ public final class WaitTimeout {
   }
 
   /**
-   * @param connection client of one connection
    * @param silence whole seconds, at least 1
    */
   public static WaitTimeout set(JdbcClient connection, Duration silence) {

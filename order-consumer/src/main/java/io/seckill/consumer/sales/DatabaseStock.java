@@ -13,19 +13,11 @@ import org.springframework.stereotype.Component;
  * of its SKU, and return there: one transaction changes both rows.
  */
 @Component
-class DatabaseStock {
+record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
 
   private static final Logger log = LoggerFactory.getLogger(DatabaseStock.class);
 
   static final long MAX_STOCK = 1_000_000_000L;
-
-  private final StockChangeTable table;
-  private final JdbcClient jdbc;
-
-  DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
-    this.table = table;
-    this.jdbc = jdbc;
-  }
 
   /** Adds the units of a change that is PENDING; refuses it when there are too many, or too few. */
   void add(StockChange read) {

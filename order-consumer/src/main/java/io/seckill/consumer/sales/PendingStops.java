@@ -23,31 +23,17 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Copies operators' stops from the store that has them to the store that was unavailable. */
 @Component
-class PendingStops {
+record PendingStops(
+    Products products,
+    SaleStates states,
+    TransactionOperations transactions,
+    AuditLog audit,
+    Clock clock) {
 
   private static final Logger log = LoggerFactory.getLogger(PendingStops.class);
 
   /** How long a store that is available again may lack a stop that the other store has. */
   private static final Duration PAUSE = Duration.ofSeconds(1);
-
-  private final Products products;
-  private final SaleStates states;
-  private final TransactionOperations transactions;
-  private final AuditLog audit;
-  private final Clock clock;
-
-  PendingStops(
-      Products products,
-      SaleStates states,
-      TransactionOperations transactions,
-      AuditLog audit,
-      Clock clock) {
-    this.products = products;
-    this.states = states;
-    this.transactions = transactions;
-    this.audit = audit;
-    this.clock = clock;
-  }
 
   /** A stop and the product's row after MySQL has applied it, if there is such a row. */
   private record Taken(PendingStop stop, Optional<ProductRow> row) {}
@@ -111,10 +97,8 @@ class PendingStops {
   }
 
   /**
-   * Writes a stop that MySQL has to Redis. If Redis does not answer, {@link #sweep} writes it
-   * later.
-   *
-   * @param included the pending stop that is stored with it, which is removed; null for none
+   * Writes a stop that MySQL has to Redis, and removes the pending stop stored with it, if any. If
+   * Redis does not answer, {@link #sweep} writes it later.
    */
   void follow(ProductRow row, @Nullable PendingStop included) {
     try {

@@ -5,7 +5,6 @@ import io.seckill.common.redis.RedisKeys;
 import java.util.List;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 
 /** Applies and undoes changes in Redis; every call may be repeated. */
 @Component
@@ -31,9 +30,7 @@ class RedisStock {
     NOT_NOW
   }
 
-  /**
-   * @throws JedisException when the outcome is unknown
-   */
+  /** Throws JedisException when the outcome is unknown. */
   Answer apply(StockChange change) {
     return call(change, "apply");
   }

@@ -16,17 +16,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Preheats and the states of sales on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}")
-class SaleStateController {
-
-  private final SaleTransitions transitions;
-  private final Preheat preheat;
-  private final AuditLog audit;
-
-  SaleStateController(SaleTransitions transitions, Preheat preheat, AuditLog audit) {
-    this.transitions = transitions;
-    this.preheat = preheat;
-    this.audit = audit;
-  }
+record SaleStateController(SaleTransitions transitions, Preheat preheat, AuditLog audit) {
 
   @PostMapping("/preheat")
   ProductRow preheat(@PathVariable String sku, Operator operator) {

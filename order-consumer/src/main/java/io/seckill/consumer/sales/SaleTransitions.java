@@ -99,9 +99,7 @@ public class SaleTransitions {
     };
   }
 
-  /**
-   * @param product read from MySQL before this call
-   */
+  /** {@code product} was read from MySQL before this call. */
   private void refuseOtherData(ProductRow product) {
     RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
     if (sale.isLoading() || sale.epoch() != product.epoch()) {
@@ -183,7 +181,7 @@ public class SaleTransitions {
   }
 
   /**
-   * @param stop pending in Redis that this one includes, usually the gateway's half of it
+   * {@code stop} is pending in Redis and included in this one: usually the gateway's half of it.
    */
   private record Noted(@Nullable PendingStop stop, boolean redisAnswers) {}
 

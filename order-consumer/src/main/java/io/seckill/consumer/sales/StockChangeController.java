@@ -17,26 +17,12 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Stock changes on the internal port. */
 @RestController
-class StockChangeController {
+record StockChangeController(StockChanges changes, Products products, AuditLog audit) {
 
   private static final String KEY = "Idempotency-Key";
   private static final int MAX_REASON = 200;
 
-  private final StockChanges changes;
-  private final Products products;
-  private final AuditLog audit;
-
-  StockChangeController(StockChanges changes, Products products, AuditLog audit) {
-    this.changes = changes;
-    this.products = products;
-    this.audit = audit;
-  }
-
-  /**
-   * How a change ended.
-   *
-   * @param stock units sellable in MySQL now
-   */
+  /** How a change ended, and the units sellable in MySQL now. */
   record Outcome(String changeId, long delta, ChangeState state, long stock) {}
 
   /**

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code stock_change}, and the columns of {@code products} that a change updates. */
 @Component
-class StockChangeTable {
+record StockChangeTable(JdbcClient jdbc) {
 
   private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
 
@@ -27,16 +27,9 @@ class StockChangeTable {
               row.getLong("epoch"),
               ChangeState.valueOf(row.getString("state")));
 
-  private final JdbcClient jdbc;
-
-  StockChangeTable(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
-
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
-   *
-   * @return false when there is no such product
+   * Returns false when there is no such product.
    */
   boolean insert(long skuId, String changeId, long delta, String reason, Operator operator) {
     jdbc.sql(
@@ -96,9 +89,7 @@ class StockChangeTable {
 
   /**
    * Changes the units of no shard. The version shows that units have moved, also when as many came
-   * back since.
-   *
-   * @return false when there are too few
+   * back since. Returns false when there are too few.
    */
   boolean pool(long skuId, long delta) {
     return jdbc.sql(

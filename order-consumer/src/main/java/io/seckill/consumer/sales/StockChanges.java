@@ -40,7 +40,13 @@ import org.springframework.transaction.support.TransactionOperations;
  * changes wait.
  */
 @Component
-class StockChanges {
+record StockChanges(
+    StockChangeTable table,
+    RedisStock redis,
+    DatabaseStock mysql,
+    StockMoves moves,
+    JdbcClient jdbc,
+    TransactionOperations transactions) {
 
   private static final Logger log = LoggerFactory.getLogger(StockChanges.class);
 
@@ -52,28 +58,6 @@ class StockChanges {
 
   /** Only a change that Redis did not confirm waits for the sweep, with its operator. */
   private static final Duration PAUSE = Duration.ofSeconds(5);
-
-  private final StockChangeTable table;
-  private final RedisStock redis;
-  private final DatabaseStock mysql;
-  private final StockMoves moves;
-  private final JdbcClient jdbc;
-  private final TransactionOperations transactions;
-
-  StockChanges(
-      StockChangeTable table,
-      RedisStock redis,
-      DatabaseStock mysql,
-      StockMoves moves,
-      JdbcClient jdbc,
-      TransactionOperations transactions) {
-    this.table = table;
-    this.redis = redis;
-    this.mysql = mysql;
-    this.moves = moves;
-    this.jdbc = jdbc;
-    this.transactions = transactions;
-  }
 
   /** Whether a change has advanced, or must wait for something else to happen. */
   private enum Step {

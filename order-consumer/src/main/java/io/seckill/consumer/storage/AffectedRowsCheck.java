@@ -27,9 +27,7 @@ class AffectedRowsCheck implements InitializingBean {
     this.transactions = Transactions.ofStorage(pools, meters);
   }
 
-  /**
-   * @throws IllegalStateException naming the parameter that is wrong
-   */
+  /** Throws IllegalStateException naming the parameter that is wrong. */
   @Override
   public void afterPropertiesSet() {
     transactions.run(

@@ -37,9 +37,7 @@ record Attempt(@Nullable StoredBatch batch, @Nullable SqlFailure failure, String
     return batch == null && failure != SqlFailure.STATEMENT;
   }
 
-  /**
-   * @throws DatabaseUnavailableException when MySQL cannot decide now
-   */
+  /** Throws DatabaseUnavailableException when MySQL cannot decide now. */
   static Attempt of(Transactions transactions, Transactions.Work<StoredBatch> work)
       throws DatabaseUnavailableException {
     try {

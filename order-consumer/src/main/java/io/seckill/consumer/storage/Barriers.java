@@ -56,9 +56,8 @@ public class Barriers {
   }
 
   /**
-   * Sends a barrier as {@link #pass} does, without waiting until it has passed.
-   *
-   * @return its number, for {@link #hasPassed}; empty when the broker has not confirmed it
+   * Sends a barrier as {@link #pass} does, without waiting until it has passed. Returns its number,
+   * for {@link #hasPassed}; empty when the broker has not confirmed it.
    */
   public OptionalLong send(int partition) {
     long barrier = raise();

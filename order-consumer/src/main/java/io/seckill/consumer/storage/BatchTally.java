@@ -18,11 +18,7 @@ final class BatchTally {
   private final SortedMap<Long, Sku> skus = new TreeMap<>();
   private final OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
 
-  /**
-   * Adds an order that this transaction settles.
-   *
-   * @param fate CONFIRMED when it takes its units
-   */
+  /** Adds an order that this transaction settles; it takes its units when its fate is CONFIRMED. */
   void add(OrderMessage order, OrderFate fate) {
     Sku sku = skus.computeIfAbsent(order.skuId(), id -> new Sku());
     sku.orders++;
@@ -38,9 +34,8 @@ final class BatchTally {
   }
 
   /**
-   * Takes the stock of each SKU, and counts the orders.
-   *
-   * @return false when one has too little: the transaction is incomplete then
+   * Takes the stock of each SKU, and counts the orders. Returns false when one has too little: the
+   * transaction is incomplete then.
    */
   boolean take(JdbcOperations jdbc) {
     boolean taken = true;

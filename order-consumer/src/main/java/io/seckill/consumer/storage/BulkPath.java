@@ -47,7 +47,6 @@ final class BulkPath {
   /**
    * Inserts the orders and raises the quotas; the caller takes the stock.
    *
-   * @param orders as for {@link #store}
    * @return false when the orders of one user exceed the limit: nothing was written
    * @throws DataAccessException as {@link #store}
    */

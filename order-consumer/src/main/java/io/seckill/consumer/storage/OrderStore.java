@@ -187,9 +187,7 @@ public class OrderStore {
     return "order=" + order.orderId() + " sku=" + order.skuId();
   }
 
-  /**
-   * @param refusedStatements counts the orders whose statements MySQL refuses
-   */
+  /** {@code refusedStatements} counts the orders whose statements MySQL refuses. */
   private StoredBatch asNew(List<OrderMessage> orders, AtomicInteger refusedStatements)
       throws DatabaseUnavailableException {
     Attempt bulk = inBulk(orders);

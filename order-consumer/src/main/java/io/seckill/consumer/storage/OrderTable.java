@@ -37,11 +37,7 @@ final class OrderTable {
 
   private OrderTable() {}
 
-  /**
-   * A row to insert.
-   *
-   * @param reason null for CONFIRMED, else REJECTED
-   */
+  /** A row to insert: CONFIRMED without a reason, else REJECTED. */
   record NewOrder(OrderMessage order, SaleRules rules, @Nullable RejectReason reason) {
 
     private boolean holdsTheOnePlace() {

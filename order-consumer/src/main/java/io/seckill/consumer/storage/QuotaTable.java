@@ -40,9 +40,8 @@ final class QuotaTable {
 
   /**
    * Raises one user's quota if the limit allows. The first purchase is not guarded by the statement
-   * (facts.md 29): the caller has checked {@code units <= limit}.
-   *
-   * @return 0 refused, 1 inserted, 2 raised
+   * (facts.md 29): the caller has checked {@code units <= limit}. Returns 0 refused, 1 inserted, 2
+   * raised.
    */
   static int raise(JdbcOperations jdbc, long userId, long skuId, int units, int limit) {
     return jdbc.update(RAISE_ONE, userId, skuId, units, limit);

@@ -8,15 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a SKU's sale, as MySQL has them; the message is not trusted for them.
- *
- * @param limit units per user; meaningless for UNLIMITED
+ * The rules of a SKU's sale, as MySQL has them; the message is not trusted for them. The limit,
+ * units per user, is meaningless for UNLIMITED.
  */
 record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) {
 
-  /**
-   * @param limit as in the table {@code products}, where it is 1 for ONE_PER_USER
-   */
+  /** The limit is that of {@code products}, where it is 1 for ONE_PER_USER. */
   static SaleRules of(long skuId, long priceCents, PurchasePolicy policy, int limit) {
     return new SaleRules(
         skuId, priceCents, policy, policy == PurchasePolicy.ONE_PER_USER ? 1 : limit);

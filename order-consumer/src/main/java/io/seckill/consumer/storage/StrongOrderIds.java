@@ -40,7 +40,6 @@ final class StrongOrderIds {
   }
 
   /**
-   * @param partition of the SKU
    * @throws DataAccessException when MySQL gives no block
    * @throws TransactionException as well
    */

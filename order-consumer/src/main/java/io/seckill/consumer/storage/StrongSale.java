@@ -18,7 +18,6 @@ import org.springframework.jdbc.core.JdbcOperations;
  * @param version number of changes of the sale; a decision from this read is valid only while MySQL
  *     still has it
  * @param reserved of the stock: for orders that Redis may have promised before
- * @param now MySQL's clock
  */
 record StrongSale(
     SaleRules rules,

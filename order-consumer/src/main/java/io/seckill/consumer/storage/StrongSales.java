@@ -173,11 +173,7 @@ public final class StrongSales {
     return decisions;
   }
 
-  /**
-   * The decisions of a transaction.
-   *
-   * @param fallback whether Redis decides the sale otherwise
-   */
+  /** The decisions of a transaction; in a {@code fallback} Redis decides the sale otherwise. */
   private record Decided(List<StrongDecision> decisions, boolean fallback) {
 
     static Decided by(StrongBatch batch, StrongSale sale) {
@@ -216,9 +212,7 @@ public final class StrongSales {
 
   /**
    * Decides as if every user and every key were new, without reading quotas and requests: the
-   * guards find those that are not.
-   *
-   * @return null when a guard has refused
+   * guards find those that are not. Returns null when a guard has refused.
    */
   private static @Nullable Decided allConfirmed(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {
@@ -236,9 +230,8 @@ public final class StrongSales {
 
   /**
    * Reads the requests last: a read may see the units that a first attempt of the same request has
-   * taken only if it sees the request, too. Otherwise its repeat would be refused.
-   *
-   * @return null when a guard has refused
+   * taken only if it sees the request, too. Otherwise its repeat would be refused. Returns null
+   * when a guard has refused.
    */
   private static @Nullable Decided decided(
       JdbcOperations jdbc, long sku, List<StrongPurchase> purchases, List<OrderId> orderIds) {

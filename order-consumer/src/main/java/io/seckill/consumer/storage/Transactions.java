@@ -55,9 +55,8 @@ public final class Transactions {
   }
 
   /**
-   * On a connection of its own, also inside a transaction of the caller.
-   *
-   * @param manager of the transactions on this pool
+   * On a connection of its own, also inside a transaction of the caller; {@code manager} is that of
+   * the pool.
    */
   static Transactions apart(
       PlatformTransactionManager manager, DataSource pool, MeterRegistry meters) {
@@ -68,9 +67,7 @@ public final class Transactions {
 
   /** Work on an open transaction. */
   public interface Work<T> {
-    /**
-     * @return null to roll everything back
-     */
+    /** Returns null to roll everything back. */
     @Nullable T in(JdbcOperations transaction);
   }
 

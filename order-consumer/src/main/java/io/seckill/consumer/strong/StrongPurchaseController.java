@@ -9,13 +9,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Purchases of strong sales on the internal port (docs/adr/0020-strong-sales.md). */
 @RestController
-class StrongPurchaseController {
-
-  private final StrongSales sales;
-
-  StrongPurchaseController(StrongSales sales) {
-    this.sales = sales;
-  }
+record StrongPurchaseController(StrongSales sales) {
 
   @PostMapping("/internal/v1/purchases")
   Decisions decide(@JsonBody StrongPurchases body) {

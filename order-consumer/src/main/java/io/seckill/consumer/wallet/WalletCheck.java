@@ -19,6 +19,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -102,10 +103,18 @@ public class WalletCheck {
     Instant now = clock.instant();
     Optional<WalletCheckReport> latest = latest();
     differences = latest.map(WalletCheckReport::differences).orElse(0);
-    if (latest.isEmpty() || latest.get().checkedAt().plus(EVERY).isBefore(now)) {
-      boolean isFirstOfDay = latest.isEmpty() || !day(latest.get().checkedAt()).equals(day(now));
-      var unused = check(isFirstOfDay);
+    Instant last = latest.map(WalletCheckReport::checkedAt).orElse(null);
+    if (isDue(last, now)) {
+      var unused = check(isFirstOfDay(last, now));
     }
+  }
+
+  static boolean isDue(@Nullable Instant last, Instant now) {
+    return last == null || last.plus(EVERY).isBefore(now);
+  }
+
+  static boolean isFirstOfDay(@Nullable Instant last, Instant now) {
+    return last == null || !day(last).equals(day(now));
   }
 
   private static Object day(Instant time) {

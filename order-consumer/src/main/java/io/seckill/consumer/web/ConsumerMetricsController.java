@@ -13,13 +13,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A part of this process's metrics, for the summary that gateways show to operators. */
 @RestController
-class ConsumerMetricsController {
-
-  private final MeterRegistry meters;
-
-  ConsumerMetricsController(MeterRegistry meters) {
-    this.meters = meters;
-  }
+record ConsumerMetricsController(MeterRegistry meters) {
 
   /** Counts since the start of this process; admin.yaml has their meanings. */
   @GetMapping("/internal/v1/metrics/summary")

@@ -74,6 +74,7 @@ class SaleArchiveIT {
 
     Answer begun = archive();
     assertThat(begun.status()).as(begun.text()).isEqualTo(200);
+    waitsForGateways();
     finish();
 
     assertThat(archive().text("phase")).isEqualTo("DONE");
@@ -99,6 +100,18 @@ class SaleArchiveIT {
         .isEqualTo(StrongDecision.Outcome.IDEMPOTENCY_KEY_REUSED);
     assertThat(decide(7, "another-key", 1).outcome()).isEqualTo(StrongDecision.Outcome.CLOSED);
     lateMessagesHarmNothing(paid);
+  }
+
+  /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
+  private void waitsForGateways() {
+    String begun = "UPDATE archive SET started_at = NOW(6) + INTERVAL ? MINUTE WHERE sku_id = ?";
+    consumer.update(begun, 1, sku);
+
+    consumer.bean(SaleArchiver.class).round();
+
+    assertThat(archive().text("phase")).isEqualTo("REDIS");
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isTrue();
+    consumer.update(begun, 0, sku);
   }
 
   private void lateMessagesHarmNothing(OrderMessage known) {

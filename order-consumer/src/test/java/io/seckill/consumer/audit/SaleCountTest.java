@@ -7,17 +7,20 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.audit.SaleCount.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +31,10 @@ class SaleCountTest {
 
   private static final OrderId ALIAS = new OrderId(90);
 
-  /** Ten units: 2 confirmed, 3 paid and charged, 1 cancelled and refunded, 1 rejected, an alias. */
+  /**
+   * Ten units: 2 confirmed, 3 paid and charged, 1 cancelled and refunded, 2 expired whose refund is
+   * due, 1 rejected, an alias.
+   */
   private static final class Sale {
     private final Map<OrderId, AdmissionRecord> orders = new TreeMap<>();
     private final Map<OrderId, Payment> payments = new TreeMap<>();
@@ -43,12 +49,15 @@ class SaleCountTest {
       orders.put(new OrderId(2), order(3, OrderStatus.PAID, null));
       orders.put(new OrderId(3), order(1, OrderStatus.CANCELLED, null));
       orders.put(new OrderId(4), order(1, OrderStatus.REJECTED, null));
+      orders.put(new OrderId(5), order(2, OrderStatus.EXPIRED, null));
       orders.put(ALIAS, order(2, OrderStatus.REJECTED, new OrderId(1)));
       payments.put(new OrderId(2), new Payment("CHARGED", 300));
       payments.put(new OrderId(3), new Payment("REFUNDED", 100));
-      totals.put(OrderFate.CONFIRMED, new OrderTotals(3, 6));
+      payments.put(new OrderId(5), new Payment("REFUND_DUE", 200));
+      totals.put(OrderFate.CONFIRMED, new OrderTotals(4, 8));
       totals.put(OrderFate.PAID, new OrderTotals(1, 3));
       totals.put(OrderFate.CANCELLED, new OrderTotals(1, 1));
+      totals.put(OrderFate.EXPIRED, new OrderTotals(1, 2));
       totals.put(OrderFate.REJECTED, new OrderTotals(1, 1));
       totals.put(OrderFate.ALIASES, new OrderTotals(1, 2));
     }
@@ -98,7 +107,8 @@ class SaleCountTest {
     assertThat(sale.differences()).isEmpty();
     assertThat(sale.count().chargedCents()).isEqualTo(300);
     assertThat(sale.count().refundedCents()).isEqualTo(100);
-    assertThat(sale.count().refundsDue()).isZero();
+    assertThat(sale.count().refundsDue()).isEqualTo(1);
+    assertThat(sale.count().of(OrderStatus.EXPIRED)).isEqualTo(new OrderTotals(1, 2));
   }
 
   @Test
@@ -119,6 +129,15 @@ class SaleCountTest {
             s -> s.totals.remove(OrderFate.CANCELLED),
             "order_total says 0 orders, 0 units CANCELLED; its rows are 1, 1"),
         wrong(
+            s -> s.totals.remove(OrderFate.EXPIRED),
+            "order_total says 0 orders, 0 units EXPIRED; its rows are 1, 2"),
+        wrong(
+            s -> s.totals.remove(OrderFate.REJECTED),
+            "order_total says 0 orders, 0 units REJECTED; its rows are 1, 1"),
+        wrong(
+            s -> s.totals.put(OrderFate.CONFIRMED, new OrderTotals(4, 6)),
+            "order_total says 4 orders, 6 units CONFIRMED; its rows are 4, 8"),
+        wrong(
             s -> s.totals.put(OrderFate.PAID, new OrderTotals(1, 2)),
             "order_total says 1 orders, 2 units PAID; its rows are 1, 3"),
         wrong(
@@ -128,6 +147,9 @@ class SaleCountTest {
         wrong(
             s -> s.payments.put(new OrderId(2), new Payment("REFUND_DUE", 300)),
             "1 PAID orders without a charge: [2]"),
+        wrong(
+            s -> s.payments.put(new OrderId(1), new Payment("CHARGED", 200)),
+            "1 charges kept for orders not PAID: [1]"),
         wrong(
             s -> s.payments.put(new OrderId(3), new Payment("CHARGED", 100)),
             "1 charges kept for orders not PAID: [3]"));
@@ -144,5 +166,71 @@ class SaleCountTest {
     change.accept(sale);
 
     assertThat(sale.differences()).containsExactly(difference);
+  }
+
+  /** Ten orders, five of them named. */
+  @Test
+  void namesTheFirstOfMany() {
+    SaleCount count = new SaleCount();
+    Map<OrderId, AdmissionRecord> paid = new TreeMap<>();
+    LongStream.rangeClosed(1, 10)
+        .forEach(id -> paid.put(new OrderId(id), order(1, OrderStatus.PAID, null)));
+    count.add(paid, Map.of());
+
+    assertThat(count.differences(new Sale().snapshot(), 0, Map.of()))
+        .contains("10 PAID orders without a charge: [1, 2, 3, 4, 5]");
+  }
+
+  @Test
+  void aSkuHasTheSumsOfItsShardsAndNamesWhoseDifferencesItHas() {
+    List<SaleAudit> shards =
+        List.of(
+            audit(Shards.ids(7, 2).get(0), 10, List.of()),
+            audit(Shards.ids(7, 2).get(1), 100, List.of("stock is 6")));
+
+    SaleAudit whole = audit(7, 1, List.of("own")).withShards(shards);
+
+    assertThat(whole)
+        .isEqualTo(
+            new SaleAudit(
+                LocalDate.EPOCH,
+                7,
+                "OPEN",
+                1,
+                111,
+                new OrderTotals(111, 222),
+                new OrderTotals(333, 444),
+                new OrderTotals(555, 666),
+                new OrderTotals(777, 888),
+                new OrderTotals(999, 1_110),
+                1_221,
+                1_332,
+                1_443,
+                1_554,
+                List.of("own", "shard 1: stock is 6"),
+                Instant.EPOCH,
+                shards));
+    assertThat(audit(7, 1, List.of()).withShards(List.of()).shards()).isNull();
+  }
+
+  private static SaleAudit audit(long sku, long n, List<String> differences) {
+    return new SaleAudit(
+        LocalDate.EPOCH,
+        sku,
+        "OPEN",
+        n, // units are the SKU's own
+        n,
+        new OrderTotals(n, 2 * n),
+        new OrderTotals(3 * n, 4 * n),
+        new OrderTotals(5 * n, 6 * n),
+        new OrderTotals(7 * n, 8 * n),
+        new OrderTotals(9 * n, 10 * n),
+        11 * n,
+        12 * n,
+        13 * n,
+        14 * n,
+        differences,
+        Instant.EPOCH,
+        null);
   }
 }

@@ -113,6 +113,7 @@ class FallbackReturnIT extends SaleInFallback {
   }
 
   /** Redis learns what was bought, paid and cancelled after the loading had begun. */
+  @Tag("proof")
   @Test
   void mySqlSellsOnWhileALargeSaleIsLoaded() {
     fallback.enterWith(GATEWAY, "");

@@ -3,6 +3,7 @@ package io.seckill.consumer.intake;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.broker.ProcessName;
 import io.seckill.common.order.AdmissionRecord;
@@ -60,6 +61,10 @@ class StoreFromQueueIT {
     assertThat(consumer.redis().hvals(RedisKeys.bucket(1001, 0)))
         .allMatch(record -> record.contains("|C|"));
     assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
+    assertThat(consumer.bean(MeterRegistry.class).get("seckill.consumer.lag").timer().count())
+        .isEqualTo(2_000);
+    assertThat(consumer.api().get("/internal/v1/metrics/summary").number("stored"))
+        .isEqualTo(2_000);
   }
 
   /** Spring stops the highest phase first, and the next lower one when it has stopped. */

@@ -12,6 +12,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
+import io.seckill.consumer.loading.WrittenOrders.EndedOrders;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.testing.InternalApi;

@@ -422,7 +422,9 @@ class ChargeReportsIT {
             + " VALUES (?, 9900, 'REFUND_DUE', NOW(6))",
         ended.value());
     age("payment", "updated_at", "order_id", ended, 100);
-    consumer.bean(PaymentTable.class).claim(ended);
+    PaymentTable payments = consumer.bean(PaymentTable.class);
+    assertThat(payments.claim(ended)).isTrue();
+    assertThat(payments.claim(ended)).as("another process looks at it").isFalse();
     consumer.update(
         "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
             + " created_at) VALUES (?, 999999, 7, 1, 1, 0, NOW(6) - INTERVAL 200 SECOND)",
@@ -441,6 +443,10 @@ class ChargeReportsIT {
               String answer = api.get("/internal/v1/pending-work").text();
               assertThat(work.now().get(kind).number()).as("%s %s", kind, answer).isEqualTo(1);
               assertThat(work.now().get(kind).oldestSeconds()).isBetween(age, age + 60);
+              String name = "seckill.consumer.pending";
+              assertThat(consumer.gauge(name, "work", kind.name())).isEqualTo(1);
+              assertThat(consumer.gauge(name + ".age", "work", kind.name()))
+                  .isBetween((double) age, age + 60.0);
             });
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
   }

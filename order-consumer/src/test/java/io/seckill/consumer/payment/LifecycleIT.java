@@ -12,6 +12,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.orders.Cancellations;
+import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
@@ -155,6 +156,8 @@ class LifecycleIT {
     open(policy, limit, 10);
     OrderId id = orders.confirmed(sku, 7, quantity);
     assertThat(orders.stockInRedis(sku)).isEqualTo(10 - quantity);
+    double ended = consumer.counter("seckill.consumer.orders.ended", "status", "CANCELLED");
+    double compensated = consumer.counter("seckill.consumer.compensations.done");
 
     Answer cancelled = cancel(id, 7);
     Answer again = cancel(id, 7);
@@ -168,6 +171,12 @@ class LifecycleIT {
     assertThat(orders.letter(sku, id)).isEqualTo("X");
     assertThat(pay(id, 7).code()).isEqualTo("NOT_PAYABLE");
     assertThat(pay(id, 7).text("orderStatus")).isEqualTo("CANCELLED");
+    consumer.bean(Orders.class).markPaid(List.of(id));
+    assertThat(orders.status(id)).as("never paid afterwards").isEqualTo("CANCELLED");
+    assertThat(consumer.counter("seckill.consumer.orders.ended", "status", "CANCELLED"))
+        .isEqualTo(ended + 1);
+    assertThat(consumer.counter("seckill.consumer.compensations.done"))
+        .isGreaterThanOrEqualTo(compensated + 1);
   }
 
   @Test
@@ -508,10 +517,12 @@ class LifecycleIT {
     crashedAfterCharge(id);
     orders.age(id, TIMEOUT_SECONDS);
     consumer.bean(Expiry.class).sweep();
+    double refunds = consumer.counter("seckill.consumer.refunds");
 
     consumer.bean(Payments.class).sweep();
 
     assertThat(orders.status(id)).isEqualTo("EXPIRED");
+    assertThat(consumer.counter("seckill.consumer.refunds")).isEqualTo(refunds + 1);
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(charge(id)).startsWith("REFUNDED");
     consumer.bean(Payments.class).sweep();
@@ -525,10 +536,14 @@ class LifecycleIT {
     consumer.bean(PaymentTable.class).start(Map.of(id, 9_900L));
     agePayment(id);
     cancel(id, 7);
+    double refunds = consumer.counter("seckill.consumer.refunds");
 
     consumer.bean(Payments.class).sweep();
 
     assertThat(payment(id)).isEqualTo("REFUNDED");
+    assertThat(consumer.counter("seckill.consumer.refunds"))
+        .as("nothing was charged")
+        .isEqualTo(refunds);
     assertThat(consumer.bean(PaymentProvider.class).charge(id, 9_900))
         .isEqualTo(new PaymentProvider.Charge.Declined());
   }
@@ -541,6 +556,7 @@ class LifecycleIT {
     String old = Long.toString(Instant.now().getEpochSecond() - 301);
     String signature = sign(now(), body);
     InternalApi unsigned = api.with("Authorization", "");
+    double before = consumer.counter("seckill.consumer.payment.callbacks.refused");
 
     assertThat(callback(old, body).status()).isEqualTo(401);
     for (InternalApi caller :
@@ -560,6 +576,7 @@ class LifecycleIT {
       assertThat(refused.code()).isEqualTo("BAD_SIGNATURE");
     }
     double counted = consumer.counter("seckill.consumer.payment.callbacks.refused");
+    assertThat(counted).as("counted, for the alert").isEqualTo(before + 7);
     String tooLong = "{\"note\":\"" + "x".repeat(262_144) + "\"}";
     assertThat(callback(now(), tooLong).code()).isEqualTo("PAYLOAD_TOO_LARGE");
     assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))

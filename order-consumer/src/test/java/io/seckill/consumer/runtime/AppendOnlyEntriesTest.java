@@ -2,6 +2,7 @@ package io.seckill.consumer.runtime;
 
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
+import io.seckill.consumer.runtime.DatabaseStartupWait.AppendOnlyEntries;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 

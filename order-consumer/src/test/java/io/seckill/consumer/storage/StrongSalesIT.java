@@ -108,6 +108,19 @@ class StrongSalesIT {
     assertNothingStored(100);
   }
 
+  /** To the millisecond. */
+  @Test
+  void opensAndClosesByTheClockOfMySql() {
+    open("UNLIMITED", 0, 10);
+    String now = "UPDATE products SET %s = UTC_TIMESTAMP(3) WHERE sku_id = ?";
+
+    consumer.update(now.formatted("opens_at"), sku);
+    assertThat(decide(buy(7, "key-00000001", 1)).outcome()).isEqualTo(Outcome.CONFIRMED);
+
+    consumer.update(now.formatted("closes_at"), sku);
+    assertThat(decide(buy(7, "key-00000002", 1)).outcome()).isEqualTo(Outcome.CLOSED);
+  }
+
   @Test
   void aRepeatIsAnsweredWithItsOrderWhateverBecameOfTheSale() {
     open("LIMITED", 2, 2);

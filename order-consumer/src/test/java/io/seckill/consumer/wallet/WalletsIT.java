@@ -426,6 +426,9 @@ class WalletsIT {
     EditedEntries.update(
         consumer, "UPDATE wallet_entry SET amount_cents = 90 WHERE user_id = ? AND seq = 1", user);
     Answer found = check();
+    assertThat(consumer.gauge("seckill.consumer.wallet.differences"))
+        .as("for the alert")
+        .isPositive();
     operations.interrupt();
     Bounded.join(operations);
 

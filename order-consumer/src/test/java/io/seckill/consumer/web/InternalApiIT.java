@@ -10,6 +10,8 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.InternalToken;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -18,11 +20,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
+import org.springframework.web.bind.annotation.RequestMethod;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 @ExtendWith(TestServers.class)
 class InternalApiIT {
 
   private static final String PATH = "/internal/v1/skus/77";
+  private static final String CALLBACK = "/internal/v1/payments/callback";
   private static final String GOOD = Sales.product("LIMITED", 2, 500).strip();
 
   @AutoClose private static final TestConsumer consumer = TestConsumer.start();
@@ -65,6 +73,35 @@ class InternalApiIT {
       })
   void noSpellingOfAPathGetsAroundTheToken(String path) {
     assertThat(api.with("Authorization", "").get(path).status()).isIn(400, 401);
+  }
+
+  @Test
+  void everyAddressButTheProvidersWantsTheToken() {
+    InternalApi nobody = api.with("Authorization", "");
+    Set<String> open = new TreeSet<>();
+    for (RequestMappingHandlerMapping mappings :
+        consumer.beans(RequestMappingHandlerMapping.class)) {
+      for (RequestMappingInfo mapping : mappings.getHandlerMethods().keySet()) {
+        for (String pattern : mapping.getPatternValues()) {
+          for (RequestMethod method : mapping.getMethodsCondition().getMethods()) {
+            String path = pattern.replaceAll("[{][^}]*}", "1");
+            if (nobody.send(method.name(), path, new byte[0]).status() != 401) {
+              open.add(pattern);
+            }
+          }
+        }
+      }
+    }
+
+    assertThat(open).containsExactly(CALLBACK);
+  }
+
+  @Test
+  void readinessDependsOnTheIntake() {
+    HealthEndpointGroup readiness = consumer.bean(HealthEndpointGroups.class).get("readiness");
+
+    assertThat(readiness).isNotNull();
+    assertThat(readiness.isMember("intake")).isTrue();
   }
 
   @ParameterizedTest

@@ -15,7 +15,13 @@ import redis.clients.jedis.exceptions.JedisException;
  * The recovery of a lane after a failure: it closes the connection concerned, corrects {@link
  * UnsettledOrders}, enters the failure's {@link LaneState} and pauses. Then the lane tries again.
  */
-final class LaneRecovery {
+record LaneRecovery(
+    LaneConnections connections,
+    LaneLease lease,
+    UnsettledOrders orders,
+    LaneStatus status,
+    Backoff backoff,
+    RelayMeters meters) {
 
   private static final Logger log = LoggerFactory.getLogger(LaneRecovery.class);
 
@@ -27,28 +33,6 @@ final class LaneRecovery {
 
   /** Wait between checks of a full Redis, or of a broker that is blocked or has not answered. */
   private static final Duration RECHECK = Duration.ofMillis(100);
-
-  private final LaneConnections connections;
-  private final LaneLease lease;
-  private final UnsettledOrders orders;
-  private final LaneStatus status;
-  private final Backoff backoff;
-  private final RelayMeters meters;
-
-  LaneRecovery(
-      LaneConnections connections,
-      LaneLease lease,
-      UnsettledOrders orders,
-      LaneStatus status,
-      Backoff backoff,
-      RelayMeters meters) {
-    this.connections = connections;
-    this.lease = lease;
-    this.orders = orders;
-    this.status = status;
-    this.backoff = backoff;
-    this.meters = meters;
-  }
 
   /** Part of a lane's work, up to its first failure. */
   interface Attempt {

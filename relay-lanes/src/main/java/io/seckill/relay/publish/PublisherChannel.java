@@ -175,9 +175,8 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /**
-   * Takes the orders that were confirmed (acked and not returned) since the last call.
-   *
-   * @return number of publishes still without an answer at that moment
+   * Takes the orders that were confirmed (acked and not returned) since the last call. Returns
+   * number of publishes still without an answer at that moment.
    */
   public int drainConfirmed(List<OutboundOrder> into) {
     int before = into.size();
@@ -227,9 +226,7 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /**
-   * @throws BrokerFailureException as {@link #check}
-   */
+  /** Throws BrokerFailureException as {@link #check}. */
   public void checkFailure() throws BrokerFailureException {
     if (window.failure() == null
         && !isBlocked()

@@ -2,6 +2,7 @@ package io.seckill.relay.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.relay.publish.RelayMeters.BlockedTime;
 import org.junit.jupiter.api.Test;
 
 class BlockedTimeTest {

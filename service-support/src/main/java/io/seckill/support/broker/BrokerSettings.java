@@ -24,9 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record BrokerSettings(
     List<String> urls, @DefaultValue("5s") Duration heartbeat, @Nullable Path caFile) {
 
-  /**
-   * @throws IllegalArgumentException naming the property that is missing or out of bounds
-   */
+  /** Throws IllegalArgumentException naming the property that is missing or out of bounds. */
   public BrokerSettings {
     urls = BrokerAddresses.checked(urls, caFile);
     check(

@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The report of a gateway on itself.
  *
  * @param name shown to operators
- * @param fallback its mode
  * @param term since which it has promised nothing
- * @param redis its view of Redis
  * @param forMs for how long that has been its view
  * @param failurePercent of its calls of Redis within a second
  * @param failuresPerSecond these calls

@@ -3,9 +3,8 @@ package io.seckill.support.contract;
 import io.seckill.support.web.RequestChecks;
 
 /**
- * The admissions of a SKU before a Redis server took over that lacks some of them.
- *
- * @param seq of the latest admission
+ * The admissions of a SKU, up to {@code seq}, before a Redis server took over that lacks some of
+ * them.
  */
 public record LostAdmissions(long epoch, long seq) {
 

@@ -8,11 +8,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A stored order.
- *
- * @param reason only with REJECTED
- */
+/** A stored order; only one that is REJECTED has a reason. */
 public record OrderRow(
     OrderId orderId,
     long userId,

@@ -47,9 +47,8 @@ public record ProductRow(
   }
 
   /**
-   * The row of a SKU with the units and orders of its shards, and with the store that decides them.
-   *
-   * @param parts rows of its shards; empty for a SKU without shards
+   * The row of a SKU with the units and orders of its shards, whose rows these are, and with the
+   * store that decides them.
    */
   public ProductRow withUnitsOf(Collection<ProductRow> parts) {
     ProductRow decided =

@@ -31,9 +31,7 @@ public record WalletOperation(
 
   private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9_:-]{8,64}");
 
-  /**
-   * @throws ProblemException 400 naming the invalid member
-   */
+  /** Throws ProblemException 400 naming the invalid member. */
   public WalletOperation {
     RequestChecks.integer("userId", userId, 1, Long.MAX_VALUE);
     if (kind == null) {

@@ -42,9 +42,7 @@ public final class PrimaryDriver extends NonRegisteringDriver {
   /** Public, as pools demand it. */
   public PrimaryDriver() throws SQLException {}
 
-  /**
-   * @throws SQLTransientConnectionException when the last host of several is read-only
-   */
+  /** Throws SQLTransientConnectionException when the last host of several is read-only. */
   @Override
   public @Nullable Connection connect(String url, Properties settings) throws SQLException {
     Matcher several = SEVERAL.matcher(url);
@@ -71,11 +69,7 @@ public final class PrimaryDriver extends NonRegisteringDriver {
     throw failure;
   }
 
-  /**
-   * The URLs of the single hosts.
-   *
-   * @return empty when the URL does not name several hosts
-   */
+  /** The URLs of the single hosts. Returns empty when the URL does not name several hosts. */
   public static List<String> singleHosts(String url) {
     Matcher several = SEVERAL.matcher(url);
     return several.matches()

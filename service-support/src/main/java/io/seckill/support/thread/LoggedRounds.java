@@ -17,9 +17,6 @@ public final class LoggedRounds implements Runnable {
   private final Runnable task;
   private @Nullable Class<?> failure;
 
-  /**
-   * @param name for the log
-   */
   public LoggedRounds(String name, Runnable task) {
     this.name = name;
     this.task = task;

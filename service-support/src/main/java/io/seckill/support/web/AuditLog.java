@@ -14,7 +14,6 @@ public final class AuditLog {
   private static final Logger audit = LoggerFactory.getLogger("audit");
 
   /**
-   * @param action such as {@code preheat}
    * @param subject the object of the action, such as {@code sku=1001}
    * @param outcome such as {@code epoch=3}, or the code of the refusal
    */
@@ -23,9 +22,8 @@ public final class AuditLog {
   }
 
   /**
-   * Runs the work and logs its outcome, also when it is refused or fails.
-   *
-   * @param outcome extracts from the result the text to log
+   * Runs the work and logs its outcome, also when it is refused or fails, in a text made from the
+   * result.
    */
   public <T> T audited(
       Operator operator,

@@ -16,9 +16,7 @@ public record Operator(String name) {
 
   private static final Pattern NAME = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
-  /**
-   * @throws ProblemException 400 when the header is absent or invalid
-   */
+  /** Throws ProblemException 400 when the header is absent or invalid. */
   public static Operator of(@Nullable String header) {
     if (header == null || !NAME.matcher(header).matches()) {
       throw ProblemException.invalid(

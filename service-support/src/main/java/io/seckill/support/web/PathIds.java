@@ -48,9 +48,7 @@ public final class PathIds {
     return Shards.isShard(id) ? id : sku(text);
   }
 
-  /**
-   * @throws ProblemException 404 when the text is not an order id, because no order can have it
-   */
+  /** Throws ProblemException 404 when the text is not an order id, because no order can have it. */
   public static OrderId order(String text) {
     try {
       return OrderId.parse(text);

@@ -46,8 +46,9 @@ public final class Bench {
   }
 
   /**
-   * Takes the arguments of scripts/bench: {@code [--quick] [--only stage,…]}. Exits with 1 when a
-   * stage failed, or when an order was lost, stock was oversold or a guarantee was violated.
+   * Takes the arguments of scripts/bench: {@code [--quick] [--tenfold] [--only stage,…]}. Exits
+   * with 1 when a stage failed, or when an order was lost, stock was oversold or a guarantee was
+   * violated.
    */
   public static void main(String[] args) throws IOException {
     Settings settings = settings(args);
@@ -75,7 +76,9 @@ public final class Bench {
     List<String> words = Arrays.asList(args);
     int only = words.indexOf("--only");
     return new Settings(
-        words.contains("--quick"), only < 0 ? Set.of() : Set.of(words.get(only + 1).split(",")));
+        words.contains("--quick"),
+        words.contains("--tenfold"),
+        only < 0 ? Set.of() : Set.of(words.get(only + 1).split(",")));
   }
 
   /**

@@ -1,10 +1,14 @@
 package io.seckill.testing;
 
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.images.builder.Transferable;
+import org.testcontainers.rabbitmq.RabbitMQContainer;
 
 /**
  * Runs servers as containers of the official images, which must be present already: a test never
@@ -68,6 +72,114 @@ final class ContainerBackend implements Backend {
       } catch (UncheckedIOException | IllegalStateException e) {
         return false;
       }
+    }
+  }
+
+  /** mysql:9 with the configuration of {@link MariaDbProcess}. */
+  private static final class MySqlImage implements ServerImage {
+
+    static final String IMAGE = "mysql:9";
+    private static final String CONFIGURATION = "/etc/mysql/conf.d/90-test.cnf";
+
+    private final List<String> lines;
+
+    MySqlImage(List<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public String name() {
+      return "mysql";
+    }
+
+    @Override
+    public List<Integer> servicePorts() {
+      return List.of(MySqlServer.SERVICE_PORT);
+    }
+
+    @Override
+    public GenericContainer<?> newContainer() {
+      List<String> configuration = new ArrayList<>(List.of("[mysqld]"));
+      configuration.addAll(MariaDbProcess.defaults());
+      configuration.addAll(lines);
+      return new GenericContainer<>(IMAGE)
+          .withEnv("MYSQL_ROOT_PASSWORD", MySqlServer.ROOT_PASSWORD)
+          .withCopyToContainer(
+              Transferable.of(String.join("\n", configuration) + "\n"), CONFIGURATION);
+    }
+  }
+
+  /** rabbitmq:4-management with the configuration of {@link RabbitProcess}. */
+  private static final class RabbitImage implements ServerImage {
+
+    static final String IMAGE = "rabbitmq:4-management";
+
+    private final List<String> lines;
+
+    RabbitImage(List<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public String name() {
+      return "rabbitmq";
+    }
+
+    @Override
+    public List<Integer> servicePorts() {
+      return List.of(
+          RabbitServer.SERVICE_PORT, RabbitServer.MANAGEMENT_PORT, RabbitServer.METRICS_PORT);
+    }
+
+    /** The image writes its own files in conf.d; a file with a later name overrides them. */
+    @Override
+    public GenericContainer<?> newContainer() {
+      List<String> configuration = new ArrayList<>(RabbitProcess.defaults());
+      configuration.addAll(lines);
+      return new RabbitMQContainer(IMAGE)
+          .withAdminUser(RabbitServer.USER)
+          .withAdminPassword(RabbitServer.PASSWORD)
+          .withCopyToContainer(file(configuration), "/etc/rabbitmq/conf.d/90-test.conf")
+          .withCopyToContainer(
+              file(RabbitProcess.advancedDefaults()), "/etc/rabbitmq/advanced.config");
+    }
+
+    private static Transferable file(List<String> lines) {
+      return Transferable.of(String.join("\n", lines) + "\n");
+    }
+  }
+
+  /** redis:8 with the configuration of {@link RedisProcess}. */
+  private static final class RedisImage implements ServerImage {
+
+    static final String IMAGE = "redis:8";
+    private static final String CONFIGURATION = "/etc/redis-test.conf";
+
+    private final List<String> lines;
+
+    RedisImage(List<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public String name() {
+      return "redis";
+    }
+
+    @Override
+    public List<Integer> servicePorts() {
+      return List.of(RedisServer.SERVICE_PORT);
+    }
+
+    @Override
+    public GenericContainer<?> newContainer() {
+      List<String> configuration = new ArrayList<>(List.of("dir /data"));
+      configuration.addAll(RedisProcess.defaults());
+      configuration.addAll(lines);
+      return new GenericContainer<>(IMAGE)
+          .withCopyToContainer(Transferable.of(String.join("\n", configuration)), CONFIGURATION)
+          .withCommand(
+              "redis-server", CONFIGURATION, "--bind", "0.0.0.0", "--protected-mode", "no");
     }
   }
 }

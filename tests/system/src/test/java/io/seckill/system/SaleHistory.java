@@ -83,14 +83,19 @@ public final class SaleHistory {
    */
   public static void write(Connection mysql, long sku, int orders, String state, int closesInDays)
       throws SQLException {
-    new SaleHistory(mysql, sku, 1, orders, state, closesInDays).write();
+    new SaleHistory(mysql, sku, 1, orders, state, closesInDays).write(true);
   }
 
-  /** Writes so many sales of consecutive SKUs, which closed 40 days ago. */
-  public static void writeFinished(Connection mysql, long firstSku, int sales, int ordersOfEach)
+  /**
+   * Writes so many sales of consecutive SKUs, which closed 40 days ago.
+   *
+   * @param whole also payments and compensations
+   */
+  public static void writeFinished(
+      Connection mysql, long firstSku, int sales, int ordersOfEach, boolean whole)
       throws SQLException {
     if (sales > 0) {
-      new SaleHistory(mysql, firstSku, sales, ordersOfEach, "CLOSED", -40).write();
+      new SaleHistory(mysql, firstSku, sales, ordersOfEach, "CLOSED", -40).write(whole);
     }
   }
 
@@ -143,7 +148,7 @@ public final class SaleHistory {
             .formatted(Math.min(0, closesInDays)));
   }
 
-  private void write() throws SQLException {
+  private void write(boolean whole) throws SQLException {
     mysql.setNetworkTimeout(Runnable::run, (int) LONGEST_STATEMENT.toMillis());
     try (Statement statement = mysql.createStatement()) {
       long all = (long) sales * orders;
@@ -152,8 +157,10 @@ public final class SaleHistory {
       for (long from = 0; from < all; from += PAGE) {
         String numbers = NUMBERS.formatted(from, all);
         statement.execute(filled(ORDERS + numbers));
-        statement.execute(filled(PAYMENTS + numbers + " WHERE NOT ({cancelled})"));
-        statement.execute(filled(COMPENSATIONS + numbers + " WHERE {cancelled}"));
+        if (whole) {
+          statement.execute(filled(PAYMENTS + numbers + " WHERE NOT ({cancelled})"));
+          statement.execute(filled(COMPENSATIONS + numbers + " WHERE {cancelled}"));
+        }
         statement.execute(filled(QUOTAS + numbers + " WHERE n MOD 2 = 0"));
       }
     }

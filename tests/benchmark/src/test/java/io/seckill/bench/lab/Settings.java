@@ -10,9 +10,10 @@ import java.util.Set;
  * What is measured, and how often.
  *
  * @param quick one repeat of each figure, short runs: about 12 minutes in all
+ * @param tenfold {@code large} writes ten times as many orders
  * @param only names of the stages to run; empty for all
  */
-public record Settings(boolean quick, Set<String> only) {
+public record Settings(boolean quick, boolean tenfold, Set<String> only) {
 
   private static final int FULL_REPEATS = 3;
 
@@ -22,6 +23,11 @@ public record Settings(boolean quick, Set<String> only) {
 
   public int choose(int full, int whenQuick) {
     return quick ? whenQuick : full;
+  }
+
+  /** As {@link #choose}, for how much is written; ten times as much when tenfold. */
+  public int amount(int full, int whenQuick) {
+    return choose(full, whenQuick) * (tenfold ? 10 : 1);
   }
 
   public Duration seconds(int full, int whenQuick) {

@@ -13,14 +13,14 @@ class SettingsTest {
 
   @Test
   void letsWhatIsComparedTakeTurnsForwardsAndBackwards() throws Exception {
-    new Settings(false, Set.of()).repeatInTurns(List.of(work("A"), work("B"), work("C")));
+    new Settings(false, false, Set.of()).repeatInTurns(List.of(work("A"), work("B"), work("C")));
 
     assertThat(done).containsExactly("A", "B", "C", "C", "B", "A", "A", "B", "C");
   }
 
   @Test
   void measuresOnceWhenQuick() throws Exception {
-    new Settings(true, Set.of()).repeatInTurns(List.of(work("A"), work("B")));
+    new Settings(true, false, Set.of()).repeatInTurns(List.of(work("A"), work("B")));
 
     assertThat(done).containsExactly("A", "B");
   }

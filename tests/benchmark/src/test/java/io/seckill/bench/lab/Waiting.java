@@ -19,7 +19,13 @@ public final class Waiting {
    * @throws org.awaitility.core.ConditionTimeoutException after 3 minutes
    */
   public static void until(String what, Duration interval, Callable<Boolean> condition) {
-    await(what).atMost(LIMIT).pollDelay(Duration.ZERO).pollInterval(interval).until(condition);
+    until(what, interval, LIMIT, condition);
+  }
+
+  /** As {@link #until(String, Duration, Callable)}, with another limit. */
+  public static void until(
+      String what, Duration interval, Duration limit, Callable<Boolean> condition) {
+    await(what).atMost(limit).pollDelay(Duration.ZERO).pollInterval(interval).until(condition);
   }
 
   /**

@@ -88,6 +88,7 @@ record ArchivedSales(Lab lab) {
       Waiting.until(
           "a sale to be archived",
           LOOK,
+          Large.LONGEST,
           () ->
               Rows.number(
                       mysql,

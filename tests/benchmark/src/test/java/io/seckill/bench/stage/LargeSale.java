@@ -51,7 +51,6 @@ record LargeSale(Lab lab) {
   private static final String PER_SECOND = "_per_s";
 
   private static final long FIRST_SKU = 7_000_000;
-  private static final int FEWEST_ORDERS = 1_000;
   private static final int LIMIT = 5;
   private static final int LOAD_PER_SECOND = 1_000;
   private static final int LOAD_SECONDS = 240;
@@ -101,7 +100,7 @@ record LargeSale(Lab lab) {
 
   private void size(Figures figures, int times, long sku) throws Exception {
     AdminClient admin = lab.pipeline().admin();
-    int orders = write(times, sku);
+    int orders = write(times * lab.settings().amount(10, 1), sku);
     ORDERS.add(figures, times, orders);
     lab.progress().now("large: a sale of %d orders".formatted(orders));
     long preheated = sku + 1;
@@ -130,8 +129,8 @@ record LargeSale(Lab lab) {
   }
 
   /** Redis has nothing of it yet. */
-  private int write(int times, long sku) throws Exception {
-    int orders = times * lab.settings().choose(10, 1) * FEWEST_ORDERS;
+  private int write(int thousands, long sku) throws Exception {
+    int orders = thousands * 1_000;
     lab.progress().now("large: writing a sale of %d orders".formatted(orders));
     try (Connection writer = Large.writer(lab)) {
       SaleHistory.write(writer, sku, orders, "OPEN", 1);
@@ -145,7 +144,11 @@ record LargeSale(Lab lab) {
       throws Exception {
     long start = System.nanoTime();
     Growth.successful(call);
-    Waiting.until(state, LOOK, () -> lab.pipeline().admin().fallback().text("state").equals(state));
+    Waiting.until(
+        state,
+        LOOK,
+        Large.LONGEST,
+        () -> lab.pipeline().admin().fallback().text("state").equals(state));
     growth.addSince(figures, times, start);
   }
 
@@ -161,7 +164,7 @@ record LargeSale(Lab lab) {
   }
 
   private void besideStoring(Figures figures, long sku) throws Exception {
-    write(Growth.MOST, sku);
+    write(Growth.MOST * lab.settings().choose(10, 1), sku);
     AdminClient admin = lab.pipeline().admin();
     int count = LOAD_PER_SECOND * LOAD_SECONDS;
     BenchSale other = lab.newSale(count);

@@ -58,11 +58,15 @@ record SalesBehind(Lab lab) {
     sku = round(figures, 0, sku);
     int finished = 0;
     for (int times : Growth.TIMES) {
-      int wanted = times * lab.settings().choose(10, 1);
+      int wanted = times * lab.settings().amount(10, 1);
       lab.progress().now("large: writing the orders of %d finished sales".formatted(wanted));
       try (Connection writer = Large.writer(lab)) {
         SaleHistory.writeFinished(
-            writer, FIRST_FINISHED + finished, wanted - finished, ORDERS_OF_EACH);
+            writer,
+            FIRST_FINISHED + finished,
+            wanted - finished,
+            ORDERS_OF_EACH,
+            !lab.settings().tenfold());
       }
       finished = wanted;
       ORDERS.add(figures, times, (double) finished * ORDERS_OF_EACH);

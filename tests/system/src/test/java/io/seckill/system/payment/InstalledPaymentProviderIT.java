@@ -2,6 +2,9 @@ package io.seckill.system.payment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceProcess;
@@ -12,15 +15,19 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 @Tag("proof")
 @ExtendWith(TestServers.class)
@@ -68,6 +75,40 @@ class InstalledPaymentProviderIT {
     jar.putNextEntry(new JarEntry(name));
     try (InputStream bytes = type.getClassLoader().getResourceAsStream(name)) {
       Objects.requireNonNull(bytes, name).transferTo(jar);
+    }
+  }
+
+  /** The smallest provider: it is never available. */
+  static final class AbsentBank implements PaymentProvider {
+
+    /** Installed as docs/payment.md describes. */
+    @Configuration(proxyBeanMethods = false)
+    static class Installed {
+
+      @Bean
+      PaymentProvider absentBank() {
+        return new AbsentBank();
+      }
+    }
+
+    @Override
+    public Charge charge(OrderId orderId, long amountCents) {
+      throw new PaymentUnavailableException("nobody answers", null);
+    }
+
+    @Override
+    public Optional<Charge.Charged> find(OrderId orderId) {
+      throw new PaymentUnavailableException("nobody answers", null);
+    }
+
+    @Override
+    public void refund(OrderId orderId) {
+      throw new PaymentUnavailableException("nobody answers", null);
+    }
+
+    @Override
+    public Duration longestBookingDelay() {
+      return Duration.ofDays(1);
     }
   }
 }

@@ -12,7 +12,7 @@ import org.awaitility.Awaitility;
 public final class AdminClient {
 
   /** A reconciliation waits until orders in flight have arrived. */
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(6);
 
   private static final Duration OPERATORS_PATIENCE = Duration.ofMinutes(2);
 
