@@ -61,7 +61,7 @@ final class Slowest implements Stage {
     Jedis redis = new Jedis(lab.redisServer().host(), lab.redisServer().port());
     try (MachineWatch machine = MachineWatch.start(clock)) {
       try (RedisCommands commands = RedisCommands.watch(redis);
-          PublishedOrders published = PublishedOrders.watch(lab, clock)) {
+          BrokerCopies published = BrokerCopies.watch(lab, clock)) {
         StepsOfRows rows = new StepsOfRows(steps, clock);
         figures.add(OBSERVED_P99, ClickToRow.at(lab, figures, PER_SECOND, seconds, rows).rowMs(99));
         Outbox outbox = new Outbox(lab.redis());

@@ -20,18 +20,18 @@ import java.util.function.LongSupplier;
  * When the broker has routed each order: a queue of its own, without disk, gets a copy of each.
  * Thread-safe.
  */
-final class PublishedOrders implements AutoCloseable {
+final class BrokerCopies implements AutoCloseable {
 
   private final Connection connection;
   private final Map<Long, Long> micros = new ConcurrentHashMap<>();
 
-  private PublishedOrders(Connection connection) {
+  private BrokerCopies(Connection connection) {
     this.connection = connection;
   }
 
-  static PublishedOrders watch(Lab lab, LongSupplier clock) throws IOException, TimeoutException {
-    PublishedOrders published =
-        new PublishedOrders(Lab.broker(lab.vhost()).newConnection("published orders"));
+  static BrokerCopies watch(Lab lab, LongSupplier clock) throws IOException, TimeoutException {
+    BrokerCopies published =
+        new BrokerCopies(Lab.broker(lab.vhost()).newConnection("published orders"));
     published.consume(clock);
     return published;
   }
