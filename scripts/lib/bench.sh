@@ -3,7 +3,7 @@
 
 BENCH_DIR=$LOCAL/bench
 BENCH_CLASSES=$ROOT/tests/benchmark/target/test-classes
-BENCH_STAGES='admission refused start relay consumer e2e stored burst after memory channels alternatives shards wallet large'
+BENCH_STAGES='admission refused start relay consumer e2e stored burst after memory slowest channels alternatives shards wallet large'
 # The services as scripts/up starts them.
 BENCH_SERVICE_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
 # Where Redis, RabbitMQ and MySQL run.

@@ -19,7 +19,7 @@ import java.util.Map;
 public final class CpuTimes {
 
   /** USER_HZ is 100 for programs on Linux, independent of the kernel's timer frequency. */
-  private static final int TICK_MICROS = 10_000;
+  static final int TICK_MICROS = 10_000;
 
   /** Fields of {@code /proc/PID/stat} after the name: user, system, and those of ended children. */
   private static final int FIRST_TIME = 11;

@@ -6,7 +6,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Reads MySQL's rows without the services. One connection, one thread. */
@@ -96,6 +98,22 @@ public final class StoredRows implements AutoCloseable {
       }
     }
     return ids;
+  }
+
+  /** When the INSERT of each order of a SKU began, by order id: µs since 1970. */
+  public Map<Long, Long> insertedMicros(BenchSale sale) throws SQLException {
+    Map<Long, Long> micros = new HashMap<>();
+    String sql =
+        "SELECT order_id, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS UNSIGNED) FROM orders"
+            + " WHERE sku_id = "
+            + sale.skuId();
+    try (PreparedStatement select = mysql.prepareStatement(sql);
+        ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        micros.put(rows.getLong(1), rows.getLong(2));
+      }
+    }
+    return micros;
   }
 
   private long number(String sql) throws SQLException {
