@@ -115,7 +115,9 @@ class AdmissionFaultsIT extends OwnRedis {
 
     server.freeze();
     assertUnavailable(sale, 25);
-    assertThat(Thread.activeCount()).isLessThanOrEqualTo(threads + 3);
+    assertThat(Thread.activeCount())
+        .as("less than one for two calls: pools start some of theirs at their first task")
+        .isLessThan(threads + 12);
     assertThat(depth()).isZero();
     server.thaw();
 
