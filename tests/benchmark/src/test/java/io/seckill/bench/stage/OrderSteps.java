@@ -44,17 +44,15 @@ final class OrderSteps {
     ADMITTED("admitted", DUE),
     /** A lane has it in its private queue. */
     CLAIMED("claimed by the relay", ADMITTED),
-    /** The broker has routed it: another queue of the exchange has delivered it. */
-    PUBLISHED("published", CLAIMED),
     /** Delivered to order-consumer, whose INSERT begins. */
-    DELIVERED("delivered, its INSERT begins", PUBLISHED),
+    DELIVERED("delivered, its INSERT begins", CLAIMED),
     /** order-consumer reports the result to Redis; at the latest when the row is visible. */
     COMMITTED("committed", DELIVERED),
     VISIBLE("visible to another session", COMMITTED),
     /** Not on the way to the row: the last byte of the answer. */
     ANSWERED("answered", DUE),
     /** Not on the way to the row: confirmed, and leaves the private queue. */
-    CONFIRMED("confirmed", PUBLISHED);
+    CONFIRMED("confirmed", CLAIMED);
 
     final String title;
     private final @Nullable Step since;
@@ -90,6 +88,18 @@ final class OrderSteps {
     return orders.values().stream()
         .filter(order -> order.at.containsKey(Step.DUE) && !order.isComplete())
         .count();
+  }
+
+  /** When the orders reached a step, by their ids. */
+  synchronized Map<Long, Long> times(Step step) {
+    Map<Long, Long> times = new HashMap<>();
+    orders.forEach(
+        (id, order) -> {
+          if (order.at.containsKey(step)) {
+            times.put(id, order.at.get(step));
+          }
+        });
+    return times;
   }
 
   /** The mean time of a step, in ms. */

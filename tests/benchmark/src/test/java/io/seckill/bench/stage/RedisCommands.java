@@ -70,17 +70,15 @@ final class RedisCommands implements AutoCloseable {
     Bounded.join(thread);
   }
 
-  /** Adds what the commands show; when an order was published must be known already. */
-  void addTo(OrderSteps steps, Map<Long, Long> published) {
+  /** Adds what the commands show; when an order was delivered must be known already. */
+  void addTo(OrderSteps steps) {
     synchronized (lines) {
-      addTo(steps, published, lines);
+      addTo(steps, lines);
     }
   }
 
-  /**
-   * @param published by order id, in µs
-   */
-  static void addTo(OrderSteps steps, Map<Long, Long> published, List<String> lines) {
+  static void addTo(OrderSteps steps, List<String> lines) {
+    Map<Long, Long> delivered = steps.times(Step.DELIVERED);
     Map<String, NavigableSet<Long>> pops = new HashMap<>();
     Map<Long, Long> admitted = new HashMap<>();
     Map<Long, String> outboxes = new HashMap<>();
@@ -115,17 +113,17 @@ final class RedisCommands implements AutoCloseable {
     }
     admitted.forEach(
         (order, micros) -> {
-          Long pop = popOf(pops.get(outboxes.get(order)), published.get(order));
+          Long pop = popOf(pops.get(outboxes.get(order)), delivered.get(order));
           steps.reached(order, Step.CLAIMED, Math.max(micros, pop == null ? micros : pop));
         });
   }
 
   /**
-   * The BRPOPLPUSH that took an order which no claim.lua took: the last before it was published. It
+   * The BRPOPLPUSH that took an order which no claim.lua took: the last before it was delivered. It
    * takes the order when that is admitted, or at once.
    */
-  private static @Nullable Long popOf(@Nullable NavigableSet<Long> pops, @Nullable Long published) {
-    return pops == null || published == null ? null : pops.floor(published);
+  private static @Nullable Long popOf(@Nullable NavigableSet<Long> pops, @Nullable Long delivered) {
+    return pops == null || delivered == null ? null : pops.floor(delivered);
   }
 
   /** record_results.lua has the hash of a SKU as its only key, and then the prefix of the keys. */

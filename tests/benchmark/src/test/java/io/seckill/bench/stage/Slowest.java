@@ -60,14 +60,12 @@ final class Slowest implements Stage {
     OrderSteps steps = new OrderSteps();
     Jedis redis = new Jedis(lab.redisServer().host(), lab.redisServer().port());
     try (MachineWatch machine = MachineWatch.start(clock)) {
-      try (RedisCommands commands = RedisCommands.watch(redis);
-          BrokerCopies published = BrokerCopies.watch(lab, clock)) {
+      try (RedisCommands commands = RedisCommands.watch(redis)) {
         StepsOfRows rows = new StepsOfRows(steps, clock);
         figures.add(OBSERVED_P99, ClickToRow.at(lab, figures, PER_SECOND, seconds, rows).rowMs(99));
         Outbox outbox = new Outbox(lab.redis());
         Waiting.until("the last confirms", LOOK, () -> outbox.waiting() == 0);
-        published.micros().forEach((id, micros) -> steps.reached(id, Step.PUBLISHED, micros));
-        commands.addTo(steps, published.micros());
+        commands.addTo(steps);
       }
       report(figures, steps, machine);
     }
