@@ -223,7 +223,8 @@ class AdmissionFaultsIT extends OwnRedis {
     assertThat(held.body())
         .as("an unknown outcome is not a refusal")
         .contains("ADMISSION_UNAVAILABLE");
-    assertThat(gateway.buy(1, other.sku(), 1, "key-0001").status()).isEqualTo(404);
+    eventually() // the partitions are verified one after the other
+        .until(() -> gateway.buy(1, other.sku(), 1, "key-0001").status() == 404);
 
     database.sale(sale.sku(), "OPEN", 2, 1);
     TestSale.unlimited(redis, 999).with("epoch", 2).with("seq", 1);
