@@ -45,6 +45,9 @@ public final class CallerBatcher<T, R> {
   /** The next batch; guarded by this. */
   private List<Pending<T, R>> waiting = new ArrayList<>();
 
+  /** Requests of those who wait; guarded by this. */
+  private int depth;
+
   /** Whether a batch is in progress; guarded by this. */
   private boolean executing;
 
@@ -98,15 +101,16 @@ public final class CallerBatcher<T, R> {
 
   /** Requests waiting for the batch in progress to end. */
   public synchronized int depth() {
-    return waiting.stream().mapToInt(pending -> pending.requests.size()).sum();
+    return depth;
   }
 
   private synchronized Pending<T, R> enqueue(Collection<T> requests) {
-    if (depth() > capacity - requests.size()) {
+    if (depth > capacity - requests.size()) {
       throw ProblemException.of(ProblemCode.BUSY, "Send the same request again.");
     }
     Pending<T, R> pending = new Pending<>(requests);
     waiting.add(pending);
+    depth += requests.size();
     if (!executing) {
       executing = true;
       pending.executesNext.complete(true);
@@ -136,6 +140,7 @@ public final class CallerBatcher<T, R> {
   private synchronized List<Pending<T, R>> take() {
     List<Pending<T, R>> batch = waiting;
     waiting = new ArrayList<>();
+    depth = 0;
     return batch;
   }
 

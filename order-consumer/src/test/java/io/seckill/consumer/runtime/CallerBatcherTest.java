@@ -71,11 +71,7 @@ class CallerBatcherTest {
         new CallerBatcher<>(
             CAPACITY,
             requests -> {
-              Map<Integer, String> answers = execute(requests);
-              if (requests.contains(BAD)) {
-                throw new DataIntegrityViolationException(
-                    "bad", new SQLIntegrityConstraintViolationException("bad", "23000", 1048));
-              }
+              Map<Integer, String> answers = executeUnlessBad(requests);
               answers.remove(3);
               return answers;
             });
@@ -112,17 +108,7 @@ class CallerBatcherTest {
 
   @Test
   void aRequestThatFailsItsBatchFailsNoOther() throws Exception {
-    CallerBatcher<Integer, String> batcher =
-        new CallerBatcher<>(
-            CAPACITY,
-            requests -> {
-              Map<Integer, String> answers = execute(requests);
-              if (requests.contains(BAD)) {
-                throw new DataIntegrityViolationException(
-                    "bad", new SQLIntegrityConstraintViolationException("bad", "23000", 1048));
-              }
-              return answers;
-            });
+    CallerBatcher<Integer, String> batcher = new CallerBatcher<>(CAPACITY, this::executeUnlessBad);
     List<Future<String>> answers = duringTheFirst(batcher, List.of(1, BAD, 2));
 
     firstMayEnd.complete(null);
@@ -187,6 +173,15 @@ class CallerBatcherTest {
       Bounded.get(firstMayEnd);
     }
     return requests.stream().collect(Collectors.toMap(r -> r, Object::toString));
+  }
+
+  private Map<Integer, String> executeUnlessBad(Set<Integer> requests) {
+    Map<Integer, String> answers = execute(requests);
+    if (requests.contains(BAD)) {
+      throw new DataIntegrityViolationException(
+          "bad", new SQLIntegrityConstraintViolationException("bad", "23000", 1048));
+    }
+    return answers;
   }
 
   /** Submits the requests, in this order, while a first one is executed. */
