@@ -1,0 +1,217 @@
+package io.seckill.system.ha;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.seckill.testing.Ports;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The shipped configuration of HAProxy, in front of servers that answer with their names. */
+class HaProxyIT {
+
+  private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+  private static final Path CONFIGURATION = ROOT.resolve("deploy/haproxy/haproxy.cfg");
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private HttpClient http = HttpClient.newHttpClient();
+  private final List<HttpServer> servers = new ArrayList<>();
+
+  /** Names of the processes, of one as {@code gateway-1}, that are alive and not ready. */
+  private final Set<String> unready = ConcurrentHashMap.newKeySet();
+
+  private final AtomicInteger cutOff = new AtomicInteger();
+  private final Map<String, Integer> ports = new LinkedHashMap<>();
+  private Process haProxy;
+
+  @BeforeEach
+  void start() throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(new File("target", "haproxy.log"));
+    Map<String, String> environment = builder.environment();
+    environment.put("BIND", "127.0.0.1");
+    for (String port : List.of("GATEWAY_PORT", "ADMIN_PORT", "CONSUMER_PORT")) {
+      ports.put(port, Ports.free());
+      environment.put(port, ports.get(port).toString());
+    }
+    for (int number = 1; number <= 2; number++) {
+      environment.put("GATEWAY_" + number, address(server("gateway-" + number, false)));
+      environment.put("ADMIN_" + number, address(server("gateway-" + number, true)));
+      environment.put("CONSUMER_" + number, "127.0.0.1:" + Ports.free()); // nobody is there
+    }
+    haProxy = builder.start();
+  }
+
+  @AfterEach
+  void stop() {
+    haProxy.destroyForcibly();
+    servers.forEach(server -> server.stop(0));
+  }
+
+  @Test
+  void shoppersAndOperatorsReachProcessesThatAreReady() throws Exception {
+    eventually().ignoreExceptions().until(() -> send("GATEWAY_PORT", "/").statusCode() == 200);
+    assertThat(answers("GATEWAY_PORT"))
+        .containsExactlyInAnyOrder("gateway-1 for 127.0.0.1", "gateway-2 for 127.0.0.1");
+    assertThat(answers("ADMIN_PORT"))
+        .containsExactlyInAnyOrder("gateway-1 admin", "gateway-2 admin");
+
+    unready.add("gateway-1");
+    eventually().until(() -> answers("GATEWAY_PORT").equals(Set.of("gateway-2 for 127.0.0.1")));
+    assertThat(answers("ADMIN_PORT")).containsExactly("gateway-2 admin");
+
+    unready.add("gateway-2");
+    eventually().until(() -> answers("GATEWAY_PORT").size() == 2);
+    assertThat(answers("GATEWAY_PORT")).as("no page of HAProxy's").allMatch(a -> a.contains("for"));
+    assertThat(answers("ADMIN_PORT"))
+        .containsExactlyInAnyOrder("gateway-1 admin", "gateway-2 admin");
+
+    eventually()
+        .until(() -> send("CONSUMER_PORT", "/"), answer -> isProblem(answer, 503)); // none is alive
+    http = HttpClient.newHttpClient(); // on a connection that had answers the shopper sees its end
+    HttpResponse<String> cut = send("GATEWAY_PORT", "/cut");
+    assertThat(isProblem(cut, 502)).as(cut.body()).isTrue();
+    assertThat(cutOff).as("a request is never sent twice").hasValue(1);
+  }
+
+  private static boolean isProblem(HttpResponse<String> answer, int status) {
+    JsonNode problem = JsonMapper.shared().readTree(answer.body());
+    return answer.statusCode() == status
+        && answer.headers().firstValue("content-type").orElse("").equals("application/problem+json")
+        && problem.path("status").asInt() == status
+        && problem.path("code").asString().equals("ADMISSION_UNAVAILABLE");
+  }
+
+  private HttpResponse<String> send(String port, String path)
+      throws IOException, InterruptedException {
+    return http.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + ports.get(port) + path))
+            .timeout(PATIENCE)
+            .POST(BodyPublishers.ofString("{}"))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  /** The distinct answers to ten requests: each server is chosen when both have no other work. */
+  private Set<String> answers(String port) throws IOException, InterruptedException {
+    Set<String> answers = new HashSet<>();
+    for (int i = 0; i < 10; i++) {
+      answers.add(send(port, "/").body());
+    }
+    return answers;
+  }
+
+  private HttpServer server(String name, boolean admin) throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext("/", exchange -> answer(exchange, name, admin));
+    server.start();
+    servers.add(server);
+    return server;
+  }
+
+  /** Health is on the admin port alone. */
+  private void answer(HttpExchange exchange, String name, boolean admin) throws IOException {
+    try (exchange) {
+      String shopper = exchange.getRequestHeaders().getFirst("X-Forwarded-For");
+      String text = name + (admin ? " admin" : " for " + shopper);
+      int status =
+          switch (exchange.getRequestURI().getPath()) {
+            case "/" -> 200;
+            case "/actuator/health/liveness" -> admin ? 200 : 404;
+            case "/actuator/health/readiness" -> admin ? unready.contains(name) ? 503 : 200 : 404;
+            case "/cut" -> {
+              cutOff.incrementAndGet();
+              yield 0;
+            }
+            default -> 404;
+          };
+      if (status > 0) {
+        exchange.getRequestBody().readAllBytes();
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+      }
+    }
+  }
+
+  private static String address(HttpServer server) {
+    return "127.0.0.1:" + server.getAddress().getPort();
+  }
+
+  @Test
+  void itsTimesFitThoseOfTheServices() throws IOException {
+    String defaults = section("defaults");
+    int noticed = number(defaults, "inter (\\d+)s fall") * number(defaults, "fall (\\d+)");
+    int delay = number(read("scripts/lib/services.sh"), "SECKILL_SHUTDOWN_DELAY=(\\d+)s");
+    assertThat(noticed + 1).as("a process stops when it gets nothing new").isLessThan(delay);
+
+    String gateway = "gateway-service/src/main/java/io/seckill/gateway/";
+    int silence =
+        number(
+            read(gateway + "orders/OrderController.java"),
+            "HEARTBEAT = Duration.ofSeconds\\((\\d+)\\)");
+    for (String timeout : List.of("timeout client (\\d+)s", "timeout server (\\d+)s")) {
+      assertThat(number(defaults, timeout)).as("event streams").isGreaterThan(2 * silence);
+    }
+    int minutes =
+        number(
+            read(gateway + "backends/ConsumerClient.java"),
+            "LONG_TIMEOUT = Duration.ofMinutes\\((\\d+)\\)");
+    for (String backend : List.of("backend admin", "backend consumers")) {
+      assertThat(number(section(backend), "timeout server (\\d+)s"))
+          .as("%s answers itself", backend)
+          .isGreaterThan(60 * minutes);
+    }
+  }
+
+  /** The lines from this one to the next that is not indented. */
+  private static String section(String name) throws IOException {
+    Matcher section =
+        Pattern.compile("(?m)^" + name + "$\\n((?:[ #].*\\n|\\n)*)")
+            .matcher(Files.readString(CONFIGURATION));
+    assertThat(section.find()).as(name).isTrue();
+    return section.group(1);
+  }
+
+  private static int number(String text, String pattern) {
+    Matcher matcher = Pattern.compile(pattern).matcher(text);
+    assertThat(matcher.find()).as(pattern).isTrue();
+    return Integer.parseInt(matcher.group(1));
+  }
+
+  private static String read(String file) throws IOException {
+    return Files.readString(ROOT.resolve(file));
+  }
+}
