@@ -82,7 +82,8 @@ public final class DeployedSettings {
     return Stream.of(rabbit(), lines("rabbitmq/cluster.conf")).flatMap(List::stream).toList();
   }
 
-  private static List<String> lines(String file) {
+  /** Lines of a file below {@code deploy/} that are no comments. */
+  static List<String> lines(String file) {
     try {
       return Files.readAllLines(DEPLOY.resolve(file)).stream()
           .map(String::strip)

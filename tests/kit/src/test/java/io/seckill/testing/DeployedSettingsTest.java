@@ -45,6 +45,47 @@ class DeployedSettingsTest {
             "rpl_semi_sync_master_timeout = 4294967295");
   }
 
+  /** Without them a replica takes over that lacks what was sold, or two primaries sell. */
+  @Test
+  void aMajorityReplacesAPrimaryByAReplicaThatHasItsOrders() {
+    assertThat(DeployedSettings.redisCluster())
+        .containsOnlyOnce(
+            "cluster-node-timeout 3000",
+            "cluster-replica-validity-factor 1",
+            "cluster-require-full-coverage no",
+            "cluster-allow-reads-when-down no",
+            "min-replicas-to-write 0");
+    assertThat(DeployedSettings.lines("redis/sentinel.conf"))
+        .containsOnlyOnce(
+            "sentinel monitor seckill @HOST@ @PORT@ 2",
+            "sentinel down-after-milliseconds seckill 3000",
+            "sentinel failover-timeout seckill 10000");
+    assertThat(DeployedSettings.mysqlHa())
+        .containsOnlyOnce("gtid_strict_mode = ON", "sync_master_info = 1", "relay_log = relay");
+  }
+
+  /** Of slow writes, which an alert reads; of packed hashes; of logs that a backup reads later. */
+  @Test
+  void whatOtherPartsReadIsSwitchedOn() {
+    assertThat(DeployedSettings.redis())
+        .containsOnlyOnce(
+            "latency-monitor-threshold 100",
+            "hash-max-listpack-entries 128",
+            "hash-max-listpack-value 128");
+    assertThat(DeployedSettings.mysql()).containsOnlyOnce("binlog_expire_logs_seconds = 259200");
+  }
+
+  @Test
+  void rabbitMqBlocksPublishersAndFindsConsumersThatHang() {
+    assertThat(DeployedSettings.rabbit())
+        .containsOnlyOnce(
+            "heartbeat = 10",
+            "vm_memory_high_watermark.relative = 0.4",
+            "disk_free_limit.absolute = 512MB",
+            "consumer_timeout = 900000",
+            "queue_leader_locator = balanced");
+  }
+
   @Test
   void rabbitMqStopsWhereItHasNoMajority() {
     assertThat(DeployedSettings.rabbitCluster())
