@@ -24,7 +24,6 @@ import io.seckill.testing.QueueDepth;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -81,21 +80,6 @@ class ConsumerStartIT {
       ledger.awaitOrders(SKU, 50);
       ledger.check();
       assertThat(api.get(READINESS).status()).isEqualTo(200);
-    }
-  }
-
-  @Test
-  void waitsWhileMySqlIsReadOnly() throws Exception {
-    TestConsumer before = sale(mysql.newDatabase());
-    before.close();
-    mysql.setReadOnly(true);
-
-    FutureTask<TestConsumer> start = inBackground(before);
-    awaitWaiting();
-    mysql.setReadOnly(false);
-
-    try (TestConsumer consumer = start.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
-      assertThat(new StoredInvariants(consumer.sql()).stock(SKU)).isEqualTo(1_000);
     }
   }
 
@@ -183,36 +167,6 @@ class ConsumerStartIT {
                 + " AND state LIKE 'Waiting for table metadata lock' AND info LIKE ?",
             "%ALTER TABLE " + table + "%")
         > 0;
-  }
-
-  @Test
-  void stopsWhileItWaits() throws Exception {
-    TestConsumer before = sale(mysql.newDatabase());
-    before.close();
-    mysql.setReadOnly(true);
-    try {
-      FutureTask<TestConsumer> start = new FutureTask<>(() -> another(before));
-      Thread thread = new Thread(start, "start");
-      thread.start();
-      awaitWaiting();
-
-      thread.interrupt();
-
-      assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
-          .hasStackTraceContaining("interrupted while waiting for MySQL");
-      assertThatThrownBy(() -> api.get(READINESS)).isInstanceOf(UncheckedIOException.class);
-    } finally {
-      mysql.setReadOnly(false);
-    }
-  }
-
-  @Test
-  void doesNotWaitForAMySqlThatRefusesItsUser() {
-    MySqlDatabase database = mysql.newDatabase();
-
-    assertThatThrownBy(
-            () -> TestConsumer.start(database, Map.of("spring.flyway.password", "wrong")).close())
-        .hasStackTraceContaining("Access denied");
   }
 
   @Test

@@ -1,18 +1,14 @@
 package io.seckill.consumer.runtime;
 
 import static io.seckill.testing.Eventually.eventually;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.support.jdbc.PrimaryDriver;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
-import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
 import java.net.URI;
 import java.sql.Connection;
@@ -20,7 +16,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -58,34 +53,6 @@ class PrimaryDriverIT {
   void bothAcceptWrites() {
     one.setReadOnly(false);
     other.setReadOnly(false);
-  }
-
-  @Test
-  void connectsToTheServerThatAcceptsWrites() throws SQLException {
-    one.setReadOnly(true);
-
-    assertThat(portOf(url(one.port(), other.port()))).isEqualTo(other.port());
-    assertThat(portOf(url(other.port(), one.port()))).isEqualTo(other.port());
-    assertThat(portOf(url(Ports.free(), one.port(), other.port()))).isEqualTo(other.port());
-  }
-
-  @Test
-  void refusesAListWithoutAPrimary() {
-    one.setReadOnly(true);
-    other.setReadOnly(true);
-
-    assertThatThrownBy(() -> portOf(url(one.port(), other.port())))
-        .isInstanceOf(SQLException.class)
-        .hasMessageContaining("read-only")
-        .extracting(e -> ((SQLException) e).getSQLState())
-        .isEqualTo("08001");
-  }
-
-  @Test
-  void leavesOneHostToItsUser() throws SQLException {
-    one.setReadOnly(true);
-
-    assertThat(portOf(url(one.port()))).isEqualTo(one.port());
   }
 
   /** The standby has no tables here: a statement that reached it would fail. */
@@ -136,13 +103,6 @@ class PrimaryDriverIT {
       hosts.append(",127.0.0.1:").append(port);
     }
     return database.jdbcUrl().replaceFirst("//[^/]*/", "//" + hosts.substring(1) + "/");
-  }
-
-  private static int portOf(String url) throws SQLException {
-    Properties user = new Properties();
-    user.put("user", database.username());
-    user.put("password", database.password());
-    return portOf(new PrimaryDriver().connect(url, user));
   }
 
   /** The port of this machine, which is not the server's own where servers are containers. */

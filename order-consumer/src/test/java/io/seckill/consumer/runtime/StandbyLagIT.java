@@ -1,7 +1,6 @@
 package io.seckill.consumer.runtime;
 
 import static io.seckill.testing.Eventually.eventually;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.ChildProcessesOnly;
@@ -49,16 +48,6 @@ class StandbyLagIT {
       pair.rejoin();
       awaitNone(lag);
     }
-  }
-
-  @Test
-  void isNothingWithoutASecondHost() {
-    StandbyLag lag =
-        new StandbyLag("jdbc:mysql://127.0.0.1:1/seckill", "a", "b", new SimpleMeterRegistry());
-
-    lag.round();
-
-    assertThat(lag.seconds()).isZero();
   }
 
   private static void awaitNone(StandbyLag lag) {

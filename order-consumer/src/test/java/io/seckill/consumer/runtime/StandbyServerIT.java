@@ -1,0 +1,196 @@
+package io.seckill.consumer.runtime;
+
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.support.jdbc.PrimaryDriver;
+import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
+import io.seckill.testing.Ports;
+import io.seckill.testing.TestServers;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+
+/** A server that accepts no writes, beside one that does. */
+@ExtendWith(TestServers.class)
+class StandbyServerIT {
+
+  private static MySqlServer standby;
+  private static MySqlDatabase database;
+
+  private final int port = Ports.free();
+  private final InternalApi api = new InternalApi("http://127.0.0.1:" + port, "");
+
+  @BeforeAll
+  static void start() {
+    standby = MySqlServer.start();
+    database = TestServers.mysql().newDatabase();
+    standby.recreate(database);
+  }
+
+  @AfterAll
+  static void stop() {
+    standby.close();
+  }
+
+  @BeforeEach
+  void acceptNoWrites() {
+    standby.setReadOnly(true);
+  }
+
+  @Test
+  void ofSeveralHostsTheOneThatAcceptsWritesIsUsed() throws SQLException {
+    int primary = database.port();
+
+    assertThat(portOf(url(standby.port(), primary))).isEqualTo(primary);
+    assertThat(portOf(url(primary, standby.port()))).isEqualTo(primary);
+    assertThat(portOf(url(Ports.free(), standby.port(), primary))).isEqualTo(primary);
+    assertThat(portOf(url(standby.port()))).as("the only host").isEqualTo(standby.port());
+  }
+
+  @Test
+  void hostsThatAllRefuseWritesAreNoConnection() {
+    assertThatThrownBy(() -> portOf(url(standby.port(), standby.port())))
+        .isInstanceOf(SQLException.class)
+        .hasMessageContaining("read-only")
+        .extracting(e -> ((SQLException) e).getSQLState())
+        .isEqualTo("08001");
+  }
+
+  @Test
+  void aStandbyIsBehindFromTheCheckAtWhichItDidNotAnswer() {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    StandbyLag lag = lag(meters, database.port(), standby.port());
+    lag.round();
+    lag.round();
+    assertThat(lag.seconds()).as("both are empty").isZero();
+
+    int nobody = Ports.free();
+    lag = lag(meters = new SimpleMeterRegistry(), database.port(), nobody);
+    lag.round();
+    assertThat(lag.seconds()).as("from now on").isZero();
+    eventually().until(again(lag), seconds -> seconds > 0);
+    double before = lag.seconds();
+    eventually().until(again(lag), seconds -> seconds > before);
+    assertThat(meters.get("seckill.mysql.standby.lag").gauge().value()).isEqualTo(lag.seconds());
+
+    StandbyLag alone = lag(new SimpleMeterRegistry(), nobody);
+    alone.round();
+    alone.round();
+    assertThat(alone.seconds()).as("without a standby").isZero();
+  }
+
+  private static Callable<Double> again(StandbyLag lag) {
+    return () -> {
+      lag.round();
+      return lag.seconds();
+    };
+  }
+
+  private static StandbyLag lag(SimpleMeterRegistry meters, int... ports) {
+    return new StandbyLag(url(ports), database.username(), database.password(), meters);
+  }
+
+  /** The migration itself is left to another process, and has not happened. */
+  @Test
+  void aStartWaitsForWritesAndSaysSo() throws Exception {
+    FutureTask<Void> start = start(database.password());
+    Thread thread = new Thread(() -> start.run(), "start");
+    thread.start();
+    eventually().ignoreExceptions().until(() -> api.get("/").status() == 503);
+    assertThat(start.isDone()).isFalse();
+
+    assertThat(api.get("/actuator/health/liveness").status()).isEqualTo(200);
+    for (String health : new String[] {"/actuator/health", "/actuator/health/readiness"}) {
+      Answer answer = api.get(health);
+      assertThat(answer.status()).as(health).isEqualTo(503);
+      assertThat(answer.body().at("/components/database/status").asString()).isEqualTo("DOWN");
+    }
+    Answer refused = api.get("/internal/v1/skus/1");
+    assertThat(refused.status()).isEqualTo(503);
+    assertThat(refused.code()).isEqualTo("UNAVAILABLE");
+
+    standby.setReadOnly(false);
+
+    assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        .hasRootCauseInstanceOf(FlywayException.class)
+        .hasStackTraceContaining("Validate failed");
+    assertThatThrownBy(() -> api.get("/actuator/health"))
+        .as("the port is free for the service")
+        .isInstanceOf(UncheckedIOException.class);
+  }
+
+  @Test
+  void aStartThatWaitsCanBeStopped() {
+    FutureTask<Void> start = start(database.password());
+    Thread thread = new Thread(() -> start.run(), "start");
+    thread.start();
+    eventually().ignoreExceptions().until(() -> api.get("/").status() == 503);
+
+    thread.interrupt();
+
+    assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        .hasStackTraceContaining("interrupted while waiting for MySQL");
+  }
+
+  @Test
+  void aStartDoesNotWaitWhereItsUserIsRefused() {
+    FutureTask<Void> start = start("wrong");
+
+    start.run();
+
+    assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        .hasStackTraceContaining("Access denied");
+  }
+
+  private FutureTask<Void> start(String password) {
+    ServerProperties server = new ServerProperties();
+    server.setPort(port);
+    server.setAddress(InetAddress.getLoopbackAddress());
+    DatabaseStartupWait wait = new DatabaseStartupWait(new MigrationProperties(false), server);
+    Flyway flyway =
+        Flyway.configure().dataSource(url(standby.port()), database.username(), password).load();
+    return new FutureTask<>(
+        () -> {
+          wait.migrate(flyway);
+          return null;
+        });
+  }
+
+  private static String url(int... ports) {
+    StringBuilder hosts = new StringBuilder();
+    for (int port : ports) {
+      hosts.append(",127.0.0.1:").append(port);
+    }
+    return database.jdbcUrl().replaceFirst("//[^/]*/", "//" + hosts.substring(1) + "/");
+  }
+
+  private static int portOf(String url) throws SQLException {
+    Properties user = new Properties();
+    user.put("user", database.username());
+    user.put("password", database.password());
+    try (Connection connection = new PrimaryDriver().connect(url, user)) {
+      return URI.create(connection.getMetaData().getURL().substring("jdbc:".length())).getPort();
+    }
+  }
+}
