@@ -103,11 +103,7 @@ record SaleReconciliation(
           atMost.compareTo(settings.barrierTimeout()) < 0 ? atMost : settings.barrierTimeout();
       Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
       isDone = rebuilt.done();
-      return new Found(
-          isDone ? Outcome.REBUILT : Outcome.UNPROVEN,
-          rebuilt.detail(),
-          comparisons.sale(skuId).orElse(read.sale()).epoch(),
-          rebuilt.repairs());
+      return found(rebuilt, read.sale());
     } finally {
       if (!isDone) {
         rebuild.backToMySql(skuId, lock);
@@ -134,11 +130,14 @@ record SaleReconciliation(
           "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
           Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
     }
-    Rebuilt rebuilt = rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock);
+    return found(rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock), sale);
+  }
+
+  private Found found(Rebuilt rebuilt, ProductSnapshot before) {
     return new Found(
         rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
         rebuilt.detail(),
-        comparisons.sale(sale.skuId()).orElse(sale).epoch(),
+        comparisons.sale(before.skuId()).orElse(before).epoch(),
         rebuilt.repairs());
   }
 
