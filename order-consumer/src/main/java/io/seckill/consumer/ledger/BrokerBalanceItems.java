@@ -27,7 +27,8 @@ import redis.clients.jedis.params.SetParams;
 
 /**
  * Reads how many messages the order queues hold. The broker reports the ready messages, the
- * consumers report the unacked ones (ADR 6). Thread-safe.
+ * consumers report the unacked ones: the management API would need another user and address, and its
+ * samples are up to 5 s old. Thread-safe.
  */
 @Component
 class BrokerBalanceItems {
