@@ -22,8 +22,8 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/internal/v1/unexplained-charges")
 record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
 
-  private static final Set<UnexplainedCharge.State> STATES =
-      EnumSet.allOf(UnexplainedCharge.State.class);
+  private static final Set<UnexplainedCharge.UnexplainedState> STATES =
+      EnumSet.allOf(UnexplainedCharge.UnexplainedState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
 

@@ -123,7 +123,7 @@ class FallbackIT extends SaleInFallback {
         fallback.awaitState("MYSQL");
       }
 
-      assertThat(consumer.bean(RedisLooks.class).of(sku).orElseThrow().admittedUnits())
+      assertThat(consumer.bean(SaleObservations.class).of(sku).orElseThrow().admittedUnits())
           .as("units in the last look")
           .isEqualTo(4);
       assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
@@ -364,7 +364,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   private static void awaitLook(long sku, long admittedUnits) {
-    RedisLooks looks = consumer.bean(RedisLooks.class);
+    SaleObservations looks = consumer.bean(SaleObservations.class);
     eventually()
         .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());
   }
