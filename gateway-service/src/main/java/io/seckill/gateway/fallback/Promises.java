@@ -51,7 +51,7 @@ public final class Promises {
   }
 
   /** Whether an order that Redis has admitted of this SKU may be promised now. */
-  public boolean may(long skuId) {
+  public boolean mayConfirm(long skuId) {
     return !on || (isHeard() && handedOver == term && products.isOfRedis(skuId, term));
   }
 

@@ -99,7 +99,7 @@ class PromiseSenderTest {
             PromisedOrdersTest.order(1).orderId(), PromisedOrdersTest.order(3).orderId());
     assertThat(calls).noneMatch(PromiseTransfer::isLast);
     assertThat(callsBeforeTheEnd).containsExactly(2);
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   /** Why a gateway stays registered until order-consumer has looked at Redis. */
@@ -121,7 +121,7 @@ class PromiseSenderTest {
     sender.close();
 
     assertThat(callsBeforeTheEnd).isEmpty();
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   /** Three orders were dropped; all numbers are those of the sale in MySQL. */
