@@ -29,7 +29,7 @@ public record OrderPayments(List<OrderPayment> payments) {
   }
 
   /**
-   * What became of one payment.
+   * The outcome of one payment.
    *
    * @param order after COMMIT; null when it is not stored, or is another user's
    * @param alone whether nothing was done, because the payment may wait for a provider or for
