@@ -100,7 +100,7 @@ final class PromisedOrders {
   }
 
   /** All of this content was transferred; what came later is kept. */
-  synchronized void handedOver(Content content) {
+  synchronized void transferred(Content content) {
     content.orders().forEach(order -> orders.remove(order.orderId()));
     content.dropped().forEach(dropped::remove);
   }

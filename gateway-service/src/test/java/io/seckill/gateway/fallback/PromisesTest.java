@@ -63,7 +63,7 @@ class PromisesTest {
   void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
     promises.heard(nanos, 0);
     promises.begins(1);
-    promises.handedOver(1);
+    promises.transferred(1);
     assertThat(promises.mayConfirm(SKU)).isFalse();
 
     termRead = 1;
@@ -73,14 +73,14 @@ class PromisesTest {
 
   /** As after it was frozen through a whole fallback: Redis decides again, under another epoch. */
   @Test
-  void mayNotBeforeWhatItPromisedIsHandedOver() {
+  void mayNotBeforeWhatItPromisedIsTransferred() {
     promises.heard(nanos, 0);
     termRead = 1;
     assertThat(promises.mayConfirm(SKU)).as("by a read that knows of a term").isFalse();
     promises.begins(1);
     assertThat(promises.mayConfirm(SKU)).isFalse();
 
-    promises.handedOver(1);
+    promises.transferred(1);
 
     assertThat(promises.mayConfirm(SKU)).isTrue();
   }
@@ -90,7 +90,7 @@ class PromisesTest {
     promises.heard(nanos, 0);
     promises.begins(1);
     promises.heard(nanos, 1);
-    promises.handedOver(1);
+    promises.transferred(1);
     termRead = 1;
     assertThat(promises.mayConfirm(SKU)).isTrue();
 
@@ -98,7 +98,7 @@ class PromisesTest {
     promises.heard(nanos, 1);
 
     assertThat(promises.mayConfirm(SKU)).isFalse();
-    assertThat(promises.awaitedTerm()).isGreaterThan(promises.handedOver());
+    assertThat(promises.awaitedTerm()).isGreaterThan(promises.transferred());
   }
 
   @Test

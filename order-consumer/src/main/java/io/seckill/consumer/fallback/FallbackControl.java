@@ -212,7 +212,7 @@ class FallbackControl {
     if (!isEntering(table.lock(), term)) {
       return false;
     }
-    boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
+    boolean whole = gateways.overview().gateways().haveTransferredAll(term);
     sales.activate(skuId, looks.of(skuId), whole);
     return true;
   }

@@ -78,13 +78,13 @@ final class DirectLane extends RelayLane {
       ClaimResult left = settleAndClaim(0, Duration.ZERO);
       orders.compareWith(left.queueLength() - mailbox.outstanding());
     }
-    takeHandedOver();
+    takeDelivered();
     if (connections.link().pending() == 0 && orders.state() != UnsettledOrders.QueueState.UNREAD) {
       awaitOrders();
     }
   }
 
-  private void takeHandedOver() throws BrokerFailureException {
+  private void takeDelivered() throws BrokerFailureException {
     if (orders.state() != UnsettledOrders.QueueState.COUNTED) {
       mailbox.close();
     } else if (mailbox.open(connections.queue().token(), connections.link()::wake)) {
