@@ -39,7 +39,7 @@ import tools.jackson.databind.JsonNode;
  * purchase to the store or shard that decides it.
  */
 @Component
-final class OperatorCalls {
+record OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
@@ -51,16 +51,6 @@ final class OperatorCalls {
 
   private static final Method WITH_BODY =
       ClassUtils.getMethod(Handler.class, "body", Map.class, byte[].class, ServerWebExchange.class);
-
-  private final ConsumerClient consumer;
-  private final ReactiveAudit audit;
-  private final ProductCache products;
-
-  OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
-    this.consumer = consumer;
-    this.audit = audit;
-    this.products = products;
-  }
 
   /** Adds the routes, as annotations of a controller would. */
   @Autowired
