@@ -39,7 +39,7 @@ import tools.jackson.databind.JsonNode;
  * purchase to the store or shard that decides it.
  */
 @Component
-record OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
+final class OperatorCalls {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
@@ -52,7 +52,19 @@ record OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache 
   private static final Method WITH_BODY =
       ClassUtils.getMethod(Handler.class, "body", Map.class, byte[].class, ServerWebExchange.class);
 
-  /** Adds the routes, as annotations of a controller would. */
+  private final ConsumerClient consumer;
+  private final ReactiveAudit audit;
+  private final ProductCache products;
+
+  OperatorCalls(ConsumerClient consumer, ReactiveAudit audit, ProductCache products) {
+    this.consumer = consumer;
+    this.audit = audit;
+    this.products = products;
+  }
+
+  /**
+   * Adds the routes, as annotations of a controller would. Spring calls no such method of a record.
+   */
   @Autowired
   void addTo(@Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings) {
     for (OperatorRoute route : OperatorRoute.values()) {
