@@ -74,17 +74,6 @@ class ConnectionPoolsIT {
     }
   }
 
-  /** MySQL releases the locks of a process that hangs within 15 seconds. */
-  @Test
-  void letsMySqlEndTransactionsThatStandStill() throws SQLException {
-    try (TestConsumer consumer = TestConsumer.start()) {
-      try (Connection connection = consumer.bean(DataSource.class).getConnection()) {
-        assertThat(Rows.number(connection, "SELECT @@SESSION.wait_timeout")).isEqualTo(15);
-        assertThat(Rows.number(connection, "SELECT @@SESSION.net_read_timeout")).isEqualTo(10);
-      }
-    }
-  }
-
   private static long paused(TestConsumer consumer) {
     return consumer.bean(MeterRegistry.class).get("seckill.consumer.intake.state").gauges().stream()
         .filter(gauge -> gauge.value() == 3)
