@@ -79,14 +79,14 @@ class StandbyServerIT {
 
   @Test
   void aStandbyIsBehindFromTheCheckAtWhichItDidNotAnswer() {
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    StandbyLag lag = lag(meters, database.port(), standby.port());
-    lag.round();
-    lag.round();
-    assertThat(lag.seconds()).as("both are empty").isZero();
+    StandbyLag inStep = lag(new SimpleMeterRegistry(), database.port(), standby.port());
+    inStep.round();
+    inStep.round();
+    assertThat(inStep.seconds()).as("both are empty").isZero();
 
     int nobody = Ports.free();
-    lag = lag(meters = new SimpleMeterRegistry(), database.port(), nobody);
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    StandbyLag lag = lag(meters, database.port(), nobody);
     lag.round();
     assertThat(lag.seconds()).as("from now on").isZero();
     eventually().until(again(lag), seconds -> seconds > 0);
@@ -115,7 +115,7 @@ class StandbyServerIT {
   @Test
   void aStartWaitsForWritesAndSaysSo() throws Exception {
     FutureTask<Void> start = start(database.password());
-    Thread thread = new Thread(() -> start.run(), "start");
+    Thread thread = new Thread(start, "start");
     thread.start();
     eventually().ignoreExceptions().until(() -> api.get("/").status() == 503);
     assertThat(start.isDone()).isFalse();
@@ -143,7 +143,7 @@ class StandbyServerIT {
   @Test
   void aStartThatWaitsCanBeStopped() {
     FutureTask<Void> start = start(database.password());
-    Thread thread = new Thread(() -> start.run(), "start");
+    Thread thread = new Thread(start, "start");
     thread.start();
     eventually().ignoreExceptions().until(() -> api.get("/").status() == 503);
 
