@@ -8,6 +8,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
+import io.seckill.gateway.security.WarmUpTokens;
 import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
@@ -42,6 +43,7 @@ record PurchaseRoute(
     ShardedPurchases shards,
     LateOutcomes late,
     AdmissionMetrics metrics,
+    WarmUpTokens warmUp,
     RefusedRequests refusedRequests,
     AdmissionProperties settings)
     implements DirectRoute {
@@ -111,7 +113,7 @@ record PurchaseRoute(
     return keys.size() == 1 && SafeText.isWord(keys.get(0), MIN_KEY_CHARS, MAX_KEY_CHARS);
   }
 
-  private static PurchaseAttempt attempt(
+  private PurchaseAttempt attempt(
       long skuId, long userId, List<String> keys, int quantity, HttpHeaders headers) {
     String trace = headers.get("traceparent");
     return new PurchaseAttempt(
@@ -120,7 +122,8 @@ record PurchaseRoute(
         keys.isEmpty() ? CorrelationId.orNew(null) : keys.get(0),
         !keys.isEmpty(),
         quantity,
-        trace != null && SafeText.isTraceparent(trace) ? trace : null);
+        trace != null && SafeText.isTraceparent(trace) ? trace : null,
+        warmUp.rehearses(skuId, userId));
   }
 
   private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
@@ -136,9 +139,19 @@ record PurchaseRoute(
             shards.whileUnitsAreLeft(decidedAs, decided::complete));
     return decided.thenApply(
         outcome -> {
-          metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
+          count(attempt, outcome, isStrong, System.nanoTime() - startedNanos);
           return PurchaseAnswers.of(attempt, outcome, settings.durableIn(), correlationId);
         });
+  }
+
+  /** A rehearsed admission counts as the refusal it was. */
+  private void count(PurchaseAttempt attempt, Admission outcome, boolean isStrong, long nanos) {
+    if (attempt.isRehearsal() && outcome instanceof Admission.Admitted) {
+      AdmissionMetrics.REHEARSED.outcome(outcome, isStrong, nanos);
+      metrics.outcome(Refusal.UNKNOWN_SKU, isStrong, nanos);
+    } else {
+      metrics.outcome(outcome, isStrong, nanos);
+    }
   }
 
   private CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {
