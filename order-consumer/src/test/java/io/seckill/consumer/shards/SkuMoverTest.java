@@ -56,7 +56,7 @@ class SkuMoverTest {
         @Override
         Pool pool(ProductSnapshot sku) {
           statements++;
-          return new Pool(0, 7, 0, 0, 0, true);
+          return new Pool(0, 7, 0, 0, 0, SalePhase.REDIS);
         }
 
         @Override
