@@ -44,8 +44,8 @@ final class SkuMover {
   /** The first pass of the last proof that no unit is left; empty when one may be. */
   private List<ShardState> soldOut = List.of();
 
-  /** Whether the shards have the last proof. */
-  private boolean shown;
+  /** Whether the shards may have a proof: also of the process that led before. */
+  private boolean shown = true;
 
   SkuMover(ShardTable table, ShardReader reader, StockMoves moves, LongSupplier nanoTime) {
     this.table = table;
