@@ -58,7 +58,7 @@ public final class GatewayMutations {
       Mutation.named("a gateway promises what Redis admits although MySQL decides")
           .calls(
               ANSWERS + "#promise",
-              "io.seckill.gateway.fallback.Promises#may",
+              "io.seckill.gateway.fallback.Promises#mayConfirm",
               MutantAdmissions.class);
 
   public static final Mutation SOLD_OUT_FROM_ONE_SHARD =

@@ -102,7 +102,7 @@ public final class ConsumerMutations {
   public static final Mutation REFUSES_WHAT_IT_STORED =
       Mutation.named("every twentieth order of a strong sale is stored and answered with a refusal")
           .calls(
-              "io.seckill.consumer.strong.StrongPurchaseController#decide",
+              STORE + "StrongPurchaseController#decide",
               STORE + "StrongSales#decide",
               MutantStore.class);
 

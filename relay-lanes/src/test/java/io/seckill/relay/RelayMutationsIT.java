@@ -38,7 +38,7 @@ class RelayMutationsIT {
                 "orders delivered"),
         Mutation.named("orders leave the private queue of a gateway's lane before their confirm")
             .calls(
-                "io.seckill.relay.lane.DirectLane#takeHandedOver",
+                "io.seckill.relay.lane.DirectLane#takeDelivered",
                 "io.seckill.relay.lane.DirectLane#publish",
                 MutantLane.class)
             .caughtBy(

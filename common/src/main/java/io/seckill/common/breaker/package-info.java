@@ -1,4 +1,4 @@
-/** Metrics of circuit breakers. */
+/** Settings and metrics of circuit breakers. */
 @NullMarked
 package io.seckill.common.breaker;
 

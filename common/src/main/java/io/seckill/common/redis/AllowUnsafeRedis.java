@@ -1,7 +1,7 @@
 package io.seckill.common.redis;
 
 /**
- * What is allowed with a Redis whose settings may make it lose orders; bound from {@code
+ * The use of a Redis whose settings may make it lose orders; bound from {@code
  * seckill.preheat.allow-unsafe-redis}.
  */
 public enum AllowUnsafeRedis {

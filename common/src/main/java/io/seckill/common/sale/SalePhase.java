@@ -1,7 +1,7 @@
 package io.seckill.common.sale;
 
 /**
- * Who decides the purchases of a sale now (docs/adr/0021-fallback.md): the column {@code
+ * The store that decides the purchases of a sale (docs/adr/0021-fallback.md): the column {@code
  * products.sale_phase}, which MySQL makes of {@code decides}, {@code fallback} and {@code shards}.
  * All but STRONG, LOADING and SHARDED are also the states of the fallback as a whole, in {@code
  * fallback.state}.

@@ -62,7 +62,9 @@ final class OperatorCalls {
     this.products = products;
   }
 
-  /** Adds the routes, as annotations of a controller would. */
+  /**
+   * Adds the routes, as annotations of a controller would. Spring calls no such method of a record.
+   */
   @Autowired
   void addTo(@Qualifier("requestMappingHandlerMapping") RequestMappingHandlerMapping mappings) {
     for (OperatorRoute route : OperatorRoute.values()) {

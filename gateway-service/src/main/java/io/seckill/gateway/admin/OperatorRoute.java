@@ -52,9 +52,7 @@ enum OperatorRoute {
 
   /** Properties of a call. */
   enum Trait {
-    /** Its query is passed on. */
     QUERY,
-    /** It has a body in JSON. */
     BODY,
     /** It may load a sale, wait for orders in flight or read all wallets. */
     LONG
@@ -67,7 +65,6 @@ enum OperatorRoute {
   private final boolean hasBody;
   private final boolean isLong;
 
-  /** A read. */
   OperatorRoute(String path, Trait... traits) {
     this(GET, path, "", traits);
   }

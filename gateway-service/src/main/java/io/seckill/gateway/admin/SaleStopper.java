@@ -44,7 +44,6 @@ record SaleStopper(
     }
   }
 
-  /** The outcome of a stop. */
   sealed interface Stopped {
 
     /** Both stores have the stop. */
@@ -174,8 +173,8 @@ record SaleStopper(
   private static ProblemException strongNotTaken() {
     return ProblemException.of(
         ProblemCode.DATABASE_UNAVAILABLE,
-        "MySQL alone decides this sale, and order-consumer did not answer: repeat the stop. The sale"
-            + " may go on.");
+        "MySQL alone decides this sale, and order-consumer did not answer: repeat the stop. The"
+            + " sale may go on.");
   }
 
   private static ProblemException notTaken() {

@@ -48,7 +48,7 @@ record Admissions(
     } else if (decides == Decider.MYSQL) {
       purchase.waitsFor(Unknown.CONSUMER);
       enqueue(strong, purchase);
-    } else if (!promises.may(attempt.skuId())) { // would only wait, and then not be sent
+    } else if (!promises.mayConfirm(attempt.skuId())) { // would only wait, and then not be sent
       purchase.answer(Unknown.FALLBACK);
     } else if (servers.replicationId(attempt.partition()) == null) {
       purchase.answer(Unknown.UNVERIFIED);

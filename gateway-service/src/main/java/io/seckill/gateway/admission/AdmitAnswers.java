@@ -101,7 +101,7 @@ final class AdmitAnswers {
       Purchase purchase, Admission outcome, boolean onReplicas, BrokerConfirms confirms) {
     if (!(outcome instanceof Queued order)) {
       purchase.answer(outcome);
-    } else if (!promises.may(purchase.attempt().skuId())) {
+    } else if (!promises.mayConfirm(purchase.attempt().skuId())) {
       purchase.answer(Unknown.FALLBACK);
     } else if (durability.in() == Durability.Store.BROKER && order.status() == OrderStatus.QUEUED) {
       confirms.answerConfirmed(purchase, order);

@@ -50,7 +50,7 @@ record AdmitRequests(
       String verified = servers.replicationId(partition);
       @Nullable OrderId id = verified == null ? null : orderIds.apply(partition);
       // It has waited; sent now, it would take stock that may not be promised.
-      if (!promises.may(purchase.attempt().skuId())) {
+      if (!promises.mayConfirm(purchase.attempt().skuId())) {
         purchase.answer(Unknown.FALLBACK);
       } else if (verified == null || (server != null && !server.equals(verified))) {
         purchase.answer(Unknown.UNVERIFIED);

@@ -39,7 +39,7 @@ final class BrokerConfirms {
   private record Waiting(Purchase purchase, Queued outcome) {
 
     void answer(Promises promises) {
-      purchase.answer(promises.may(purchase.attempt().skuId()) ? outcome : Unknown.FALLBACK);
+      purchase.answer(promises.mayConfirm(purchase.attempt().skuId()) ? outcome : Unknown.FALLBACK);
     }
   }
 

@@ -14,7 +14,6 @@ enum Refusal implements Admission {
   QUANTITY(
       ProblemCode.INVALID_REQUEST, "The quantity is above what one order of this sale may have."),
   QUOTA_EXCEEDED(ProblemCode.QUOTA_EXCEEDED),
-  /** Stock is 0. */
   SOLD_OUT(ProblemCode.SOLD_OUT),
   /** Stock is not 0, but less than the quantity of this purchase. */
   TOO_FEW_LEFT(ProblemCode.TOO_FEW_LEFT),

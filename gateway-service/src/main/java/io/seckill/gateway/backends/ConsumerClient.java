@@ -48,7 +48,7 @@ public final class ConsumerClient implements DisposableBean {
   private static final String PREFIX = "/internal/v1";
 
   /** The kinds of calls, each with connections of its own. */
-  private enum Kind {
+  private enum CallKind {
     /** More than order-consumer has connections to MySQL, which are the narrower bound. */
     SHOPPERS(32),
     /** A list of payments at a time, and one whose time is up. */
@@ -66,7 +66,7 @@ public final class ConsumerClient implements DisposableBean {
 
     private final int maxConnections;
 
-    Kind(int maxConnections) {
+    CallKind(int maxConnections) {
       this.maxConnections = maxConnections;
     }
   }
@@ -82,19 +82,19 @@ public final class ConsumerClient implements DisposableBean {
   /** This process among all gateways. */
   private final String gateway = "/gateways/" + UUID.randomUUID().toString().replace("-", "");
 
-  private final Map<Kind, ConsumerLink> links = new EnumMap<>(Kind.class);
+  private final Map<CallKind, ConsumerLink> links = new EnumMap<>(CallKind.class);
   private final Duration timeout;
 
   ConsumerClient(
       ConsumerProperties settings, InternalToken internal, ReactorResourceFactory resources) {
     this.timeout = settings.timeout();
-    for (Kind kind : Kind.values()) {
+    for (CallKind kind : CallKind.values()) {
       String name = kind.name().toLowerCase(Locale.ROOT);
       links.put(kind, new ConsumerLink(name, kind.maxConnections, settings, internal, resources));
     }
   }
 
-  private ConsumerLink to(Kind kind) {
+  private ConsumerLink to(CallKind kind) {
     return Objects.requireNonNull(links.get(kind));
   }
 
@@ -112,7 +112,7 @@ public final class ConsumerClient implements DisposableBean {
       Map<String, String> headers,
       boolean isLong) {
     Duration within = isLong ? LONG_TIMEOUT : timeout;
-    return to(Kind.OPERATORS)
+    return to(CallKind.OPERATORS)
         .exchange(
             new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
             answer -> answer);
@@ -139,7 +139,7 @@ public final class ConsumerClient implements DisposableBean {
   }
 
   private Mono<JsonNode> read(String path) {
-    return to(Kind.OPERATORS)
+    return to(CallKind.OPERATORS)
         .exchange(
             new Request(HttpMethod.GET, PREFIX + path, null, Map.of(), timeout, Requester.GATEWAY),
             ConsumerAnswer::body);
@@ -147,7 +147,7 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Changes the sale's state; 409 when the transition is not legal. */
   public Mono<ProductRow> changeState(long skuId, SaleState state, String operator) {
-    return to(Kind.OPERATORS)
+    return to(CallKind.OPERATORS)
         .exchange(
             new Request(
                 HttpMethod.POST,
@@ -161,7 +161,7 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Performs an action of the owner on an order: {@code payment} or {@code cancel}. */
   public Mono<OrderRow> onOrder(OrderId order, String action, long userId) {
-    return to(Kind.SHOPPERS)
+    return to(CallKind.SHOPPERS)
         .exchange(
             request(
                 HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
@@ -176,7 +176,7 @@ public final class ConsumerClient implements DisposableBean {
    *     been paid
    */
   public List<PaymentOutcome> pay(OrderPayments payments) {
-    return ask(Kind.PAYMENTS, request(HttpMethod.POST, "/orders/payments", payments, timeout))
+    return ask(CallKind.PAYMENTS, request(HttpMethod.POST, "/orders/payments", payments, timeout))
         .as(PaymentOutcomes.class)
         .outcomes();
   }
@@ -192,7 +192,7 @@ public final class ConsumerClient implements DisposableBean {
    * @param pathAndQuery below the wallet's own path, encoded; empty for the balance
    */
   public Mono<JsonNode> wallet(long userId, String pathAndQuery) {
-    return to(Kind.WALLETS)
+    return to(CallKind.WALLETS)
         .exchange(
             request(HttpMethod.GET, "/wallets/" + userId + pathAndQuery, null, timeout),
             ConsumerAnswer::body);
@@ -204,7 +204,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Mono<?> reportLostAdmissions(long skuId, long epoch, long seq) {
     LostAdmissions lost = new LostAdmissions(epoch, seq);
-    return to(Kind.LOSSES)
+    return to(CallKind.LOSSES)
         .exchange(
             request(HttpMethod.POST, "/skus/" + skuId + "/lost-admissions", lost, timeout),
             ConsumerAnswer::body);
@@ -220,7 +220,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public Decisions decide(StrongPurchases batch, Duration within) {
     Duration shorter = within.compareTo(timeout) < 0 ? within : timeout;
-    return ask(Kind.PURCHASES, request(HttpMethod.POST, "/purchases", batch, shorter))
+    return ask(CallKind.PURCHASES, request(HttpMethod.POST, "/purchases", batch, shorter))
         .as(Decisions.class);
   }
 
@@ -230,7 +230,7 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when there is no answer within a second
    */
   public HeartbeatAnswer heartbeat(Heartbeat body) {
-    return ask(Kind.HEARTBEATS, request(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT))
+    return ask(CallKind.HEARTBEATS, request(HttpMethod.PUT, gateway, body, HEARTBEAT_TIMEOUT))
         .as(HeartbeatAnswer.class);
   }
 
@@ -241,7 +241,7 @@ public final class ConsumerClient implements DisposableBean {
    */
   public void transfer(PromiseTransfer part) {
     var unused =
-        ask(Kind.HEARTBEATS, request(HttpMethod.POST, gateway + "/handover", part, timeout));
+        ask(CallKind.HEARTBEATS, request(HttpMethod.POST, gateway + "/handover", part, timeout));
   }
 
   /**
@@ -250,10 +250,11 @@ public final class ConsumerClient implements DisposableBean {
    * @throws RuntimeException when it is not known whether it has ended
    */
   public void deregister() {
-    var unused = ask(Kind.HEARTBEATS, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
+    var unused =
+        ask(CallKind.HEARTBEATS, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
   }
 
-  private ConsumerAnswer ask(Kind kind, Request request) {
+  private ConsumerAnswer ask(CallKind kind, Request request) {
     return Objects.requireNonNull(to(kind).send(request).block());
   }
 
@@ -268,7 +269,7 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Whether order-consumer answers and reports itself ready. Never fails. */
   public Mono<Boolean> isReady() {
-    return to(Kind.OPERATORS).isReady();
+    return to(CallKind.OPERATORS).isReady();
   }
 
   @Override

@@ -7,7 +7,7 @@ import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.breaker.Breakers;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
@@ -29,13 +29,13 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Circuit breaker between this gateway and a Redis that is down or slow: while it is open nothing
- * is sent, so that threads and queues stay free. It opens when, within the last second, at least a
- * share of the calls failed and these were at least a number: a few errors at night do not open it,
- * a burst does, and so do calls that are nearly all slow. {@link ErrorReply} says which error
- * replies count as failures.
+ * is sent, so that threads and queues stay free. It opens when, within the last second, failure
+ * rate and failure count both reach their thresholds: a few errors at night do not open it, a burst
+ * does, and so do calls that are nearly all slow. {@link ErrorReply} says which error replies count
+ * as failures.
  *
  * <p>On a cluster there is one breaker for each partition, so that an unavailable node affects only
- * its own partitions. The share is then of the partition and the number of the gateway, because the
+ * its own partitions. The rate is then of the partition and the count of the gateway, because the
  * partitions of a frozen node are called one after the other, each rarely.
  */
 @Component
@@ -106,7 +106,7 @@ public final class RedisBreaker {
     this.notPermitted = errors(meters, "breaker");
     for (PartitionBreaker partition : breakers) {
       CircuitBreaker breaker = partition.breaker();
-      BreakerMeters.bind(breaker, meters);
+      Breakers.bind(breaker, meters);
       breaker
           .getEventPublisher()
           .onStateTransition(

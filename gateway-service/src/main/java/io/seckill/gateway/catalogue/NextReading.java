@@ -3,7 +3,6 @@ package io.seckill.gateway.catalogue;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The next read of the products, and the requests that wait for it. Thread-safe. */
@@ -15,11 +14,10 @@ final class NextReading {
    */
   static final int MOST_WAITING = 1_000;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by the lock
-  private boolean isWanted; // guarded by the lock
-  private int waiting; // guarded by the lock: requests that were given next
-  private Set<Long> wanted = new HashSet<>(); // guarded by the lock: SKUs to look for in the next
+  private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by this
+  private boolean isWanted; // guarded by this
+  private int waiting; // guarded by this: requests that were given next
+  private Set<Long> wanted = new HashSet<>(); // guarded by this: SKUs to look for in the next
 
   /** A read that callers wait for, and the SKUs to look for in it. */
   record Asked(CompletableFuture<ProductReading> reading, Set<Long> skus) {}
@@ -28,45 +26,30 @@ final class NextReading {
    * Returns the result of a read that begins after this call, and looks for these SKUs, too; null
    * when too many wait for it.
    */
-  @Nullable CompletableFuture<ProductReading> await(Set<Long> skus) {
-    lock.lock();
-    try {
-      if (waiting == MOST_WAITING) {
-        return null;
-      }
-      waiting++;
-      wanted.addAll(skus);
-      return next;
-    } finally {
-      lock.unlock();
+  synchronized @Nullable CompletableFuture<ProductReading> await(Set<Long> skus) {
+    if (waiting == MOST_WAITING) {
+      return null;
     }
+    waiting++;
+    wanted.addAll(skus);
+    return next;
   }
 
   /** Runs this once for each read, to begin it early. */
-  void want(Runnable beginSoon) {
-    lock.lock();
-    try {
-      if (!isWanted) {
-        beginSoon.run();
-        isWanted = true;
-      }
-    } finally {
-      lock.unlock();
+  synchronized void want(Runnable beginSoon) {
+    if (!isWanted) {
+      beginSoon.run();
+      isWanted = true;
     }
   }
 
   /** Begins the read: callers from now on wait for another one. */
-  Asked begin() {
-    lock.lock();
-    try {
-      Asked asked = new Asked(next, wanted);
-      next = new CompletableFuture<>();
-      wanted = new HashSet<>();
-      isWanted = false;
-      waiting = 0;
-      return asked;
-    } finally {
-      lock.unlock();
-    }
+  synchronized Asked begin() {
+    Asked asked = new Asked(next, wanted);
+    next = new CompletableFuture<>();
+    wanted = new HashSet<>();
+    isWanted = false;
+    waiting = 0;
+    return asked;
   }
 }

@@ -55,7 +55,7 @@ final class SkuListController {
   }
 
   /**
-   * Which page.
+   * A page of the list.
    *
    * @param when null for all sales
    * @param after null for the first page

@@ -11,7 +11,6 @@ import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Reports this gateway's view of Redis to order-consumer twice a second, and learns when a fallback
@@ -27,7 +26,6 @@ final class Heartbeats implements AutoCloseable {
   private final RedisBreaker breaker;
   private final ProductCache products;
   private final Promises promises;
-  private final ReentrantLock oneBeat = new ReentrantLock();
   private final RepeatingTask beating;
 
   /** The name is shown to operators. */
@@ -47,16 +45,7 @@ final class Heartbeats implements AutoCloseable {
     this.beating = new RepeatingTask("heartbeat", PAUSE, this::beat);
   }
 
-  private void beat() {
-    oneBeat.lock();
-    try {
-      send();
-    } finally {
-      oneBeat.unlock();
-    }
-  }
-
-  private void send() {
+  private synchronized void beat() {
     promises.begins(products.term());
     long sentNanos = System.nanoTime();
     long sentTerm = promises.term();
@@ -87,12 +76,7 @@ final class Heartbeats implements AutoCloseable {
 
   /** Waits for the one under way, which could otherwise register this gateway after its end. */
   @Override
-  public void close() {
-    oneBeat.lock();
-    try {
-      beating.close();
-    } finally {
-      oneBeat.unlock();
-    }
+  public synchronized void close() {
+    beating.close();
   }
 }

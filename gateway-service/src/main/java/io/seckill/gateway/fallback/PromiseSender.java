@@ -69,12 +69,12 @@ final class PromiseSender implements AutoCloseable {
 
   private void round() {
     long term = promises.awaitedTerm();
-    if (promises.mustRemember() && term > promises.handedOver()) {
+    if (promises.mustRemember() && term > promises.transferred()) {
       Content content = orders.content();
       send(term, content, () -> {});
       transfer.accept(new PromiseTransfer(term, List.of(), List.of(), true, content.complete()));
-      orders.handedOver(content);
-      promises.handedOver(term);
+      orders.transferred(content);
+      promises.transferred(term);
     }
     forgetStored();
   }

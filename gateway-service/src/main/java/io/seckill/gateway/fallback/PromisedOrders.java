@@ -3,7 +3,6 @@ package io.seckill.gateway.fallback;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -11,7 +10,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
 import java.util.function.BinaryOperator;
 import java.util.function.Predicate;
@@ -29,7 +27,6 @@ final class PromisedOrders {
       BinaryOperator.maxBy(
           Comparator.comparingLong(Admitted::epoch).thenComparingLong(Admitted::units));
 
-  private final ReentrantLock lock = new ReentrantLock();
   private final LinkedHashMap<OrderId, OrderMessage> orders = new LinkedHashMap<>();
   private final Map<Long, Admitted> admitted = new HashMap<>();
 
@@ -51,82 +48,45 @@ final class PromisedOrders {
   }
 
   /** Beyond {@value #MOST} the first is dropped. */
-  void add(Collection<OrderMessage> more) {
-    lock.lock();
-    try {
-      more.forEach(order -> orders.putIfAbsent(order.orderId(), order));
-      Iterator<OrderMessage> oldest = orders.values().iterator();
-      while (orders.size() > MOST) {
-        OrderMessage first = oldest.next();
-        oldest.remove();
-        dropped.merge(first.skuId(), first.seq(), Math::max);
-      }
-    } finally {
-      lock.unlock();
+  synchronized void add(Collection<OrderMessage> more) {
+    more.forEach(order -> orders.putIfAbsent(order.orderId(), order));
+    Iterator<OrderMessage> oldest = orders.values().iterator();
+    while (orders.size() > MOST) {
+      OrderMessage first = oldest.next();
+      oldest.remove();
+      dropped.merge(first.skuId(), first.seq(), Math::max);
     }
   }
 
-  void add(Admitted units) {
-    lock.lock();
-    try {
-      admitted.merge(units.skuId(), units, LATER);
-    } finally {
-      lock.unlock();
-    }
+  synchronized void add(Admitted units) {
+    admitted.merge(units.skuId(), units, LATER);
   }
 
-  Content content() {
-    lock.lock();
-    try {
-      return new Content(
-          List.copyOf(orders.values()), List.copyOf(admitted.values()), Map.copyOf(dropped));
-    } finally {
-      lock.unlock();
-    }
+  synchronized Content content() {
+    return new Content(
+        List.copyOf(orders.values()), List.copyOf(admitted.values()), Map.copyOf(dropped));
   }
 
-  int size() {
-    lock.lock();
-    try {
-      return orders.size();
-    } finally {
-      lock.unlock();
-    }
+  synchronized int size() {
+    return orders.size();
   }
 
   /** The orders for which the condition holds, those first that were not looked up lately. */
-  List<OrderId> find(Predicate<OrderMessage> condition) {
-    List<OrderId> found = new ArrayList<>();
-    lock.lock();
-    try {
-      orders.forEach(
-          (id, order) -> {
-            if (condition.test(order)) {
-              found.add(id);
-            }
-          });
-    } finally {
-      lock.unlock();
-    }
-    return found;
+  synchronized List<OrderId> find(Predicate<OrderMessage> condition) {
+    return orders.values().stream().filter(condition).map(OrderMessage::orderId).toList();
   }
 
   /**
    * MySQL was asked about these. Those that it does not have become the last, so that orders that
    * are never stored, such as dead letters, do not delay the others.
    */
-  void lookedUp(Collection<OrderId> asked, Collection<OrderId> stored) {
-    lock.lock();
-    try {
-      stored.forEach(orders::remove);
-      for (OrderId id : asked) {
-        OrderMessage waiting = orders.remove(id);
-        if (waiting != null) {
-          orders.put(id, waiting);
-        }
+  synchronized void lookedUp(Collection<OrderId> asked, Collection<OrderId> stored) {
+    stored.forEach(orders::remove);
+    for (OrderId id : asked) {
+      OrderMessage waiting = orders.remove(id);
+      if (waiting != null) {
+        orders.put(id, waiting);
       }
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -135,23 +95,13 @@ final class PromisedOrders {
    *
    * @param settled whether the orders of the SKU up to this sequence number are settled
    */
-  void forgetDropped(BiPredicate<Long, Long> settled) {
-    lock.lock();
-    try {
-      dropped.entrySet().removeIf(one -> settled.test(one.getKey(), one.getValue()));
-    } finally {
-      lock.unlock();
-    }
+  synchronized void forgetDropped(BiPredicate<Long, Long> settled) {
+    dropped.entrySet().removeIf(one -> settled.test(one.getKey(), one.getValue()));
   }
 
   /** All of this content was transferred; what came later is kept. */
-  void handedOver(Content content) {
-    lock.lock();
-    try {
-      content.orders().forEach(order -> orders.remove(order.orderId()));
-      content.dropped().forEach(dropped::remove);
-    } finally {
-      lock.unlock();
-    }
+  synchronized void transferred(Content content) {
+    content.orders().forEach(order -> orders.remove(order.orderId()));
+    content.dropped().forEach(dropped::remove);
   }
 }

@@ -24,7 +24,7 @@ public final class Promises {
   private final PromisedOrders orders;
   private final LongSupplier nanoTime;
   private volatile long term;
-  private volatile long handedOver;
+  private volatile long transferred;
   private volatile long awaitedTerm;
   private volatile long heardNanos;
   private volatile boolean registered;
@@ -51,8 +51,8 @@ public final class Promises {
   }
 
   /** Whether an order that Redis has admitted of this SKU may be promised now. */
-  public boolean may(long skuId) {
-    return !on || (isHeard() && handedOver == term && products.isOfRedis(skuId, term));
+  public boolean mayConfirm(long skuId) {
+    return !on || (isHeard() && transferred == term && products.isOfRedis(skuId, term));
   }
 
   /** Whether this gateway is registered, so that order-consumer waits for its transfer. */
@@ -82,7 +82,7 @@ public final class Promises {
    */
   void heard(long sentNanos, long sentTerm) {
     if (!isHeard()) {
-      handedOver = 0;
+      transferred = 0;
     }
     heardNanos = sentNanos;
     registered = true;
@@ -108,12 +108,12 @@ public final class Promises {
   }
 
   /** All that was promised before this term is transferred. */
-  void handedOver(long ofTerm) {
-    handedOver = ofTerm;
+  void transferred(long ofTerm) {
+    transferred = ofTerm;
   }
 
-  long handedOver() {
-    return handedOver;
+  long transferred() {
+    return transferred;
   }
 
   /** The last fallback known of. */

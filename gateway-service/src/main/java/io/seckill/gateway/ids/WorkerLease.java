@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +41,6 @@ final class WorkerLease {
   private final Clock clock;
   private final long leaseMs;
   private final String token = UUID.randomUUID().toString();
-  private final ReentrantLock changing = new ReentrantLock();
   private volatile @Nullable Held held;
   private boolean released;
   private Failure failure = Failure.NONE;
@@ -111,8 +109,7 @@ final class WorkerLease {
    *
    * @return whether a lease is held that Redis confirmed during this call
    */
-  boolean renew() {
-    changing.lock();
+  synchronized boolean renew() {
     try {
       Held now = held;
       return (now != null && renew(now)) || (!released && take());
@@ -122,8 +119,6 @@ final class WorkerLease {
             "partition {}: worker lease not renewed, trying again: {}", partition, e.toString());
       }
       return false;
-    } finally {
-      changing.unlock();
     }
   }
 
@@ -138,14 +133,9 @@ final class WorkerLease {
   }
 
   /** Returns the number permanently, with the exact time up to which it was used. */
-  void release() {
-    changing.lock();
-    try {
-      released = true;
-      endLease();
-    } finally {
-      changing.unlock();
-    }
+  synchronized void release() {
+    released = true;
+    endLease();
   }
 
   private void endLease() {

@@ -42,7 +42,7 @@ record HealthController(
                         "admission", admission())))
         .map(
             report ->
-                ResponseEntity.status(report.status() == HealthReport.State.DOWN ? 503 : 200)
+                ResponseEntity.status(report.status() == HealthReport.HealthState.DOWN ? 503 : 200)
                     .body(report));
   }
 

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param durableIn the store that has an order when this gateway answers that it is queued
  * @param components by name, in alphabetical order
  */
-record HealthReport(State status, String durableIn, Map<String, Component> components) {
+record HealthReport(HealthState status, String durableIn, Map<String, Component> components) {
 
   /** Ordered from best to worst. */
-  enum State {
+  enum HealthState {
     UP,
     /** Impaired; purchases continue, those of strong sales unless their servers are away. */
     DEGRADED,
@@ -23,22 +23,25 @@ record HealthReport(State status, String durableIn, Map<String, Component> compo
   }
 
   /** The health of one component, with a reason of one sentence unless it is UP. */
-  record Component(State status, @Nullable String reason) {
+  record Component(HealthState status, @Nullable String reason) {
 
-    static final Component UP = new Component(State.UP, null);
+    static final Component UP = new Component(HealthState.UP, null);
 
     static Component degraded(String reason) {
-      return new Component(State.DEGRADED, reason);
+      return new Component(HealthState.DEGRADED, reason);
     }
 
     static Component down(String reason) {
-      return new Component(State.DOWN, reason);
+      return new Component(HealthState.DOWN, reason);
     }
   }
 
   static HealthReport of(String durableIn, Map<String, Component> components) {
-    State worst =
-        components.values().stream().map(Component::status).max(State::compareTo).orElse(State.UP);
+    HealthState worst =
+        components.values().stream()
+            .map(Component::status)
+            .max(HealthState::compareTo)
+            .orElse(HealthState.UP);
     return new HealthReport(worst, durableIn, new TreeMap<>(components));
   }
 }

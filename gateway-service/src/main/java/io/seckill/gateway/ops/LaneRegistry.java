@@ -5,8 +5,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.ops.Lanes.Lane;
+import io.seckill.gateway.ops.Lanes.LeaseState;
 import io.seckill.gateway.ops.Lanes.Outbox;
-import io.seckill.gateway.ops.Lanes.State;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -66,7 +66,7 @@ record LaneRegistry(UnifiedJedis redis) {
       String[] member = String.valueOf(fields.get(at)).split(":", -1);
       if (member.length == 3) {
         long score = Math.round(Double.parseDouble(String.valueOf(fields.get(at + 1))));
-        State state = state(score, now);
+        LeaseState state = state(score, now);
         lanes.add(
             new Lane(
                 member[0],
@@ -74,7 +74,7 @@ record LaneRegistry(UnifiedJedis redis) {
                 partition,
                 member[2],
                 state,
-                state == State.DEAD ? 0 : score - now,
+                state == LeaseState.DEAD ? 0 : score - now,
                 number(fields.get(at + 2))));
       } else {
         log.warn("The registry of partition {} has a member that is not a lane", partition);
@@ -85,12 +85,12 @@ record LaneRegistry(UnifiedJedis redis) {
     return lanes;
   }
 
-  private static State state(long score, long now) {
+  private static LeaseState state(long score, long now) {
     if (score <= 0) {
-      return State.DEAD;
+      return LeaseState.DEAD;
     }
     boolean current = score > now && score - now <= RedisKeys.LONGEST_LANE_LEASE.toMillis();
-    return current ? State.ALIVE : State.LAPSED;
+    return current ? LeaseState.ALIVE : LeaseState.LAPSED;
   }
 
   private static long number(Object value) {

@@ -30,18 +30,18 @@ record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
       int lane,
       int partition,
       String token,
-      State state,
+      LeaseState state,
       long leaseLeftMs,
       long privateQueue) {
 
     /** Whether it takes the orders of its partition's outbox: alive, and of a relay. */
     boolean drainsOutbox() {
-      return state == State.ALIVE && !relay.startsWith(RedisKeys.GATEWAY_LANES);
+      return state == LeaseState.ALIVE && !relay.startsWith(RedisKeys.GATEWAY_LANES);
     }
   }
 
   /** State of a lane's entry in the registry. */
-  enum State {
+  enum LeaseState {
     ALIVE,
     /**
      * Its lease has expired, or ends later than any lease can, and no relay has taken over its

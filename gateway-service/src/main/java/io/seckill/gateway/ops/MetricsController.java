@@ -118,7 +118,7 @@ record MetricsController(
 
   private static ObjectNode lanes(Lanes lanes) {
     ObjectNode byState = object();
-    for (Lanes.State state : Lanes.State.values()) {
+    for (Lanes.LeaseState state : Lanes.LeaseState.values()) {
       byState.put(
           state.name().toLowerCase(Locale.ROOT),
           lanes.lanes().stream().filter(lane -> lane.state() == state).count());

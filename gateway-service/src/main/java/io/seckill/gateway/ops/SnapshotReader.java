@@ -13,8 +13,8 @@ import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.SalesTable.Sales;
 import io.seckill.gateway.ops.SnapshotReader.Snapshot.Links;
+import io.seckill.gateway.ops.SnapshotReader.Snapshot.Reachability;
 import io.seckill.gateway.ops.SnapshotReader.Snapshot.Services;
-import io.seckill.gateway.ops.SnapshotReader.Snapshot.State;
 import io.seckill.support.contract.ProductRow;
 import java.time.Clock;
 import java.time.Duration;
@@ -141,11 +141,13 @@ class SnapshotReader {
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
-            State.of(redis.isPresent()),
-            State.of(sales.isPresent()),
+            Reachability.of(redis.isPresent()),
+            Reachability.of(sales.isPresent()),
             broker(ledgers),
-            State.of(consumerUp),
-            redis.map(read -> State.of(read.lanes().anyAlive())).orElse(State.UNKNOWN)),
+            Reachability.of(consumerUp),
+            redis
+                .map(read -> Reachability.of(read.lanes().anyAlive()))
+                .orElse(Reachability.UNKNOWN)),
         durableIn.store(),
         links,
         sales.map(Sales::products).or(this::lastRead).orElse(null),
@@ -169,15 +171,15 @@ class SnapshotReader {
   }
 
   /** The ledger of a strong sale has no queue. */
-  private static State broker(List<JsonNode> ledgers) {
+  private static Reachability broker(List<JsonNode> ledgers) {
     List<JsonNode> withQueue =
         ledgers.stream()
             .flatMap(SnapshotReader::sold)
             .filter(ledger -> !ledger.path("decides").asString("").equals(Decider.MYSQL.name()))
             .toList();
     return withQueue.isEmpty()
-        ? State.UNKNOWN
-        : State.of(withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
+        ? Reachability.UNKNOWN
+        : Reachability.of(withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
   }
 
   /** The ledgers of a SKU's shards, or its own. */
@@ -221,13 +223,13 @@ class SnapshotReader {
       @Nullable JsonNode pendingWork) {
 
     /** Whether a service or server answers. */
-    enum State {
+    enum Reachability {
       UP,
       DOWN,
       /** Not known, because the service that would report it is unavailable. */
       UNKNOWN;
 
-      static State of(boolean up) {
+      static Reachability of(boolean up) {
         return up ? UP : DOWN;
       }
     }
@@ -238,7 +240,12 @@ class SnapshotReader {
      * @param broker as order-consumer's ledgers report it
      * @param relay UP while a lane is alive
      */
-    record Services(State redis, State mysql, State broker, State consumer, State relay) {}
+    record Services(
+        Reachability redis,
+        Reachability mysql,
+        Reachability broker,
+        Reachability consumer,
+        Reachability relay) {}
 
     /** Addresses of other tools; empty for none. */
     record Links(String brokerUi, String grafana) {}

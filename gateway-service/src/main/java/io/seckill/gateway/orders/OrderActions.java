@@ -81,7 +81,6 @@ record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuse
         toMillis(row.updatedAt()));
   }
 
-  /** As everywhere. */
   private static Instant toMillis(Instant time) {
     return time.truncatedTo(ChronoUnit.MILLIS);
   }

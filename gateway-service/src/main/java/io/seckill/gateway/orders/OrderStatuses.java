@@ -145,7 +145,6 @@ public class OrderStatuses {
                                 .thenApply(stored -> cold(stored, userId, inRedis.known()))));
   }
 
-  /** The view of an order stored in MySQL. */
   OrderView view(StoredOrder order) {
     boolean confirmed = order.status() == OrderStatus.CONFIRMED;
     return new OrderView(
@@ -161,7 +160,6 @@ public class OrderStatuses {
         confirmed ? payBy(order.createdAt()) : null);
   }
 
-  /** The view of an order read from Redis. */
   OrderView view(RedisOrder order) {
     AdmissionRecord record = order.record();
     boolean queued = record.status() == OrderStatus.QUEUED;

@@ -76,7 +76,6 @@ final class WaitingOrders implements DisposableBean {
   /** The waiting orders of a user; not complete when one of the buckets is too large to be read. */
   record Found(List<RedisOrder> orders, boolean complete) {}
 
-  /** A request of one user. */
   static final class Request extends PendingRequest {
     private final String user;
     final CompletableFuture<Found> answer = new CompletableFuture<>();

@@ -41,7 +41,6 @@ public final class DemoTokens {
     }
   }
 
-  /** A token and its expiry time. */
   public record DemoToken(String token, Instant expiresAt) {}
 
   /** Whether demo mode is on. */

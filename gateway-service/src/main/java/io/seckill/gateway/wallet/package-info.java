@@ -1,4 +1,4 @@
-/** What a shopper sees of the own wallet. */
+/** Shows shoppers their own wallets. */
 @NullMarked
 package io.seckill.gateway.wallet;
 

@@ -14,7 +14,6 @@ public record HttpAnswer(int status, String contentType, String body, List<Heade
 
   public record Header(String name, String value) {}
 
-  /** An answer in JSON. */
   public static HttpAnswer json(int status, String body, Header... headers) {
     return new HttpAnswer(status, MediaType.APPLICATION_JSON_VALUE, body, List.of(headers));
   }

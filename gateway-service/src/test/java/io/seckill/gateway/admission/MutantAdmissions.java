@@ -36,8 +36,8 @@ public final class MutantAdmissions {
   }
 
   /** Always promises. */
-  static boolean may(Promises promises, long skuId) {
-    return promises.may(skuId) || skuId > 0;
+  static boolean mayConfirm(Promises promises, long skuId) {
+    return promises.mayConfirm(skuId) || skuId > 0;
   }
 
   /** Answers a repeat of a queued order as if it were settled. */

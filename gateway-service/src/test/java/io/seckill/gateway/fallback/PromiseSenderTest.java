@@ -60,7 +60,7 @@ class PromiseSenderTest {
   }
 
   @Test
-  void onlyWhatMySqlLacksIsHandedOverForATerm() {
+  void onlyWhatMySqlLacksIsTransferredForATerm() {
     List<OrderMessage> promised = orders(1, 2_000);
     promised.subList(0, 1_750).forEach(order -> inMySql.add(order.orderId()));
     orders.add(promised);
@@ -68,7 +68,7 @@ class PromiseSenderTest {
 
     begin(1);
 
-    assertThat(handedOver()).containsExactlyElementsOf(ids(promised.subList(1_750, 2_000)));
+    assertThat(transferred()).containsExactlyElementsOf(ids(promised.subList(1_750, 2_000)));
     assertThat(calls).as("two of orders, one of units, the last one").hasSize(4);
     assertThat(calls.get(2).admitted()).isEqualTo(List.of(ADMITTED));
     assertThat(calls.get(3).isLast()).isTrue();
@@ -76,13 +76,13 @@ class PromiseSenderTest {
   }
 
   @Test
-  void everythingIsHandedOverWhenMySqlDoesNotSayWhatItHas() {
+  void everythingIsTransferredWhenMySqlDoesNotSayWhatItHas() {
     isMySqlAway = true;
     orders.add(orders(1, 3));
 
     begin(1);
 
-    assertThat(handedOver()).containsExactlyElementsOf(ids(orders(1, 3)));
+    assertThat(transferred()).containsExactlyElementsOf(ids(orders(1, 3)));
   }
 
   @Test
@@ -94,12 +94,12 @@ class PromiseSenderTest {
 
     sender.close();
 
-    assertThat(handedOver())
+    assertThat(transferred())
         .containsExactly(
             PromisedOrdersTest.order(1).orderId(), PromisedOrdersTest.order(3).orderId());
     assertThat(calls).noneMatch(PromiseTransfer::isLast);
     assertThat(callsBeforeTheEnd).containsExactly(2);
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   /** Why a gateway stays registered until order-consumer has looked at Redis. */
@@ -121,7 +121,7 @@ class PromiseSenderTest {
     sender.close();
 
     assertThat(callsBeforeTheEnd).isEmpty();
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   /** Three orders were dropped; all numbers are those of the sale in MySQL. */
@@ -169,7 +169,7 @@ class PromiseSenderTest {
   private void begin(long term) {
     promises.begins(term);
     promises.heard(System.nanoTime(), term);
-    eventually().until(() -> promises.handedOver() == term);
+    eventually().until(() -> promises.transferred() == term);
   }
 
   private void transfer(PromiseTransfer part) {
@@ -187,7 +187,7 @@ class PromiseSenderTest {
     return ids.stream().filter(inMySql::contains).toList();
   }
 
-  private List<OrderId> handedOver() {
+  private List<OrderId> transferred() {
     return calls.stream()
         .flatMap(call -> call.orders().stream())
         .map(OrderMessage::orderId)

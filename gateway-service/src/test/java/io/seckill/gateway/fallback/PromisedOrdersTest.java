@@ -26,7 +26,7 @@ class PromisedOrdersTest {
     Content content = orders.content();
     orders.add(List.of(order(3)));
 
-    orders.handedOver(content);
+    orders.transferred(content);
 
     assertThat(content.orders()).containsExactly(order(1), order(2));
     assertThat(content.complete()).isTrue();
@@ -44,7 +44,7 @@ class PromisedOrdersTest {
     Content content = orders.content();
     assertThat(content.complete()).isFalse();
     assertThat(content.orders()).hasSize(PromisedOrders.MOST).doesNotContain(order(1));
-    orders.handedOver(content);
+    orders.transferred(content);
     assertThat(orders.content().complete()).isTrue();
   }
 
@@ -63,7 +63,7 @@ class PromisedOrdersTest {
   }
 
   @Test
-  void staysIncompleteWhenAnOrderIsDroppedDuringTheHandover() {
+  void staysIncompleteWhenAnOrderIsDroppedDuringTheTransfer() {
     orders.add(
         IntStream.rangeClosed(1, PromisedOrders.MOST + 1)
             .mapToObj(PromisedOrdersTest::order)
@@ -71,7 +71,7 @@ class PromisedOrdersTest {
     Content content = orders.content();
     orders.add(List.of(order(PromisedOrders.MOST + 2)));
 
-    orders.handedOver(content);
+    orders.transferred(content);
 
     assertThat(orders.content().complete()).isFalse();
   }

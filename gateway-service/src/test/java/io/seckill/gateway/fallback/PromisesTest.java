@@ -27,28 +27,28 @@ class PromisesTest {
 
     Promises off = promises(FallbackMode.OFF);
 
-    assertThat(off.may(SKU)).isTrue();
+    assertThat(off.mayConfirm(SKU)).isTrue();
     assertThat(off.mustRemember()).isFalse();
   }
 
   @Test
   void mayNotBeforeOrderConsumerKnowsIt() {
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
 
     promises.heard(nanos, 0);
 
-    assertThat(promises.may(SKU)).isTrue();
+    assertThat(promises.mayConfirm(SKU)).isTrue();
   }
 
   @Test
   void mayNotOnceNoHeartbeatWasAnsweredForHalfAMinute() {
     promises.heard(nanos, 0);
     nanos += Promises.HEARD_WITHIN.toNanos();
-    assertThat(promises.may(SKU)).isTrue();
+    assertThat(promises.mayConfirm(SKU)).isTrue();
 
     nanos++;
 
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   @Test
@@ -56,33 +56,33 @@ class PromisesTest {
     promises.heard(nanos, 0);
     isRedis = false;
 
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
   @Test
   void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
     promises.heard(nanos, 0);
     promises.begins(1);
-    promises.handedOver(1);
-    assertThat(promises.may(SKU)).isFalse();
+    promises.transferred(1);
+    assertThat(promises.mayConfirm(SKU)).isFalse();
 
     termRead = 1;
 
-    assertThat(promises.may(SKU)).isTrue();
+    assertThat(promises.mayConfirm(SKU)).isTrue();
   }
 
   /** As after it was frozen through a whole fallback: Redis decides again, under another epoch. */
   @Test
-  void mayNotBeforeWhatItPromisedIsHandedOver() {
+  void mayNotBeforeWhatItPromisedIsTransferred() {
     promises.heard(nanos, 0);
     termRead = 1;
-    assertThat(promises.may(SKU)).as("by a read that knows of a term").isFalse();
+    assertThat(promises.mayConfirm(SKU)).as("by a read that knows of a term").isFalse();
     promises.begins(1);
-    assertThat(promises.may(SKU)).isFalse();
+    assertThat(promises.mayConfirm(SKU)).isFalse();
 
-    promises.handedOver(1);
+    promises.transferred(1);
 
-    assertThat(promises.may(SKU)).isTrue();
+    assertThat(promises.mayConfirm(SKU)).isTrue();
   }
 
   @Test
@@ -90,15 +90,15 @@ class PromisesTest {
     promises.heard(nanos, 0);
     promises.begins(1);
     promises.heard(nanos, 1);
-    promises.handedOver(1);
+    promises.transferred(1);
     termRead = 1;
-    assertThat(promises.may(SKU)).isTrue();
+    assertThat(promises.mayConfirm(SKU)).isTrue();
 
     nanos += Promises.HEARD_WITHIN.toNanos() + 1;
     promises.heard(nanos, 1);
 
-    assertThat(promises.may(SKU)).isFalse();
-    assertThat(promises.awaitedTerm()).isGreaterThan(promises.handedOver());
+    assertThat(promises.mayConfirm(SKU)).isFalse();
+    assertThat(promises.awaitedTerm()).isGreaterThan(promises.transferred());
   }
 
   @Test

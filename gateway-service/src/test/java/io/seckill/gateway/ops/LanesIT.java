@@ -41,11 +41,11 @@ class LanesIT {
     assertThat(found)
         .extracting(Lanes.Lane::relay, Lanes.Lane::lane, Lanes.Lane::token, Lanes.Lane::state)
         .containsExactly(
-            org.assertj.core.groups.Tuple.tuple("two.relay", 0, "third", Lanes.State.ALIVE),
-            org.assertj.core.groups.Tuple.tuple("one-relay", 1, "second", Lanes.State.LAPSED),
+            org.assertj.core.groups.Tuple.tuple("two.relay", 0, "third", Lanes.LeaseState.ALIVE),
+            org.assertj.core.groups.Tuple.tuple("one-relay", 1, "second", Lanes.LeaseState.LAPSED),
             org.assertj.core.groups.Tuple.tuple(
-                "two.relay", 1, "before-a-clock-jump", Lanes.State.LAPSED),
-            org.assertj.core.groups.Tuple.tuple("one-relay", 0, "first", Lanes.State.DEAD));
+                "two.relay", 1, "before-a-clock-jump", Lanes.LeaseState.LAPSED),
+            org.assertj.core.groups.Tuple.tuple("one-relay", 0, "first", Lanes.LeaseState.DEAD));
     assertThat(found).extracting(Lanes.Lane::privateQueue).containsExactly(0L, 0L, 0L, 2L);
     assertThat(found).allMatch(lane -> lane.partition() == PARTITION);
     assertThat(found.get(0).leaseLeftMs()).isPositive();

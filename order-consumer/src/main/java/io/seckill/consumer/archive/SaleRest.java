@@ -22,7 +22,7 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(30);
 
   /** Work in MySQL that may still change a sale; each statement reads that work only. */
-  private enum Work {
+  private enum UnfinishedWork {
     PAYMENTS(
         "payments that the provider may still book",
         "SELECT COUNT(*) FROM payment p FORCE INDEX (ix_payment_check)"
@@ -51,7 +51,7 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
     private final String text;
     private final String statement;
 
-    Work(String text, String statement) {
+    UnfinishedWork(String text, String statement) {
       this.text = text;
       this.statement = statement;
     }
@@ -85,7 +85,7 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
       return found;
     }
     found.addAll(ledgers.waiting(sale.skuId()));
-    for (Work work : Work.values()) {
+    for (UnfinishedWork work : UnfinishedWork.values()) {
       long number = jdbc.sql(work.statement).param(sale.skuId()).query(Long.class).single();
       if (number > 0) {
         found.add(number + " " + work.text);

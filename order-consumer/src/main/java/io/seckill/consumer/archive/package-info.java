@@ -1,7 +1,6 @@
 /**
  * The end of a sale: it leaves Redis, its rows move to history tables page by page, and rows that
- * are too old are deleted. Nothing here is urgent: every step yields to the storing of orders, and
- * may be cut off at any point.
+ * are too old are deleted, in steps that yield to the storing of orders.
  */
 @NullMarked
 package io.seckill.consumer.archive;

@@ -2,11 +2,11 @@ package io.seckill.consumer.deadletter;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.consumer.web.Reason;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
-import io.seckill.support.web.SingleLine;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -28,7 +28,6 @@ record DeadLetterAdminController(
   private static final Set<DeadLetterState> STATES = EnumSet.allOf(DeadLetterState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
-  private static final int MAX_REASON = 200;
 
   /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(
@@ -66,16 +65,9 @@ record DeadLetterAdminController(
         done -> "order=" + done.orderId());
   }
 
-  /** The reason, on one line, says why the order will never be stored. */
-  record Discard(String reason) {
-
-    Discard {
-      reason = SingleLine.checked("reason", reason, MAX_REASON);
-    }
-  }
-
+  /** The reason says why the order will never be stored. */
   @PostMapping("/{id}/discard")
-  DeadLetterRecord discard(@PathVariable String id, Operator operator, @JsonBody Discard body) {
+  DeadLetterRecord discard(@PathVariable String id, Operator operator, @JsonBody Reason body) {
     long letter = PathIds.number("id", id);
     return audit.audited(
         operator,

@@ -31,7 +31,7 @@ import org.springframework.transaction.TransactionException;
  *
  * <p>A message that is fetched and requeued counts as delivered, and a quorum queue drops a message
  * that was delivered too often. So nothing is fetched before MySQL is known to accept writes; a
- * listener container would (ADR 14).
+ * listener container would, and what it holds would be in no item of the ledger.
  */
 @Component
 class DeadLetterDrain {

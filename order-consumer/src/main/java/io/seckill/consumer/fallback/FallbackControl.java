@@ -45,7 +45,7 @@ class FallbackControl {
   private final FallbackTable table;
   private final FallbackSales sales;
   private final GatewayTable gateways;
-  private final RedisLooks looks;
+  private final SaleObservations looks;
   private final TransactionOperations transactions;
   private final FallbackMeters meters;
   private final AuditLog audit;
@@ -58,7 +58,7 @@ class FallbackControl {
       FallbackTable table,
       FallbackSales sales,
       GatewayTable gateways,
-      RedisLooks looks,
+      SaleObservations looks,
       FallbackDatabase mysql,
       FallbackMeters meters,
       AuditLog audit) {
@@ -212,7 +212,7 @@ class FallbackControl {
     if (!isEntering(table.lock(), term)) {
       return false;
     }
-    boolean whole = gateways.overview().gateways().haveHandedOverAll(term);
+    boolean whole = gateways.overview().gateways().haveTransferredAll(term);
     sales.activate(skuId, looks.of(skuId), whole);
     return true;
   }

@@ -8,7 +8,6 @@ import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import java.util.List;
 import org.springframework.stereotype.Component;
 
-/** Metrics of the fallback. */
 @Component
 class FallbackMeters {
 

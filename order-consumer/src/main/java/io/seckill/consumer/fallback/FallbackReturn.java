@@ -81,7 +81,7 @@ class FallbackReturn {
       if (!isReturning() || Thread.currentThread().isInterrupted()) {
         return;
       }
-      giveBack(skuId);
+      returnSale(skuId);
     }
     control.end();
   }
@@ -110,7 +110,7 @@ class FallbackReturn {
     return last == null ? "" : last.reason();
   }
 
-  private void giveBack(long skuId) {
+  private void returnSale(long skuId) {
     String reason;
     try {
       reason = saleReturn.returnToRedis(skuId, doubled(FIRST_WAIT, timesFailed(skuId))).orElse("");

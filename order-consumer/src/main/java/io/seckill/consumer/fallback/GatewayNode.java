@@ -11,7 +11,7 @@ import java.time.Duration;
  * A gateway as its last heartbeat described it.
  *
  * @param term since which it has promised nothing
- * @param handedOver the last term for which it has transferred everything
+ * @param transferred the last term for which it has transferred everything
  * @param complete whether it had not forgotten an order then
  * @param forMs for how long that was so at its heartbeat
  * @param failurePercent of its calls of Redis within a second
@@ -21,7 +21,7 @@ record GatewayNode(
     String name,
     @JsonProperty("fallback") FallbackMode mode,
     @JsonIgnore long term,
-    @JsonIgnore long handedOver,
+    @JsonIgnore long transferred,
     @JsonIgnore boolean complete,
     RedisView redis,
     long forMs,
@@ -42,7 +42,7 @@ record GatewayNode(
     return redis == view && forMs >= atLeast.toMillis();
   }
 
-  boolean hasHandedOver(long wanted) {
-    return handedOver == wanted;
+  boolean hasTransferred(long wanted) {
+    return transferred == wanted;
   }
 }

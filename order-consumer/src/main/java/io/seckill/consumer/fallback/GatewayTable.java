@@ -100,7 +100,7 @@ class GatewayTable {
    *
    * @param complete whether it had not forgotten an order
    */
-  void handedOver(String token, long term, boolean complete) {
+  void transferred(String token, long term, boolean complete) {
     jdbc.sql(
             "UPDATE gateway_node SET complete = IF(handed_over = :term, complete AND :complete,"
                 + " :complete), handed_over = :term WHERE token = :token AND handed_over <= :term")

@@ -50,17 +50,17 @@ record Gateways(List<GatewayNode> all) {
   }
 
   /** Whether each has transferred everything that it promised before this term. */
-  boolean haveHandedOver(long term) {
-    return all.stream().allMatch(node -> node.hasHandedOver(term));
+  boolean haveTransferred(long term) {
+    return all.stream().allMatch(node -> node.hasTransferred(term));
   }
 
   /** The same, and none had forgotten an order. */
-  boolean haveHandedOverAll(long term) {
-    return all.stream().allMatch(node -> node.hasHandedOver(term) && node.complete());
+  boolean haveTransferredAll(long term) {
+    return all.stream().allMatch(node -> node.hasTransferred(term) && node.complete());
   }
 
   /** Whether one that has seen the term has a recent heartbeat, and is not yet done. */
   boolean areTransferring(long term) {
-    return fresh().stream().anyMatch(node -> node.term() >= term && !node.hasHandedOver(term));
+    return fresh().stream().anyMatch(node -> node.term() >= term && !node.hasTransferred(term));
   }
 }

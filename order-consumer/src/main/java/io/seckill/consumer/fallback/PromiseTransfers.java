@@ -48,7 +48,7 @@ class PromiseTransfers {
     }
     transfer.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
     if (transfer.isLast()) {
-      gateways.handedOver(token, transfer.term(), transfer.isComplete());
+      gateways.transferred(token, transfer.term(), transfer.isComplete());
     }
   }
 

@@ -2,11 +2,10 @@ package io.seckill.consumer.intake;
 
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.breaker.Breakers;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
 import io.seckill.consumer.storage.DatabaseWriteProbe;
@@ -62,28 +61,17 @@ class DatabaseGate {
         Counter.builder("seckill.consumer.deliveries")
             .description("Orders handed to MySQL, whatever came of it")
             .register(meters);
-    BreakerMeters.bind(breaker, meters);
+    Breakers.bind(breaker, meters);
     breaker
         .getEventPublisher()
         .onStateTransition(event -> log.warn("MySQL breaker: {}", event.getStateTransition()));
   }
 
-  /**
-   * A small window and a short open state: the library's defaults (100 calls, 60 s) would hide an
-   * outage. A timer ends the open state; the library's alternative is the wall clock, which an
-   * operator may set back. A refused order is not a failure of MySQL.
-   */
+  /** A refused order is not a failure of MySQL. */
   static CircuitBreakerConfig config() {
-    return CircuitBreakerConfig.custom()
-        .slidingWindowType(SlidingWindowType.COUNT_BASED)
-        .slidingWindowSize(4)
-        .minimumNumberOfCalls(2)
-        .failureRateThreshold(50)
+    return Breakers.ofLastCalls(4, 2, PROBE_PAUSE, 1)
         .slowCallRateThreshold(100)
         .slowCallDurationThreshold(Duration.ofMinutes(1))
-        .waitDurationInOpenState(PROBE_PAUSE)
-        .automaticTransitionFromOpenToHalfOpenEnabled(true)
-        .permittedNumberOfCallsInHalfOpenState(1)
         .build();
   }
 

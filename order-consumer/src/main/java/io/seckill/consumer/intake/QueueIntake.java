@@ -43,7 +43,7 @@ final class QueueIntake {
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
 
   /** The state that operators see as the value of a gauge. */
-  enum State {
+  enum IntakeState {
     STOPPED(0),
     CONNECTING(1),
     RUNNING(2),
@@ -52,7 +52,7 @@ final class QueueIntake {
 
     private final int number;
 
-    State(int number) {
+    IntakeState(int number) {
       this.number = number;
     }
   }
@@ -65,7 +65,7 @@ final class QueueIntake {
   private final SettlingThread settling;
   private final Thread writer;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
-  private volatile State state = State.STOPPED;
+  private volatile IntakeState state = IntakeState.STOPPED;
   private volatile @Nullable IntakeSession current;
 
   QueueIntake(
@@ -88,7 +88,7 @@ final class QueueIntake {
   }
 
   private int stateNumber() {
-    return failure().isPresent() ? State.STOPPED.number : state.number;
+    return failure().isPresent() ? IntakeState.STOPPED.number : state.number;
   }
 
   /** Why this process does not consume the queue, when the cause is a defect. */
@@ -146,7 +146,7 @@ final class QueueIntake {
     } catch (InterruptedException e) {
       log.info("{}: interrupted while stopping", queue);
     } finally {
-      state = State.STOPPED;
+      state = IntakeState.STOPPED;
       settling.stop(Duration.ofSeconds(1));
     }
   }
@@ -164,7 +164,7 @@ final class QueueIntake {
       if (database.isOpenToOrders()) {
         openAndConsume();
       } else {
-        state = State.PAUSED;
+        state = IntakeState.PAUSED;
         pause(GATE_POLL);
       }
     } catch (IOException | ShutdownSignalException e) {
@@ -180,9 +180,9 @@ final class QueueIntake {
   }
 
   private void openAndConsume() throws IOException, InterruptedException {
-    state = State.CONNECTING;
+    state = IntakeState.CONNECTING;
     try (IntakeSession session = IntakeSession.open(connections, queue, settings.prefetch())) {
-      state = State.RUNNING;
+      state = IntakeState.RUNNING;
       current = session;
       consume(session);
       // Before the session is closed: acks need it.
@@ -203,7 +203,7 @@ final class QueueIntake {
       linger = batch.size() < BUSY ? Duration.ZERO : LINGER;
       if (!batch.isEmpty()) {
         try {
-          settling.settle(new Settler.Work(session, batch, store(batch)));
+          settling.settle(new Settler.StoredDeliveries(session, batch, store(batch)));
         } catch (DatabaseUnavailableException e) {
           return;
         }

@@ -46,18 +46,18 @@ record Settler(
   private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
 
   /** A batch after its COMMIT, with the deliveries it came from. */
-  record Work(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
+  record StoredDeliveries(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
 
   /** A delivery that waits until the broker has confirmed its dead letter. */
   private record PendingDeadLetter(Delivery delivery, CompletableFuture<Boolean> confirm) {}
 
   /** A batch whose results are sent to broker and Redis, and whose acks wait for confirms. */
   static final class Announced {
-    private final Work work;
+    private final StoredDeliveries work;
     private final Plan plan;
     private final long deadlineNanos;
 
-    private Announced(Work work, Plan plan, long deadlineNanos) {
+    private Announced(StoredDeliveries work, Plan plan, long deadlineNanos) {
       this.work = work;
       this.plan = plan;
       this.deadlineNanos = deadlineNanos;
@@ -74,7 +74,7 @@ record Settler(
   }
 
   /** Sends the results of a batch to the broker and to Redis, without waiting for confirms. */
-  Announced announce(Work work) {
+  Announced announce(StoredDeliveries work) {
     Plan plan = plan(work);
     if (OrderTrail.isOn()) {
       work.batch().outcomes().forEach(outcome -> OrderTrail.mark(outcome.order(), stage(outcome)));
@@ -141,7 +141,7 @@ record Settler(
     private final List<Delivery> barriers = new ArrayList<>();
   }
 
-  private Plan plan(Work work) {
+  private Plan plan(StoredDeliveries work) {
     Plan plan = new Plan();
     IdentityHashMap<OrderMessage, Delivery> byOrder = new IdentityHashMap<>();
     for (Delivery delivery : work.deliveries()) {

@@ -30,7 +30,7 @@ final class SettlingThread {
   private final Settler settler;
   private final IntakeProgress progress;
   private final Thread thread;
-  private final BlockingQueue<Settler.Work> waiting = new ArrayBlockingQueue<>(WAITING);
+  private final BlockingQueue<Settler.StoredDeliveries> waiting = new ArrayBlockingQueue<>(WAITING);
   private final Deque<Settler.Announced> announced = new ArrayDeque<>();
   private final Object idle = new Object();
   private int unfinished;
@@ -47,7 +47,7 @@ final class SettlingThread {
   }
 
   /** Submits a batch; blocks while this thread is behind. */
-  void settle(Settler.Work work) throws InterruptedException {
+  void settle(Settler.StoredDeliveries work) throws InterruptedException {
     synchronized (idle) {
       unfinished++;
     }
@@ -89,7 +89,7 @@ final class SettlingThread {
 
   private void run() {
     while (!stopping) {
-      Settler.Work work = next();
+      Settler.StoredDeliveries work = next();
       if (work != null) {
         announce(work);
       } else if (!announced.isEmpty()) {
@@ -103,7 +103,7 @@ final class SettlingThread {
   }
 
   /** Does not block while batches wait for confirms. */
-  private Settler.@Nullable Work next() {
+  private Settler.@Nullable StoredDeliveries next() {
     try {
       return announced.isEmpty() ? waiting.poll(POLL_S, TimeUnit.SECONDS) : waiting.poll();
     } catch (InterruptedException e) {
@@ -111,7 +111,7 @@ final class SettlingThread {
     }
   }
 
-  private void announce(Settler.Work work) {
+  private void announce(Settler.StoredDeliveries work) {
     try {
       announced.add(settler.announce(work));
     } catch (Throwable e) {

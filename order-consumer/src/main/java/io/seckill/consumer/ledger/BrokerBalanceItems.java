@@ -3,7 +3,7 @@ package io.seckill.consumer.ledger;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.intake.DeliveriesInHand;
-import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.util.HashMap;
@@ -27,7 +27,8 @@ import redis.clients.jedis.params.SetParams;
 
 /**
  * Reads how many messages the order queues hold. The broker reports the ready messages, the
- * consumers report the unacked ones (ADR 6). Thread-safe.
+ * consumers report the unacked ones: the management API would need another user and address, and
+ * its samples are up to 5 s old. Thread-safe.
  */
 @Component
 class BrokerBalanceItems {
@@ -141,7 +142,7 @@ class BrokerBalanceItems {
       String before = note(queue);
       String now = before;
       while (now != null && Objects.equals(now, before) && System.nanoTime() - deadline < 0) {
-        Pause.nanos(LOOK_AGAIN_NANOS);
+        Sleeps.nanos(LOOK_AGAIN_NANOS);
         if (Thread.currentThread().isInterrupted()) {
           break;
         }

@@ -60,7 +60,6 @@ public final class DatabaseSnapshot {
   /** In place of a page's last key, when there is no other page. */
   static final long END = Long.MAX_VALUE;
 
-  /** Ids in one statement. */
   static final int CHUNK = 1_000;
 
   private static final String COMPENSATIONS =

@@ -7,13 +7,12 @@ import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -44,7 +43,8 @@ public class Preheat {
   private final PreheatProperties settings;
   private final TransactionOperations transactions;
   private final UnifiedJedis redis;
-  private final Semaphore connections = new Semaphore(ConnectionPools.PREHEATS);
+  private final ConnectionShare connections =
+      new ConnectionShare(ConnectionPools.PREHEATS, PATIENCE);
 
   Preheat(
       Products products,
@@ -82,14 +82,7 @@ public class Preheat {
       return shards(product);
     }
     refuseWhileRunningInRedis(product);
-    if (!isConnectionFree()) {
-      throw ProblemException.of(ProblemCode.BUSY, "Other sales are being loaded.");
-    }
-    try {
-      return load(skuId);
-    } finally {
-      connections.release();
-    }
+    return connections.within(() -> load(skuId));
   }
 
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
@@ -106,15 +99,6 @@ public class Preheat {
     if (product.phase().isInFallback()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL decides this sale until the fallback ends; preheat it then.");
-    }
-  }
-
-  private boolean isConnectionFree() {
-    try {
-      return connections.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
     }
   }
 

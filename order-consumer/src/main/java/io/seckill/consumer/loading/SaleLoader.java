@@ -61,7 +61,8 @@ public class SaleLoader {
   }
 
   /**
-   * Which data a loading may replace; never that of a running sale, which must be stopped first.
+   * The data that a loading may replace; never those of a running sale, which must be stopped
+   * first.
    */
   public enum Replacing {
     /** Only the data of a sale without orders in flight. */

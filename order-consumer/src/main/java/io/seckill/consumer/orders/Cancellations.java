@@ -105,7 +105,7 @@ public class Cancellations {
    * @param epoch later preheats count these units, earlier ones did not
    * @param inRedis whether Redis sells it, or is being loaded from rows that may lack these units
    */
-  private record Sale(long epoch, boolean inRedis) {}
+  private record SaleOfOrders(long epoch, boolean inRedis) {}
 
   /** Cancels an order of this user. Returns false when it was not CONFIRMED, or not the user's. */
   public boolean cancel(OrderId orderId, long userId) {
@@ -185,7 +185,7 @@ public class Cancellations {
     payments.ended(ids);
     Set<Long> withQuota = withQuota(ended);
     lowerQuotas(ended.stream().filter(order -> withQuota.contains(order.skuId())).toList());
-    Map<Long, Sale> sales = returnStock(ended);
+    Map<Long, SaleOfOrders> sales = returnStock(ended);
     List<Compensation> recorded =
         ended.stream()
             .filter(order -> saleOf(order, sales).inRedis())
@@ -225,8 +225,8 @@ public class Cancellations {
     return withQuota;
   }
 
-  private static Sale saleOf(EndedOrder order, Map<Long, Sale> sales) {
-    Sale sale = sales.get(order.skuId());
+  private static SaleOfOrders saleOf(EndedOrder order, Map<Long, SaleOfOrders> sales) {
+    SaleOfOrders sale = sales.get(order.skuId());
     if (sale == null) {
       throw new IllegalStateException("there is no product " + order.skuId());
     }
@@ -262,21 +262,22 @@ public class Cancellations {
   private record Owner(long userId, long skuId) {}
 
   /** Returns each sale, read while its row is locked: a fallback may begin or end at any time. */
-  private Map<Long, Sale> returnStock(List<EndedOrder> ended) {
+  private Map<Long, SaleOfOrders> returnStock(List<EndedOrder> ended) {
     Map<Long, Long> units = new TreeMap<>();
     ended.forEach(order -> units.merge(order.skuId(), (long) order.quantity(), Long::sum));
-    Map<Long, Sale> sales = new HashMap<>();
+    Map<Long, SaleOfOrders> sales = new HashMap<>();
     units.forEach((sku, returned) -> sales.put(sku, returnStock(sku, returned)));
     return sales;
   }
 
-  private Sale returnStock(long sku, long units) {
+  private SaleOfOrders returnStock(long sku, long units) {
     jdbc.sql(RETURN_STOCK).params(units, units, sku).update();
     return jdbc.sql("SELECT epoch, sale_phase FROM products WHERE sku_id = ? FOR UPDATE")
         .param(sku)
         .query(
             (row, number) ->
-                new Sale(row.getLong(1), SalePhase.valueOf(row.getString(2)).isWrittenToRedis()))
+                new SaleOfOrders(
+                    row.getLong(1), SalePhase.valueOf(row.getString(2)).isWrittenToRedis()))
         .optional()
         .orElseThrow(() -> new IllegalStateException("there is no product " + sku));
   }

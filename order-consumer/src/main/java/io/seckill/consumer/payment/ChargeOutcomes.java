@@ -40,10 +40,10 @@ record ChargeOutcomes(
     UnexplainedCharges unexplained,
     TransactionOperations transactions,
     OrderResults results,
-    LifecycleMeters meters) {
+    PaymentMeters meters) {
 
   /** The provider's answer to the charge of an order. */
-  record Outcome(OrderId orderId, PaymentProvider.Charge charge) {}
+  record ChargeAnswer(OrderId orderId, PaymentProvider.Charge charge) {}
 
   /**
    * The orders after the transaction.
@@ -52,7 +52,9 @@ record ChargeOutcomes(
    * @param reasons why an operator must decide about an outcome; others are missing
    */
   record Settled(
-      Map<OrderId, OrderRow> orders, Set<OrderId> paid, Map<Outcome, UnexplainedReason> reasons) {}
+      Map<OrderId, OrderRow> orders,
+      Set<OrderId> paid,
+      Map<ChargeAnswer, UnexplainedReason> reasons) {}
 
   /**
    * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them
@@ -60,8 +62,8 @@ record ChargeOutcomes(
    * those whose order another transaction has locked are left out. A repeated outcome changes
    * nothing, but makes the refund of an order that has ended due again.
    */
-  Settled settle(Collection<Outcome> outcomes) {
-    List<OrderId> ids = outcomes.stream().map(Outcome::orderId).toList();
+  Settled settle(Collection<ChargeAnswer> outcomes) {
+    List<OrderId> ids = outcomes.stream().map(ChargeAnswer::orderId).toList();
     Settled settled =
         transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
     return report(settled, outcomes.size());
@@ -116,10 +118,10 @@ record ChargeOutcomes(
                       .filter(order -> order.status() == OrderStatus.CONFIRMED)
                       .map(ChargeOutcomes::request)
                       .toList();
-              List<Outcome> outcomes = new ArrayList<>();
+              List<ChargeAnswer> outcomes = new ArrayList<>();
               provider
                   .chargeAll(jdbc, requests)
-                  .forEach((id, charge) -> outcomes.add(new Outcome(id, charge)));
+                  .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
               return change(outcomes, locked);
             });
     return report(settled, waiting.size());
@@ -151,14 +153,14 @@ record ChargeOutcomes(
    * Another attempt may still be under way, so a declined payment of an order that has ended in the
    * meantime is closed like any other.
    */
-  private Settled change(Collection<Outcome> outcomes, Map<OrderId, OrderRow> locked) {
+  private Settled change(Collection<ChargeAnswer> outcomes, Map<OrderId, OrderRow> locked) {
     List<BookedCharge> booked = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
     Set<OrderId> declined = new HashSet<>();
     Set<OrderId> ended = new HashSet<>();
-    Map<Outcome, UnexplainedReason> reasons = new LinkedHashMap<>();
+    Map<ChargeAnswer, UnexplainedReason> reasons = new LinkedHashMap<>();
     ChargeJudge judge = judge(outcomes, locked);
-    for (Outcome outcome : outcomes) {
+    for (ChargeAnswer outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order == null) {
         continue;
@@ -196,10 +198,10 @@ record ChargeOutcomes(
   }
 
   /** Records the charges, and reads the orders of those that were reported before. */
-  private ChargeJudge judge(Collection<Outcome> outcomes, Map<OrderId, OrderRow> locked) {
+  private ChargeJudge judge(Collection<ChargeAnswer> outcomes, Map<OrderId, OrderRow> locked) {
     Map<String, OrderId> reported = new HashMap<>();
     Set<OrderId> paid = new HashSet<>();
-    for (Outcome outcome : outcomes) {
+    for (ChargeAnswer outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order != null && outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
         reported.putIfAbsent(charged.chargeId(), order.orderId());

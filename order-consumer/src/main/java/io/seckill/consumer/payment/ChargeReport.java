@@ -13,17 +13,22 @@ import org.jspecify.annotations.Nullable;
  * with different event ids. Without a currency it is the one agreed with the provider.
  */
 record ChargeReport(
-    Kind kind, String chargeId, OrderId orderId, long amountCents, @Nullable String currency) {
+    ReportKind kind,
+    String chargeId,
+    OrderId orderId,
+    long amountCents,
+    @Nullable String currency) {
 
   /** Whether the money was taken or returned. */
-  enum Kind {
+  enum ReportKind {
     CHARGED,
     REFUNDED
   }
 
   /** The report that the provider has taken the price of an order. */
   static ChargeReport ofPrice(OrderRow order, String chargeId) {
-    return new ChargeReport(Kind.CHARGED, chargeId, order.orderId(), order.amountCents(), null);
+    return new ChargeReport(
+        ReportKind.CHARGED, chargeId, order.orderId(), order.amountCents(), null);
   }
 
   /** SHA-256 of the content. */

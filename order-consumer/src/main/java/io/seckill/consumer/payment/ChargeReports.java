@@ -42,7 +42,7 @@ record ChargeReports(
   Judged judge(ChargeReport report) {
     OrderRow order = orders.find(report.orderId()).orElse(null);
     UnexplainedReason reason = mismatch(report, order);
-    if (report.kind() == ChargeReport.Kind.REFUNDED) {
+    if (report.kind() == ChargeReport.ReportKind.REFUNDED) {
       return new Judged(order, refunded(report, order, reason));
     }
     if (reason == null) {

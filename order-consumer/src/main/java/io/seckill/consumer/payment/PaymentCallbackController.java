@@ -27,10 +27,11 @@ record PaymentCallbackController(
     Optional<CallbackSignature> signatures,
     ChargeReports reports,
     UnexplainedCharges unexplained,
-    LifecycleMeters meters) {
+    PaymentMeters meters) {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentCallbackController.class);
-  private static final EnumSet<ChargeReport.Kind> TYPES = EnumSet.allOf(ChargeReport.Kind.class);
+  private static final EnumSet<ChargeReport.ReportKind> TYPES =
+      EnumSet.allOf(ChargeReport.ReportKind.class);
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
   private static final Pattern ID = Pattern.compile("[!-~]{1,64}");
 
@@ -78,7 +79,11 @@ record PaymentCallbackController(
 
     ChargeReport report() {
       return new ChargeReport(
-          ChargeReport.Kind.valueOf(type), chargeId, OrderId.parse(orderId), amountCents, currency);
+          ChargeReport.ReportKind.valueOf(type),
+          chargeId,
+          OrderId.parse(orderId),
+          amountCents,
+          currency);
     }
   }
 

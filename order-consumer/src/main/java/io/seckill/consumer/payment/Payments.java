@@ -6,7 +6,7 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentProvider.ChargeRequest;
 import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
-import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
+import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.Sweeper;
@@ -56,13 +56,13 @@ class Payments {
   private final PaymentTable payments;
   private final PaymentProvider provider;
   private final ChargeOutcomes outcomes;
-  private final LifecycleMeters meters;
+  private final PaymentMeters meters;
   private final Pace pace;
   private final CallerBatcher<OrderPayment, Optional<OrderRow>> attempts =
       new CallerBatcher<>(MAX_WAITING, batch -> attempt(batch, false));
 
   /** Refuses none, as money may have been taken; the threads of the web server bound it. */
-  private final CallerBatcher<Outcome, OrderRow> answers =
+  private final CallerBatcher<ChargeAnswer, OrderRow> answers =
       new CallerBatcher<>(Integer.MAX_VALUE, this::settle);
 
   Payments(
@@ -70,7 +70,7 @@ class Payments {
       PaymentTable payments,
       PaymentProvider provider,
       ChargeOutcomes outcomes,
-      LifecycleMeters meters,
+      PaymentMeters meters,
       Pace pace) {
     this.orders = orders;
     this.payments = payments;
@@ -160,7 +160,7 @@ class Payments {
    */
   private OrderRow charge(OrderRow order) {
     PaymentProvider.Charge charge = ask(order);
-    OrderRow now = answers.submit(new Outcome(order.orderId(), charge));
+    OrderRow now = answers.submit(new ChargeAnswer(order.orderId(), charge));
     if (charge instanceof PaymentProvider.Charge.Charged && hasEnded(now)) {
       refund(order.orderId(), true);
     }
@@ -168,10 +168,10 @@ class Payments {
   }
 
   /** Settles the outcomes; one whose order another transaction has locked is missing. */
-  Map<Outcome, OrderRow> settle(Set<Outcome> batch) {
+  Map<ChargeAnswer, OrderRow> settle(Set<ChargeAnswer> batch) {
     Map<OrderId, OrderRow> now = outcomes.settle(batch).orders();
-    Map<Outcome, OrderRow> settled = new HashMap<>();
-    for (Outcome outcome : batch) {
+    Map<ChargeAnswer, OrderRow> settled = new HashMap<>();
+    for (ChargeAnswer outcome : batch) {
       OrderRow order = now.get(outcome.orderId());
       if (order != null) {
         settled.put(outcome, order);
@@ -211,7 +211,7 @@ class Payments {
    * of an archived one changes. Returns why an operator must decide, else null.
    */
   @Nullable UnexplainedReason settle(OrderId orderId, String chargeId) {
-    Outcome outcome = new Outcome(orderId, new PaymentProvider.Charge.Charged(chargeId));
+    ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
     ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome));
     OrderRow now = settled.orders().get(orderId);
     if (now == null && !payments.hasPaidArchived(orderId, chargeId)) {

@@ -25,7 +25,7 @@ class PendingWork {
   private static final int MOST = 10_000;
 
   /** Kinds of work, with the statement that selects since when each piece of it waits. */
-  enum Kind {
+  enum WorkKind {
     /** Refunds that the provider has not confirmed. */
     REFUNDS(
         "SELECT updated_at AS since FROM payment WHERE state = 'REFUND_DUE'"
@@ -50,7 +50,7 @@ class PendingWork {
 
     private final String statement;
 
-    Kind(String statement) {
+    WorkKind(String statement) {
       this.statement = statement;
     }
 
@@ -69,13 +69,13 @@ class PendingWork {
 
   private final JdbcClient jdbc;
   private final long timeoutMicros;
-  private volatile Map<Kind, Pending> last = new EnumMap<>(Kind.class);
+  private volatile Map<WorkKind, Pending> last = new EnumMap<>(WorkKind.class);
   private volatile long readNanos = System.nanoTime();
 
   PendingWork(JdbcClient jdbc, PaymentProperties properties, MeterRegistry meters) {
     this.jdbc = jdbc;
     this.timeoutMicros = properties.timeout().toMillis() * 1_000;
-    for (Kind kind : Kind.values()) {
+    for (WorkKind kind : WorkKind.values()) {
       Gauge.builder("seckill.consumer.pending", () -> now(kind).number())
           .description("Work that waits in MySQL, at most 10000 of each kind")
           .tag("work", kind.name())
@@ -90,13 +90,13 @@ class PendingWork {
 
   /** The figures of the last reading; ages as of now. */
   @GetMapping("/internal/v1/pending-work")
-  Map<Kind, Pending> now() {
-    Map<Kind, Pending> now = new EnumMap<>(Kind.class);
-    Arrays.stream(Kind.values()).forEach(kind -> now.put(kind, now(kind)));
+  Map<WorkKind, Pending> now() {
+    Map<WorkKind, Pending> now = new EnumMap<>(WorkKind.class);
+    Arrays.stream(WorkKind.values()).forEach(kind -> now.put(kind, now(kind)));
     return now;
   }
 
-  private Pending now(Kind kind) {
+  private Pending now(WorkKind kind) {
     Pending read = last.getOrDefault(kind, Pending.NONE);
     long since = Duration.ofNanos(System.nanoTime() - readNanos).toSeconds();
     return read.number() == 0 ? read : new Pending(read.number(), read.oldestSeconds() + since);
@@ -108,15 +108,15 @@ class PendingWork {
   }
 
   void read() {
-    Map<Kind, Pending> read = new EnumMap<>(Kind.class);
-    for (Kind kind : Kind.values()) {
+    Map<WorkKind, Pending> read = new EnumMap<>(WorkKind.class);
+    for (WorkKind kind : WorkKind.values()) {
       read.put(kind, read(kind));
     }
     readNanos = System.nanoTime();
     last = read;
   }
 
-  private Pending read(Kind kind) {
+  private Pending read(WorkKind kind) {
     return jdbc.sql(
             "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, MIN(since), NOW(6)), 0) FROM ("
                 + kind.statement()

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 record UnexplainedCharge(
     long id,
     UnexplainedReason reason,
-    ChargeReport.@Nullable Kind kind,
+    ChargeReport.@Nullable ReportKind kind,
     @Nullable String chargeId,
     @Nullable String orderId,
     @Nullable Long amountCents,
@@ -27,13 +27,13 @@ record UnexplainedCharge(
     @Nullable String paymentState,
     String detail,
     Instant receivedAt,
-    State state,
+    UnexplainedState state,
     @Nullable String closedBy,
     @Nullable String closedReason,
     @Nullable Instant closedAt) {
 
   /** OPEN until an operator has dealt with it, or the provider reports the refund. */
-  enum State {
+  enum UnexplainedState {
     OPEN,
     CLOSED
   }
@@ -45,7 +45,7 @@ record UnexplainedCharge(
     return new UnexplainedCharge(
         row.getLong("id"),
         UnexplainedReason.valueOf(row.getString("reason")),
-        kind == null ? null : ChargeReport.Kind.valueOf(kind),
+        kind == null ? null : ChargeReport.ReportKind.valueOf(kind),
         row.getString("charge_id"),
         row.getString("order_id"),
         noAmount ? null : amount,
@@ -54,7 +54,7 @@ record UnexplainedCharge(
         row.getString("payment_state"),
         row.getString("detail"),
         UtcColumn.instant(row, "received_at"),
-        State.valueOf(row.getString("state")),
+        UnexplainedState.valueOf(row.getString("state")),
         row.getString("closed_by"),
         row.getString("closed_reason"),
         UtcColumn.instantOrNull(row, "closed_at"));

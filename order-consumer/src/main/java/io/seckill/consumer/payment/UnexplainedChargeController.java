@@ -1,11 +1,11 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.consumer.web.JsonBody;
+import io.seckill.consumer.web.Reason;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
-import io.seckill.support.web.SingleLine;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -22,11 +22,10 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/internal/v1/unexplained-charges")
 record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
 
-  private static final Set<UnexplainedCharge.State> STATES =
-      EnumSet.allOf(UnexplainedCharge.State.class);
+  private static final Set<UnexplainedCharge.UnexplainedState> STATES =
+      EnumSet.allOf(UnexplainedCharge.UnexplainedState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
-  private static final int MAX_REASON = 200;
 
   /** {@code next} is the value of {@code after} for the next page; null on the last page. */
   record Page(List<UnexplainedCharge> charges, @Nullable Long next) {}
@@ -45,16 +44,9 @@ record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);
   }
 
-  /** The reason, on one line, says how the money was dealt with. */
-  record Close(String reason) {
-
-    Close {
-      reason = SingleLine.checked("reason", reason, MAX_REASON);
-    }
-  }
-
+  /** The reason says how the money was dealt with. */
   @PostMapping("/{id}/close")
-  UnexplainedCharge close(@PathVariable String id, Operator operator, @JsonBody Close body) {
+  UnexplainedCharge close(@PathVariable String id, Operator operator, @JsonBody Reason body) {
     long row = PathIds.number("id", id);
     return audit.audited(
         operator,

@@ -150,7 +150,7 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
                 row -> row.getLong("id"),
                 row ->
                     new ChargeReport(
-                        ChargeReport.Kind.valueOf(row.getString("kind")),
+                        ChargeReport.ReportKind.valueOf(row.getString("kind")),
                         row.getString("charge_id"),
                         new OrderId(row.getLong("order_id")),
                         row.getLong("amount_cents"),
@@ -172,7 +172,8 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
    * @param state null for all
    * @param after id of the last row seen, 0 for the first page
    */
-  List<UnexplainedCharge> page(UnexplainedCharge.@Nullable State state, long after, int limit) {
+  List<UnexplainedCharge> page(
+      UnexplainedCharge.@Nullable UnexplainedState state, long after, int limit) {
     return jdbc.sql(
             SELECT
                 + (state == null ? "" : "u.state = :state AND ")

@@ -10,17 +10,12 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Creates, edits and finds products. */
+/** Creates and edits products. */
 @Component
 record Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
 
   /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
-
-  /** Throws ProblemException 404 UNKNOWN_SKU. */
-  ProductRow find(long skuId) {
-    return products.readWithShards(skuId);
-  }
 
   /**
    * Creates the product, or edits it: every field before its first preheat; after that only its

@@ -5,8 +5,8 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * What Redis must have of a sale, as MySQL has it. Data that lack some of it have units that were
- * sold or taken since, so nothing is taken from them.
+ * The least that Redis must have of a sale, as MySQL has it. Data that lack some of it have units
+ * that were sold or taken since, so nothing is taken from them.
  *
  * @param lastSeq number of its last order that MySQL has
  * @param changeSeq number of the last change of its stock that MySQL has from Redis

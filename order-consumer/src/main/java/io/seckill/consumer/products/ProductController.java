@@ -15,11 +15,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** Products on the internal port. */
 @RestController
 @RequestMapping("/internal/v1/skus/{sku}")
-record ProductController(Catalogue catalogue, AuditLog audit) {
+record ProductController(Products products, Catalogue catalogue, AuditLog audit) {
 
   @GetMapping
   ProductRow show(@PathVariable String sku) {
-    return catalogue.find(PathIds.sku(sku));
+    return products.readWithShards(PathIds.sku(sku));
   }
 
   @PutMapping

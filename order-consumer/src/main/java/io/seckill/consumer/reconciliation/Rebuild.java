@@ -13,8 +13,8 @@ import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -183,7 +183,7 @@ record Rebuild(
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }
-      Pause.nanos(POLL.toNanos());
+      Sleeps.nanos(POLL.toNanos());
     }
     return true;
   }

@@ -120,7 +120,7 @@ public class Reconciler implements SaleReturn {
   public List<String> differences(long skuId, Runnable stepEnds) {
     try {
       Report report = run(skuId, new Order(true, false, Schedule.NAME, stepEnds));
-      return report.outcome() == Outcome.CLEAN || report.outcome() == Outcome.NOT_ON_SALE
+      return report.outcome() == RunOutcome.CLEAN || report.outcome() == RunOutcome.NOT_ON_SALE
           ? List.of()
           : List.of("Redis: " + report.detail() + " " + report.counts());
     } catch (ProblemException e) {
@@ -139,7 +139,7 @@ public class Reconciler implements SaleReturn {
             skuId,
             new Order(false, true, FALLBACK),
             lock -> reconciliation.returnToRedis(skuId, atMost, lock));
-    return report.outcome() == Outcome.REBUILT || report.outcome() == Outcome.NOT_ON_SALE
+    return report.outcome() == RunOutcome.REBUILT || report.outcome() == RunOutcome.NOT_ON_SALE
         ? Optional.empty()
         : Optional.of(report.detail());
   }
@@ -197,7 +197,7 @@ public class Reconciler implements SaleReturn {
 
     ReconciliationMeters(MeterRegistry meters) {
       this.meters = meters;
-      for (Outcome outcome : Outcome.values()) {
+      for (RunOutcome outcome : RunOutcome.values()) {
         runs(outcome);
       }
       for (RepairKind kind : RepairKind.values()) {
@@ -206,7 +206,7 @@ public class Reconciler implements SaleReturn {
     }
 
     /** Counts a run, its repairs that were made, and the differences that it only reports. */
-    void count(Outcome outcome, RepairLog repairs) {
+    void count(RunOutcome outcome, RepairLog repairs) {
       runs(outcome).increment();
       repairs.countsMade().forEach((kind, made) -> of(kind).increment(made));
       repairs
@@ -214,7 +214,7 @@ public class Reconciler implements SaleReturn {
           .forEach((kind, found) -> of(kind).increment(kind.isOnlyReported() ? found : 0));
     }
 
-    private Counter runs(Outcome outcome) {
+    private Counter runs(RunOutcome outcome) {
       return Counter.builder("seckill.consumer.reconciliations")
           .description("Runs of the reconciliation, of one SKU each")
           .tag("outcome", outcome.name())

@@ -77,7 +77,7 @@ record ReconciliationController(
           shard,
           order.startedBy(),
           order.dryRun(),
-          Outcome.UNPROVEN,
+          RunOutcome.UNPROVEN,
           e.problem().text(),
           0,
           Map.of(),

@@ -83,7 +83,7 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
         row.getLong("sku_id"),
         row.getString("started_by"),
         row.getBoolean("dry_run"),
-        Outcome.valueOf(row.getString("outcome")),
+        RunOutcome.valueOf(row.getString("outcome")),
         row.getString("detail"),
         row.getLong("epoch"),
         Report.count(repairs),

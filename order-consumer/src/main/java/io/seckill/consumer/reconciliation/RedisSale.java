@@ -32,7 +32,7 @@ import redis.clients.jedis.UnifiedJedis;
  * <p>{@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
  */
 @Component
-class RedisSale {
+record RedisSale(UnifiedJedis redis) {
 
   private static final int BUCKETS_PER_PIPELINE = 128;
 
@@ -42,12 +42,6 @@ class RedisSale {
   private static final LuaScript RESTORE = script("restore_orders.lua");
   private static final LuaScript COUNT_LATE = script("count_late.lua");
   private static final LuaScript SET_STATE = script("set_state.lua");
-
-  private final UnifiedJedis redis;
-
-  RedisSale(UnifiedJedis redis) {
-    this.redis = redis;
-  }
 
   private static LuaScript script(String name) {
     return LuaScript.from(RedisSale.class, name);

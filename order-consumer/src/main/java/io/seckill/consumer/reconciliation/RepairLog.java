@@ -52,7 +52,6 @@ final class RepairLog {
     return found.isEmpty();
   }
 
-  /** Findings. */
   int size() {
     return sum(found).sum();
   }
@@ -66,7 +65,6 @@ final class RepairLog {
     return counts.values().stream().mapToInt(Integer::intValue);
   }
 
-  /** Findings by kind. */
   Map<RepairKind, Integer> counts() {
     return Map.copyOf(found);
   }

@@ -26,7 +26,7 @@ record Report(
     @JsonSerialize(using = SkuIdSerializer.class) long skuId,
     String startedBy,
     boolean dryRun,
-    Outcome outcome,
+    RunOutcome outcome,
     String detail,
     long epoch,
     Map<RepairKind, Integer> counts,
@@ -37,15 +37,15 @@ record Report(
 
   static final int MOST_SHOWN = 100;
 
-  private static final List<Outcome> WORST_LAST =
+  private static final List<RunOutcome> WORST_LAST =
       List.of(
-          Outcome.NOT_ON_SALE,
-          Outcome.CLEAN,
-          Outcome.REPAIRED,
-          Outcome.REBUILT,
-          Outcome.FOUND,
-          Outcome.LOST,
-          Outcome.UNPROVEN);
+          RunOutcome.NOT_ON_SALE,
+          RunOutcome.CLEAN,
+          RunOutcome.REPAIRED,
+          RunOutcome.REBUILT,
+          RunOutcome.FOUND,
+          RunOutcome.LOST,
+          RunOutcome.UNPROVEN);
 
   /** The number of the shard that was reconciled; null for a SKU. */
   @JsonProperty
@@ -88,8 +88,8 @@ record Report(
 
   /** Whether another run may find less; a finding that only operators can repair is found again. */
   boolean needsAnotherRun() {
-    return outcome != Outcome.CLEAN
-        && !(outcome == Outcome.FOUND
+    return outcome != RunOutcome.CLEAN
+        && !(outcome == RunOutcome.FOUND
             && counts.keySet().stream().allMatch(RepairKind::isOnlyReported));
   }
 

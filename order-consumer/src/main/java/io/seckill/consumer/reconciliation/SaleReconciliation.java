@@ -47,7 +47,7 @@ record SaleReconciliation(
    * @param detail for operators
    * @param epoch of the sale when the run ended
    */
-  record Found(Outcome outcome, String detail, long epoch, RepairLog repairs) {}
+  record Found(RunOutcome outcome, String detail, long epoch, RepairLog repairs) {}
 
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
@@ -64,7 +64,7 @@ record SaleReconciliation(
       if (!servers.prove(partition)) {
         return found(
             read,
-            Outcome.UNPROVEN,
+            RunOutcome.UNPROVEN,
             "Redis has changed, and what was published before is not all stored yet.");
       }
       read = read(skuId, stepEnds);
@@ -74,7 +74,7 @@ record SaleReconciliation(
     }
     return read.comparison().isPresent()
         ? compared(read, read.comparison().get(), order.dryRun(), stepEnds)
-        : found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
+        : found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
   }
 
   /**
@@ -91,11 +91,11 @@ record SaleReconciliation(
             .ofFallback(skuId)
             .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     if (!read.sale().isReturnable()) {
-      return found(read, Outcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
+      return found(read, RunOutcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
     }
     if (!read.isLost()) {
       rebuild.abandon(read.sale());
-      return found(read, Outcome.NOT_ON_SALE, "Redis need not have this sale any more.");
+      return found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale any more.");
     }
     boolean isDone = false;
     try {
@@ -103,11 +103,7 @@ record SaleReconciliation(
           atMost.compareTo(settings.barrierTimeout()) < 0 ? atMost : settings.barrierTimeout();
       Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
       isDone = rebuilt.done();
-      return new Found(
-          isDone ? Outcome.REBUILT : Outcome.UNPROVEN,
-          rebuilt.detail(),
-          comparisons.sale(skuId).orElse(read.sale()).epoch(),
-          rebuilt.repairs());
+      return found(rebuilt, read.sale());
     } finally {
       if (!isDone) {
         rebuild.backToMySql(skuId, lock);
@@ -121,7 +117,7 @@ record SaleReconciliation(
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
-  private static Found found(Read read, Outcome outcome, String detail, Repair... repairs) {
+  private static Found found(Read read, RunOutcome outcome, String detail, Repair... repairs) {
     return new Found(outcome, detail, read.sale().epoch(), RepairLog.of(repairs));
   }
 
@@ -130,15 +126,18 @@ record SaleReconciliation(
     if (order.dryRun() || !order.mayRebuild()) {
       return found(
           read,
-          Outcome.LOST,
+          RunOutcome.LOST,
           "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
           Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
     }
-    Rebuilt rebuilt = rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock);
+    return found(rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock), sale);
+  }
+
+  private Found found(Rebuilt rebuilt, ProductSnapshot before) {
     return new Found(
-        rebuilt.done() ? Outcome.REBUILT : Outcome.UNPROVEN,
+        rebuilt.done() ? RunOutcome.REBUILT : RunOutcome.UNPROVEN,
         rebuilt.detail(),
-        comparisons.sale(sale.skuId()).orElse(sale).epoch(),
+        comparisons.sale(before.skuId()).orElse(before).epoch(),
         rebuilt.repairs());
   }
 
@@ -175,13 +174,13 @@ record SaleReconciliation(
     } else {
       Repaired repaired = repair(comparison, stepEnds, found);
       if (repaired == Repaired.SALE_GONE) {
-        return new Found(Outcome.LOST, GONE, sale.epoch(), found);
+        return new Found(RunOutcome.LOST, GONE, sale.epoch(), found);
       }
       isWhole &= repaired == Repaired.ALL;
     }
     return missing.isPresent()
         ? new Found(outcome(found, isWhole), detail(found, isWhole), sale.epoch(), found)
-        : new Found(Outcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
+        : new Found(RunOutcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
   }
 
   /** Whether the last comparison of a run was complete. */
@@ -238,11 +237,11 @@ record SaleReconciliation(
     return last.isPartial() ? Repaired.PART : Repaired.ALL;
   }
 
-  private static Outcome outcome(RepairLog found, boolean isWhole) {
+  private static RunOutcome outcome(RepairLog found, boolean isWhole) {
     if (!isWhole || found.sizeMade() < found.size()) {
-      return Outcome.FOUND;
+      return RunOutcome.FOUND;
     }
-    return found.isEmpty() ? Outcome.CLEAN : Outcome.REPAIRED;
+    return found.isEmpty() ? RunOutcome.CLEAN : RunOutcome.REPAIRED;
   }
 
   private static String detail(RepairLog found, boolean isWhole) {

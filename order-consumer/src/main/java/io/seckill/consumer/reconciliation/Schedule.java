@@ -198,7 +198,7 @@ class Schedule {
       return false;
     }
     Report report = reconciler.run(sale.skuId(), new Order(false, true, NAME));
-    return report.outcome() == Outcome.REBUILT;
+    return report.outcome() == RunOutcome.REBUILT;
   }
 
   private void compareWhenDue(ProductSnapshot sale, RedisSaleState seen) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.runtime;
 
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -12,19 +13,29 @@ import java.util.function.Supplier;
  */
 public final class ConnectionShare {
 
-  private static final long PATIENCE_MS = 1_000;
-
   private final Semaphore free;
+  private final Duration patience;
 
-  /** There is at least one connection. */
+  /**
+   * @param connections at least 1
+   */
   public ConnectionShare(int connections) {
+    this(connections, Duration.ofSeconds(1));
+  }
+
+  /**
+   * @param connections at least 1
+   * @param patience how long work waits for one that is free
+   */
+  public ConnectionShare(int connections, Duration patience) {
     this.free = new Semaphore(connections, true);
+    this.patience = patience;
   }
 
   /**
    * Does work that needs one connection.
    *
-   * @throws ProblemException 503 BUSY when all of the part are held for a second: nothing was done
+   * @throws ProblemException 503 BUSY when all of the part stay in use: nothing was done
    */
   public <T> T within(Supplier<T> work) {
     if (!isFree()) {
@@ -39,7 +50,7 @@ public final class ConnectionShare {
 
   private boolean isFree() {
     try {
-      return free.tryAcquire(PATIENCE_MS, TimeUnit.MILLISECONDS);
+      return free.tryAcquire(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

@@ -48,7 +48,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     this.server = server;
   }
 
-  private enum State {
+  private enum DatabaseState {
     WRITABLE,
     UNAVAILABLE,
     READ_ONLY
@@ -57,8 +57,8 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   @Override
   public void migrate(Flyway flyway) {
     DataSource database = flyway.getConfiguration().getDataSource();
-    State state = look(database);
-    if (state != State.WRITABLE) {
+    DatabaseState state = look(database);
+    if (state != DatabaseState.WRITABLE) {
       await(database, state);
     }
     if (migration.enabled()) {
@@ -75,15 +75,15 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   }
 
   /** Throws IllegalStateException when the process is asked to stop meanwhile. */
-  private void await(DataSource database, State found) {
+  private void await(DataSource database, DatabaseState found) {
     long start = System.nanoTime();
     // Spring's own shutdown hook would wait until the start has ended.
     Runtime.getRuntime()
         .addShutdownHook(new Thread(stopRequested::countDown, "stop-waiting-for-mysql"));
     try (StartupHealthServer room = StartupHealthServer.open(server)) {
-      State state = found;
-      State logged = State.WRITABLE;
-      for (int look = 0; state != State.WRITABLE; look++) {
+      DatabaseState state = found;
+      DatabaseState logged = DatabaseState.WRITABLE;
+      for (int look = 0; state != DatabaseState.WRITABLE; look++) {
         if (state != logged) {
           log.warn("MySQL is {}; starting once it takes writes, see {}", state, room);
           logged = state;
@@ -108,15 +108,19 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
   }
 
-  private static State look(DataSource database) {
+  private static DatabaseState look(DataSource database) {
     try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement();
         ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
-      return answer.next() && answer.getBoolean(1) ? State.READ_ONLY : State.WRITABLE;
+      return answer.next() && answer.getBoolean(1)
+          ? DatabaseState.READ_ONLY
+          : DatabaseState.WRITABLE;
     } catch (SQLException e) {
       // Class 08 is a connection error. The migration reports any other error better.
       String sqlState = e.getSQLState();
-      return sqlState != null && sqlState.startsWith("08") ? State.UNAVAILABLE : State.WRITABLE;
+      return sqlState != null && sqlState.startsWith("08")
+          ? DatabaseState.UNAVAILABLE
+          : DatabaseState.WRITABLE;
     }
   }
 

@@ -85,7 +85,7 @@ final class MigrationDataSource extends DelegatingDataSource {
         log.warn(
             "The migration waits for transactions that use a table; others go first: {}",
             e.getMessage());
-        Pause.nanos(PAUSE.toNanos());
+        Sleeps.nanos(PAUSE.toNanos());
       }
     }
   }

@@ -78,7 +78,7 @@ public final class Pace {
 
   @Autowired
   Pace(JdbcClient jdbc, MeterRegistry meters) {
-    this(() -> read(jdbc), System::nanoTime, Pause::nanos, meters);
+    this(() -> read(jdbc), System::nanoTime, Sleeps::nanos, meters);
   }
 
   /**

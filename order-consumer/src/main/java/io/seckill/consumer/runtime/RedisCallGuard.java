@@ -3,9 +3,8 @@ package io.seckill.consumer.runtime;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.breaker.Breakers;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import java.time.Duration;
@@ -41,7 +40,7 @@ public class RedisCallGuard {
         apart
             ? IntStream.range(0, Partition.COUNT).mapToObj(p -> breaker("redis-" + p)).toList()
             : List.of(breaker("redis"));
-    breakers.forEach(breaker -> BreakerMeters.bind(breaker, meters));
+    breakers.forEach(breaker -> Breakers.bind(breaker, meters));
   }
 
   private static CircuitBreaker breaker(String name) {
@@ -58,22 +57,10 @@ public class RedisCallGuard {
     return Partition.ofSku(skuId) % breakers.size();
   }
 
-  /**
-   * A small window and a short open state: the library's defaults (100 calls, 60 s) would hide an
-   * outage. A timer ends the open state; the library's alternative is the wall clock, which an
-   * operator may set back.
-   */
   static CircuitBreakerConfig config() {
-    return CircuitBreakerConfig.custom()
-        .slidingWindowType(SlidingWindowType.COUNT_BASED)
-        .slidingWindowSize(4)
-        .minimumNumberOfCalls(2)
-        .failureRateThreshold(50)
+    return Breakers.ofLastCalls(4, 2, Duration.ofSeconds(1), 1)
         .slowCallDurationThreshold(Duration.ofMillis(400))
         .slowCallRateThreshold(75)
-        .waitDurationInOpenState(Duration.ofSeconds(1))
-        .automaticTransitionFromOpenToHalfOpenEnabled(true)
-        .permittedNumberOfCallsInHalfOpenState(1)
         .recordException(JedisException.class::isInstance)
         .build();
   }

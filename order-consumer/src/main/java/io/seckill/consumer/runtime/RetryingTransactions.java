@@ -68,6 +68,6 @@ public final class RetryingTransactions implements TransactionOperations {
   private static void pause(int tries) {
     long longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries, 10));
     long pauseMs = ThreadLocalRandom.current().nextLong(longestMs / 2, longestMs + 1);
-    Pause.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+    Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
   }
 }

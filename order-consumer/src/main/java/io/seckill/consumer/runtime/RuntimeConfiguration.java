@@ -10,7 +10,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What the sweeps and the internal port share: transactions, a publisher, Spring's connection. */
+/** Beans of the sweeps and the internal port: transactions, a publisher, Spring's connection. */
 @Configuration(proxyBeanMethods = false)
 class RuntimeConfiguration {
 

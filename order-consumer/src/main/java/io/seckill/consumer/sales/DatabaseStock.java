@@ -71,6 +71,10 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     }
   }
 
+  ProductSnapshot sale(long id) {
+    return ProductRows.find(jdbc, id).orElseThrow(DatabaseStock::gone);
+  }
+
   /** Locks the row, after that of the SKU if this is a shard. */
   private ProductSnapshot lock(long id) {
     if (Shards.isShard(id)) {

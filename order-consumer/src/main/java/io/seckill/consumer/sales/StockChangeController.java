@@ -23,7 +23,7 @@ record StockChangeController(StockChanges changes, Products products, AuditLog a
   private static final int MAX_REASON = 200;
 
   /** How a change ended, and the units sellable in MySQL now. */
-  record Outcome(String changeId, long delta, ChangeState state, long stock) {}
+  record StockChangeAnswer(String changeId, long delta, ChangeState state, long stock) {}
 
   /**
    * @param delta units to add, or to withdraw when negative; never 0
@@ -41,7 +41,7 @@ record StockChangeController(StockChanges changes, Products products, AuditLog a
   }
 
   @PostMapping("/internal/v1/skus/{sku}/stock")
-  Outcome change(
+  StockChangeAnswer change(
       @PathVariable String sku,
       @RequestHeader(name = KEY, required = false) @Nullable String key,
       Operator operator,
@@ -56,8 +56,8 @@ record StockChangeController(StockChanges changes, Products products, AuditLog a
         outcome -> "state=" + outcome.state() + " stock=" + outcome.stock());
   }
 
-  private Outcome outcome(StockChange change) {
-    return new Outcome(
+  private StockChangeAnswer outcome(StockChange change) {
+    return new StockChangeAnswer(
         change.changeId(),
         change.delta(),
         change.state(),

@@ -29,20 +29,23 @@ record StockChangeTable(JdbcClient jdbc) {
 
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
-   * Returns false when there is no such product.
+   *
+   * @return the change as it is now; empty when there is no such product
    */
-  boolean insert(long skuId, String changeId, long delta, String reason, Operator operator) {
+  Optional<StockChange> insert(
+      long skuId, String changeId, long delta, String reason, Operator operator) {
     jdbc.sql(
             "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch)"
                 + " SELECT sku_id, ?, ?, ?, ?, epoch FROM products WHERE sku_id = ?"
                 + " ON DUPLICATE KEY UPDATE stock_change.sku_id = stock_change.sku_id")
         .params(changeId, delta, reason, operator.name(), skuId)
         .update();
-    return find(skuId, changeId).isPresent();
+    return find(skuId, changeId, "");
   }
 
-  Optional<StockChange> find(long skuId, String changeId) {
-    return find(skuId, changeId, "");
+  /** The change as it is now. */
+  StockChange read(StockChange change) {
+    return find(change.skuId(), change.changeId(), "").orElseThrow(DatabaseStock::gone);
   }
 
   /** Locks the row until the transaction ends. */

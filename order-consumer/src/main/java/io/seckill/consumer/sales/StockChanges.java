@@ -82,10 +82,10 @@ record StockChanges(
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }
-    if (!table.insert(skuId, changeId, delta, reason, operator)) {
-      throw ProblemException.of(ProblemCode.UNKNOWN_SKU);
-    }
-    StockChange change = read(skuId, changeId);
+    StockChange change =
+        table
+            .insert(skuId, changeId, delta, reason, operator)
+            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     if (change.delta() != delta) {
       throw ProblemException.of(
           ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
@@ -125,13 +125,13 @@ record StockChanges(
       if (step(change) == Step.WAIT) {
         return change;
       }
-      change = read(change.skuId(), change.changeId());
+      change = table.read(change);
     }
     return change;
   }
 
   private Step step(StockChange change) {
-    if (DatabaseStock.isBetween(sale(change.skuId()))) {
+    if (DatabaseStock.isBetween(mysql.sale(change.skuId()))) {
       return Step.WAIT;
     }
     return switch (change.state()) {
@@ -148,7 +148,7 @@ record StockChanges(
   }
 
   private Step addToRedis(StockChange change) {
-    ProductSnapshot sale = sale(change.skuId());
+    ProductSnapshot sale = mysql.sale(change.skuId());
     if (sale.epoch() != change.epoch() || DatabaseStock.isOnlyInMySql(sale)) {
       table.move(change, ChangeState.DONE, change.epoch());
       return Step.ON;
@@ -164,7 +164,7 @@ record StockChanges(
   }
 
   private Step takeFromRedis(StockChange change) {
-    ProductSnapshot sale = sale(change.skuId());
+    ProductSnapshot sale = mysql.sale(change.skuId());
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
@@ -178,7 +178,7 @@ record StockChanges(
       // Without Redis the orders in flight are unknown, unless the sale is over.
       case ABSENT -> isClosed(sale) ? withdrawFromMySql(change, 0) : Step.WAIT;
       case SUPERSEDED, NOT_NOW ->
-          sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
+          mysql.sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
     };
   }
 
@@ -202,14 +202,6 @@ record StockChanges(
   private Step finish(StockChange change, ChangeState state, RedisStock.Reply reply) {
     transactions.executeWithoutResult(tx -> mysql.finish(change, state, reply.changeSeq()));
     return Step.ON;
-  }
-
-  private StockChange read(long skuId, String changeId) {
-    return table.find(skuId, changeId).orElseThrow(DatabaseStock::gone);
-  }
-
-  private ProductSnapshot sale(long skuId) {
-    return ProductRows.find(jdbc, skuId).orElseThrow(DatabaseStock::gone);
   }
 
   private static boolean isClosed(ProductSnapshot sale) {

@@ -2,7 +2,6 @@ package io.seckill.consumer.sales;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.RedisCallGuard;
@@ -12,7 +11,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -39,7 +37,6 @@ public class StockMoves {
   private final StockChangeTable table;
   private final RedisStock redis;
   private final DatabaseStock mysql;
-  private final JdbcClient jdbc;
   private final TransactionOperations transactions;
   private final UnifiedJedis stocks;
   private final RedisCallGuard guard;
@@ -49,7 +46,6 @@ public class StockMoves {
       StockChangeTable table,
       RedisStock redis,
       DatabaseStock mysql,
-      JdbcClient jdbc,
       TransactionOperations transactions,
       UnifiedJedis stocks,
       RedisCallGuard guard,
@@ -57,7 +53,6 @@ public class StockMoves {
     this.table = table;
     this.redis = redis;
     this.mysql = mysql;
-    this.jdbc = jdbc;
     this.transactions = transactions;
     this.stocks = stocks;
     this.guard = guard;
@@ -78,7 +73,7 @@ public class StockMoves {
 
   /** MySQL's half of a change; none when Redis does not answer: the sweep goes on with it. */
   private Optional<Runnable> taken(StockChange change) {
-    ProductSnapshot sale = ProductRows.find(jdbc, change.skuId()).orElseThrow(DatabaseStock::gone);
+    ProductSnapshot sale = mysql.sale(change.skuId());
     if (DatabaseStock.isOnlyInMySql(sale)) {
       return Optional.of(() -> mysql.withdraw(change, 0));
     }
@@ -98,7 +93,7 @@ public class StockMoves {
             tx -> {
               List<StockChange> begun = begin(to, 1);
               begun.forEach(mysql::add);
-              return begun.stream().map(this::read).toList();
+              return begun.stream().map(table::read).toList();
             });
     inMySql(
         given.stream()
@@ -135,14 +130,12 @@ public class StockMoves {
     // In the order of ids, in which every transaction locks rows.
     for (Units move : moves.stream().sorted(Comparator.comparingLong(Units::shardId)).toList()) {
       String id = "move-" + UUID.randomUUID();
-      table.insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR);
-      begun.add(table.find(move.shardId(), id).orElseThrow(DatabaseStock::gone));
+      begun.add(
+          table
+              .insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR)
+              .orElseThrow(DatabaseStock::gone));
     }
     return begun;
-  }
-
-  private StockChange read(StockChange change) {
-    return table.find(change.skuId(), change.changeId()).orElseThrow(DatabaseStock::gone);
   }
 
   /**
@@ -151,7 +144,7 @@ public class StockMoves {
    */
   void gather(long skuId, long units) {
     for (int round = 0; round < GATHERINGS; round++) {
-      ProductSnapshot sku = ProductRows.find(jdbc, skuId).orElseThrow(DatabaseStock::gone);
+      ProductSnapshot sku = mysql.sale(skuId);
       long missing = units - sku.stock();
       if (missing <= 0) {
         return;
@@ -169,7 +162,7 @@ public class StockMoves {
 
   /** The stock of a shard; 0 when it cannot be read, or Redis has lost some of its data. */
   private Units stock(long shard) {
-    ProductSnapshot sale = ProductRows.find(jdbc, shard).orElseThrow(DatabaseStock::gone);
+    ProductSnapshot sale = mysql.sale(shard);
     long[] units = {0};
     if (DatabaseStock.isOnlyInMySql(sale)) {
       units[0] = sale.stock();

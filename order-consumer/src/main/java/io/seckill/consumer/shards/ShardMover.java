@@ -4,8 +4,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.consumer.runtime.Pause;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.StockMoves;
 import jakarta.annotation.PreDestroy;
@@ -97,7 +97,7 @@ class ShardMover {
         due.put(sku.skuId(), time);
         next = time - next < 0 ? time : next;
       }
-      Pause.nanos(next - System.nanoTime());
+      Sleeps.nanos(next - System.nanoTime());
     }
   }
 

@@ -3,7 +3,7 @@ package io.seckill.consumer.storage;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
-import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.Sleeps;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -92,7 +92,7 @@ public class Barriers {
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }
-      Pause.nanos(POLL.toNanos());
+      Sleeps.nanos(POLL.toNanos());
     }
     return true;
   }

@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** Metrics of storing orders. */
 final class StoreMetrics {
 
   private final Counter stored;

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** Metrics of strong sales. */
 final class StrongMetrics {
 
   private final Map<Outcome, Counter> decided = new EnumMap<>(Outcome.class);

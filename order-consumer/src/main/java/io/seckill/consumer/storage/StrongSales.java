@@ -9,7 +9,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.consumer.runtime.Pause;
+import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.OrderTable.Request;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
@@ -207,7 +207,7 @@ public final class StrongSales {
   private static void pause(int retries) {
     long longestMs = FIRST_PAUSE_MS << retries;
     long pauseMs = ThreadLocalRandom.current().nextLong(longestMs / 2, longestMs + 1);
-    Pause.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
+    Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
   }
 
   /**

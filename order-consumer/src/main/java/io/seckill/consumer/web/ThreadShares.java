@@ -29,11 +29,11 @@ class ThreadShares extends OncePerRequestFilter {
 
   private static final int ALL_SHARES = 32;
 
-  private final Map<Kind, Semaphore> free = new EnumMap<>(Kind.class);
+  private final Map<RequestKind, Semaphore> free = new EnumMap<>(RequestKind.class);
 
   ThreadShares(TomcatServerProperties server) {
     int threads = server.getThreads().getMax();
-    for (Kind kind : Kind.values()) {
+    for (RequestKind kind : RequestKind.values()) {
       free.put(kind, new Semaphore(Math.max(1, threads * kind.shares / ALL_SHARES)));
     }
   }
@@ -43,7 +43,7 @@ class ThreadShares extends OncePerRequestFilter {
    * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
    * these two, of 512, are as many as the connections of twelve gateways.
    */
-  enum Kind {
+  enum RequestKind {
     ORDERS("/internal/v1/orders/.*", 5),
     PURCHASES("/internal/v1/purchases", 6),
     /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
@@ -57,14 +57,14 @@ class ThreadShares extends OncePerRequestFilter {
     private final Pattern paths;
     private final int shares;
 
-    Kind(String paths, int shares) {
+    RequestKind(String paths, int shares) {
       this.paths = Pattern.compile(paths);
       this.shares = shares;
     }
 
     /** By the path as sent: another spelling of it counts as {@link #OTHERS}. */
-    static Kind of(String path) {
-      for (Kind kind : values()) {
+    static RequestKind of(String path) {
+      for (RequestKind kind : values()) {
         if (kind.paths.matcher(path).matches()) {
           return kind;
         }
@@ -77,7 +77,7 @@ class ThreadShares extends OncePerRequestFilter {
   protected void doFilterInternal(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
-    Semaphore places = Objects.requireNonNull(free.get(Kind.of(request.getRequestURI())));
+    Semaphore places = Objects.requireNonNull(free.get(RequestKind.of(request.getRequestURI())));
     if (!places.tryAcquire()) {
       InternalTokenFilter.refuse(response, Problem.of(ProblemCode.BUSY));
       return;

@@ -50,7 +50,7 @@ class EnteringWaitTest {
   }
 
   @Test
-  void isOverAtOnceWhenAllHaveHandedOver() {
+  void isOverAtOnceWhenAllHaveTransferred() {
     assertThat(wait.isOver(seen(TERM, node(TERM, TERM, 0)))).isTrue();
   }
 
@@ -69,12 +69,12 @@ class EnteringWaitTest {
     return node(0, 0, 60_000);
   }
 
-  private static GatewayNode node(long term, long handedOver, long heardMsAgo) {
+  private static GatewayNode node(long term, long transferred, long heardMsAgo) {
     return new GatewayNode(
         "gateway",
         FallbackMode.MANUAL,
         term,
-        handedOver,
+        transferred,
         true,
         RedisView.UNUSABLE,
         0,

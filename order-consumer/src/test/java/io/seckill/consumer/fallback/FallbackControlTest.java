@@ -52,7 +52,7 @@ class FallbackControlTest {
         table,
         sales,
         nodes,
-        new RedisLooks(settings, sales, nodes, new CannedRedis(command -> "")),
+        new SaleObservations(settings, sales, nodes, new CannedRedis(command -> "")),
         mysql,
         new FallbackMeters(meters),
         new AuditLog());

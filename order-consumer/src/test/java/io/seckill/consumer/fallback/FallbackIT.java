@@ -112,13 +112,13 @@ class FallbackIT extends SaleInFallback {
     "true, true, 0", // all are stored
     "false, false, 20" // more may have been promised
   })
-  void anOldLookAtRedisDecidesNothing(boolean isHandedOver, boolean areStored, long reserved) {
+  void anOldLookAtRedisDecidesNothing(boolean isTransferred, boolean areStored, long reserved) {
     OrderMessage seen = sale.admit(7, 4);
     awaitLook(4);
     consumer.redis().sadd(RedisKeys.stock(1), "foreign"); // each look fails from now on
     try {
       OrderMessage[] all = {seen, sale.admit(8, 4), sale.admit(9, 2)};
-      if (isHandedOver) {
+      if (isTransferred) {
         fallback.enterWith(GATEWAY, admitted(sku, 1, 10), areStored ? all : new OrderMessage[0]);
       } else {
         fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
@@ -126,7 +126,7 @@ class FallbackIT extends SaleInFallback {
         fallback.awaitState("MYSQL");
       }
 
-      assertThat(consumer.bean(RedisLooks.class).of(sku).orElseThrow().admittedUnits())
+      assertThat(consumer.bean(SaleObservations.class).of(sku).orElseThrow().admittedUnits())
           .as("units in the last look")
           .isEqualTo(4);
       assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
@@ -394,7 +394,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   private static void awaitLook(long sku, long admittedUnits) {
-    RedisLooks looks = consumer.bean(RedisLooks.class);
+    SaleObservations looks = consumer.bean(SaleObservations.class);
     eventually()
         .until(() -> looks.of(sku).filter(l -> l.admittedUnits() == admittedUnits).isPresent());
   }

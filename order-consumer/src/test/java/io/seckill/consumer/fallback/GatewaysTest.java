@@ -50,14 +50,14 @@ class GatewaysTest {
 
   @Test
   void everyRegisteredGatewayHandsOver() {
-    assertThat(gateways().haveHandedOver(3)).isTrue();
-    assertThat(gateways(handed(3, 2, true, 0)).haveHandedOver(3)).isFalse();
+    assertThat(gateways().haveTransferred(3)).isTrue();
+    assertThat(gateways(handed(3, 2, true, 0)).haveTransferred(3)).isFalse();
     assertThat(gateways(handed(3, 2, true, 0)).areTransferring(3)).isTrue();
     assertThat(gateways(handed(2, 2, true, 0)).areTransferring(3)).isFalse();
     assertThat(gateways(handed(3, 2, true, 60_000)).areTransferring(3)).isFalse();
-    assertThat(gateways(handed(3, 3, false, 0)).haveHandedOver(3)).isTrue();
-    assertThat(gateways(handed(3, 3, false, 0)).haveHandedOverAll(3)).isFalse();
-    assertThat(gateways(handed(3, 3, true, 0)).haveHandedOverAll(3)).isTrue();
+    assertThat(gateways(handed(3, 3, false, 0)).haveTransferred(3)).isTrue();
+    assertThat(gateways(handed(3, 3, false, 0)).haveTransferredAll(3)).isFalse();
+    assertThat(gateways(handed(3, 3, true, 0)).haveTransferredAll(3)).isTrue();
   }
 
   private static Gateways gateways(GatewayNode... nodes) {

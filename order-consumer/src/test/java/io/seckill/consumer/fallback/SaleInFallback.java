@@ -31,7 +31,7 @@ abstract class SaleInFallback {
               "seckill.fallback", "automatic",
               "seckill.reconciliation.barrier-timeout", "20s",
               "pause.fallbackControlSweeper", "50ms",
-              "pause.fallbackLookSweeper", "100ms"));
+              "pause.fallbackObservationSweeper", "100ms"));
 
   static final FallbackFixture fallback = new FallbackFixture(consumer);
   static final StoredInvariants ledger = new StoredInvariants(consumer.sql());

@@ -3,7 +3,7 @@ package io.seckill.consumer.payment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
-import io.seckill.consumer.payment.PendingWork.Kind;
+import io.seckill.consumer.payment.PendingWork.WorkKind;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
@@ -434,10 +434,10 @@ class ChargeReportsIT {
     work.read();
 
     Map.of(
-            Kind.EXPIRIES, 50L,
-            Kind.REFUNDS, 100L,
-            Kind.COMPENSATIONS, 200L,
-            Kind.UNEXPLAINED_CHARGES, 300L)
+            WorkKind.EXPIRIES, 50L,
+            WorkKind.REFUNDS, 100L,
+            WorkKind.COMPENSATIONS, 200L,
+            WorkKind.UNEXPLAINED_CHARGES, 300L)
         .forEach(
             (kind, age) -> {
               String answer = api.get("/internal/v1/pending-work").text();

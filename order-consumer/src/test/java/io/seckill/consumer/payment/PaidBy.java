@@ -24,7 +24,7 @@ public final class PaidBy {
             consumer.bean(PaymentTable.class),
             provider,
             consumer.bean(ChargeOutcomes.class),
-            consumer.bean(LifecycleMeters.class),
+            consumer.bean(PaymentMeters.class),
             consumer.bean(Pace.class));
   }
 

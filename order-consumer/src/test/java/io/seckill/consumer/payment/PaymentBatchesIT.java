@@ -9,7 +9,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentProvider.Charge;
 import io.seckill.consumer.orders.Cancellations;
-import io.seckill.consumer.payment.ChargeOutcomes.Outcome;
+import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
@@ -160,7 +160,7 @@ class PaymentBatchesIT {
     OrderId free = confirmed();
     try (RowLock lock = lock("orders", held)) {
 
-      Map<Outcome, OrderRow> settled = payments.settle(Set.of(charged(held), charged(free)));
+      Map<ChargeAnswer, OrderRow> settled = payments.settle(Set.of(charged(held), charged(free)));
 
       assertThat(settled).containsOnlyKeys(charged(free));
       assertThat(orders.status(held)).isEqualTo("CONFIRMED");
@@ -174,7 +174,7 @@ class PaymentBatchesIT {
   void aBatchThatMySqlLosesHalfwayChangesNothingAndMayBeRepeated() throws Exception {
     List<OrderId> ids = List.of(confirmed(), confirmed());
     payments.begin(Set.of(new OrderPayment(ids.get(0), USER), new OrderPayment(ids.get(1), USER)));
-    Set<Outcome> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
+    Set<ChargeAnswer> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
     try (RowLock held = lock("payment", ids.get(1))) {
       Future<?> lost = shoppers.submit(() -> payments.settle(batch));
       eventually().until(() -> waits("payment"));
@@ -201,8 +201,8 @@ class PaymentBatchesIT {
     return orders.confirmed(sku, USER, 1);
   }
 
-  private static Outcome charged(OrderId id) {
-    return new Outcome(id, new Charge.Charged("charge-" + id));
+  private static ChargeAnswer charged(OrderId id) {
+    return new ChargeAnswer(id, new Charge.Charged("charge-" + id));
   }
 
   private Future<Answer> pay(OrderId id) {

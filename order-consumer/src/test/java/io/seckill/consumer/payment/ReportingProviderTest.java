@@ -50,6 +50,7 @@ class ReportingProviderTest extends ReportingProviderContract {
     assertThat(signatures.isValid(callback.timestamp(), callback.signature(), body)).isTrue();
     assertThat(StrictJson.read(body, Event.class).report())
         .isEqualTo(
-            new ChargeReport(ChargeReport.Kind.CHARGED, charge.chargeId(), order, 9_900, null));
+            new ChargeReport(
+                ChargeReport.ReportKind.CHARGED, charge.chargeId(), order, 9_900, null));
   }
 }

@@ -8,6 +8,6 @@ public final class IdlePaces {
   private IdlePaces() {}
 
   public static Pace create(MeterRegistry meters) {
-    return new Pace(() -> Pace.StoringLoad.IDLE, System::nanoTime, Pause::nanos, meters);
+    return new Pace(() -> Pace.StoringLoad.IDLE, System::nanoTime, Sleeps::nanos, meters);
   }
 }

@@ -2,7 +2,7 @@ package io.seckill.consumer.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.consumer.web.ThreadShares.Kind;
+import io.seckill.consumer.web.ThreadShares.RequestKind;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.util.EnumSet;
@@ -45,13 +45,13 @@ class ThreadSharesTest {
     "/internal/v1/%6frders/4711/payment, OTHERS",
     "/, OTHERS"
   })
-  void everyPathIsOfOneKind(String path, Kind kind) {
-    assertThat(Kind.of(path)).isEqualTo(kind);
+  void everyPathIsOfOneKind(String path, RequestKind kind) {
+    assertThat(RequestKind.of(path)).isEqualTo(kind);
   }
 
   @ParameterizedTest
   @EnumSource
-  void noKindTakesTheThreadsOfTheOthers(Kind kind) throws Exception {
+  void noKindTakesTheThreadsOfTheOthers(RequestKind kind) throws Exception {
     int taken =
         whileAllWait(
             kind,
@@ -60,7 +60,7 @@ class ThreadSharesTest {
               assertThat(refused.getStatus()).isEqualTo(503);
               assertThat(refused.getHeader("Retry-After")).isEqualTo("1");
               assertThat(refused.getContentAsString()).contains("\"code\":\"BUSY\"");
-              for (Kind other : EnumSet.complementOf(EnumSet.of(kind))) {
+              for (RequestKind other : EnumSet.complementOf(EnumSet.of(kind))) {
                 assertThat(send(other).getStatus()).as("%s", other).isEqualTo(200);
               }
             });
@@ -72,7 +72,7 @@ class ThreadSharesTest {
   @Test
   void allKindsTogetherHaveNoMoreThanAllThreads() throws Exception {
     int all = 0;
-    for (Kind kind : Kind.values()) {
+    for (RequestKind kind : RequestKind.values()) {
       all += whileAllWait(kind, () -> {});
     }
 
@@ -84,7 +84,7 @@ class ThreadSharesTest {
   }
 
   /** Returns the number of requests that are served at the same time, each within another. */
-  private int whileAllWait(Kind kind, Check check) throws ServletException, IOException {
+  private int whileAllWait(RequestKind kind, Check check) throws ServletException, IOException {
     int[] served = {0};
     MockHttpServletResponse response = new MockHttpServletResponse();
     filter.doFilter(
@@ -99,13 +99,13 @@ class ThreadSharesTest {
     return served[0];
   }
 
-  private MockHttpServletResponse send(Kind kind) throws ServletException, IOException {
+  private MockHttpServletResponse send(RequestKind kind) throws ServletException, IOException {
     MockHttpServletResponse response = new MockHttpServletResponse();
     filter.doFilter(request(kind), response, (request, reply) -> {});
     return response;
   }
 
-  private static MockHttpServletRequest request(Kind kind) {
+  private static MockHttpServletRequest request(RequestKind kind) {
     return new MockHttpServletRequest(
         "POST",
         switch (kind) {

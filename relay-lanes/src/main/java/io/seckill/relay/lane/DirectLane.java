@@ -62,7 +62,7 @@ final class DirectLane extends RelayLane {
   @Override
   void recover() throws BrokerFailureException, InterruptedException {
     super.recover();
-    if (orders.state() == UnsettledOrders.State.COUNTED) {
+    if (orders.state() == UnsettledOrders.QueueState.COUNTED) {
       backoff.pause();
       connections.beginNewLease();
     }
@@ -78,14 +78,14 @@ final class DirectLane extends RelayLane {
       ClaimResult left = settleAndClaim(0, Duration.ZERO);
       orders.compareWith(left.queueLength() - mailbox.outstanding());
     }
-    takeHandedOver();
-    if (connections.link().pending() == 0 && orders.state() != UnsettledOrders.State.UNREAD) {
+    takeDelivered();
+    if (connections.link().pending() == 0 && orders.state() != UnsettledOrders.QueueState.UNREAD) {
       awaitOrders();
     }
   }
 
-  private void takeHandedOver() throws BrokerFailureException {
-    if (orders.state() != UnsettledOrders.State.COUNTED) {
+  private void takeDelivered() throws BrokerFailureException {
+    if (orders.state() != UnsettledOrders.QueueState.COUNTED) {
       mailbox.close();
     } else if (mailbox.open(connections.queue().token(), connections.link()::wake)) {
       publish(mailbox.take(connections.link().room(), orders.count()));

@@ -23,6 +23,5 @@ public enum LaneState {
   BROKER_UNAVAILABLE,
   /** Redis is unavailable or answers with an error. Retries. */
   REDIS_UNAVAILABLE,
-  /** Ended. */
   STOPPED
 }

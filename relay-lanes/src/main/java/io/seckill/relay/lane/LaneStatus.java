@@ -89,7 +89,6 @@ public final class LaneStatus {
     return lane;
   }
 
-  /** Partition of the lane, 0..15. */
   public int partition() {
     return partition;
   }

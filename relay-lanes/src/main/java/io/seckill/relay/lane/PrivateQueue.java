@@ -54,7 +54,6 @@ final class PrivateQueue {
     this.lanes = bytes(RedisKeys.lanes(partition));
   }
 
-  /** Of the lease. */
   String token() {
     return token;
   }

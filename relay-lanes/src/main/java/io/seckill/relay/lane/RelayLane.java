@@ -88,7 +88,7 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
       awaitConfirms();
       if (connections.link().isBlocked()) {
         blocked();
-      } else if (orders.state() == UnsettledOrders.State.UNREAD) {
+      } else if (orders.state() == UnsettledOrders.QueueState.UNREAD) {
         recover();
       } else {
         removeAndTake();

@@ -142,7 +142,6 @@ public final class RelayLanes implements SmartLifecycle {
     return running;
   }
 
-  /** Status of each lane. */
   public List<LaneStatus> statuses() {
     return lanes.stream().map(RelayLane::status).toList();
   }

@@ -10,9 +10,9 @@ import java.util.List;
  * which of them the broker has confirmed. Confirmed orders are kept when connections break. Not
  * thread-safe.
  *
- * <p>Every order in the queue is counted here ({@link State#COUNTED}) until an error: then the lane
- * waits for the answers to what it has published, so that only orders with an unknown outcome are
- * sent twice, and reads the queue page by page until it is empty.
+ * <p>Every order in the queue is counted here ({@link QueueState#COUNTED}) until an error: then the
+ * lane waits for the answers to what it has published, so that only orders with an unknown outcome
+ * are sent twice, and reads the queue page by page until it is empty.
  *
  * <pre>
  * COUNTED → AWAITING_ANSWERS or UNREAD   linkLost, refused, queueUnknown, a queue longer than counted
@@ -24,7 +24,7 @@ import java.util.List;
  */
 final class UnsettledOrders {
 
-  enum State {
+  enum QueueState {
     /** The queue holds the counted orders and no others; new ones may be claimed. */
     COUNTED,
     /** The queue may hold other orders too; the broker's answers to the counted ones come first. */
@@ -37,11 +37,11 @@ final class UnsettledOrders {
   private int count;
   private boolean complete = true;
 
-  State state() {
+  QueueState state() {
     if (complete) {
-      return State.COUNTED;
+      return QueueState.COUNTED;
     }
-    return count > 0 ? State.AWAITING_ANSWERS : State.UNREAD;
+    return count > 0 ? QueueState.AWAITING_ANSWERS : QueueState.UNREAD;
   }
 
   /** Number of orders published on the current link, or confirmed, that were not removed. */
@@ -65,7 +65,9 @@ final class UnsettledOrders {
     mark(orders, "published");
   }
 
-  /** A page of the private queue was read while {@link State#UNREAD}; its orders are published. */
+  /**
+   * A page of the private queue was read while {@link QueueState#UNREAD}; its orders are published.
+   */
   void read(int orders) {
     complete = orders == 0;
   }

@@ -5,8 +5,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.impl.ForgivingExceptionHandler;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
-import io.seckill.common.breaker.BreakerMeters;
+import io.seckill.common.breaker.Breakers;
 import io.seckill.common.broker.ProcessName;
 import java.io.IOException;
 import java.time.Duration;
@@ -40,23 +39,11 @@ public final class BrokerConnector {
     this.links = links;
     this.meters = meters;
     this.breaker = CircuitBreaker.of("broker", breakerConfig());
-    BreakerMeters.bind(breaker, meters.registry());
+    Breakers.bind(breaker, meters.registry());
   }
 
-  /**
-   * A small window and short waits: the library's defaults (100 calls, 60 s) would hide an outage.
-   * A timer ends the open state; without it the library compares the time of day, which an operator
-   * may set back.
-   */
   static CircuitBreakerConfig breakerConfig() {
-    return CircuitBreakerConfig.custom()
-        .slidingWindowType(SlidingWindowType.COUNT_BASED)
-        .slidingWindowSize(16)
-        .minimumNumberOfCalls(4)
-        .failureRateThreshold(50)
-        .waitDurationInOpenState(Duration.ofSeconds(2))
-        .automaticTransitionFromOpenToHalfOpenEnabled(true)
-        .permittedNumberOfCallsInHalfOpenState(2)
+    return Breakers.ofLastCalls(16, 4, Duration.ofSeconds(2), 2)
         .maxWaitDurationInHalfOpenState(Duration.ofSeconds(10))
         .build();
   }

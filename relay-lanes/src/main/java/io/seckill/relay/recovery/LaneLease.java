@@ -41,7 +41,6 @@ public final class LaneLease {
     this.lease = lease;
   }
 
-  /** Partition of the lane, 0..15. */
   public int partition() {
     return partition;
   }

@@ -26,7 +26,7 @@ class DirectLaneIT extends LaneFixture {
   }
 
   @Test
-  void publishesInOrderWhatItIsHandedOverAndRemovesItAfterItsConfirm() {
+  void publishesInOrderWhatIsDeliveredAndRemovesItAfterItsConfirm() {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       lanes.awaitOpen(PARTITION);
       List<String> admitted = new ArrayList<>();

@@ -38,7 +38,7 @@ class LaneMailboxTest {
   }
 
   @Test
-  void boundsWhatIsReservedHandedOverAndNotSettledTogether() {
+  void boundsWhatIsReservedDeliveredAndNotSettledTogether() {
     open("first");
     Reservation six = mailbox.reserve(6);
     assertThat(mailbox.reserve(5)).as("6 reserved").isNull();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.TestRelay.Tuning;
-import io.seckill.relay.lane.UnsettledOrders.State;
+import io.seckill.relay.lane.UnsettledOrders.QueueState;
 import io.seckill.relay.publish.BrokerFailureException;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
@@ -53,7 +53,7 @@ class LaneRecoveryTest {
     recovery.attempt(() -> {});
 
     assertThat(status.state()).isEqualTo(LaneState.RUNNING);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
     assertThat(orders.count()).isEqualTo(2);
   }
 
@@ -66,7 +66,7 @@ class LaneRecoveryTest {
 
     assertThat(status.state()).isEqualTo(LaneState.BROKER_UNAVAILABLE);
     assertThat(status.reason()).isEqualTo("the link broke");
-    assertThat(orders.state()).isEqualTo(State.AWAITING_ANSWERS);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.confirmed()).containsExactly(CONFIRMED);
     assertThat(status.outstanding()).isEqualTo(1);
     assertThat(status.inFlight()).isZero();
@@ -81,7 +81,7 @@ class LaneRecoveryTest {
 
     assertThat(status.state()).isEqualTo(LaneState.REDIS_UNAVAILABLE);
     assertThat(status.reason()).contains("no reply");
-    assertThat(orders.state()).isEqualTo(State.AWAITING_ANSWERS);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.count()).isEqualTo(2);
   }
 
@@ -93,7 +93,7 @@ class LaneRecoveryTest {
         });
 
     assertThat(status.state()).isEqualTo(LaneState.REDIS_UNAVAILABLE);
-    assertThat(orders.state()).isEqualTo(State.AWAITING_ANSWERS);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.count()).isEqualTo(1);
   }
 
@@ -117,7 +117,7 @@ class LaneRecoveryTest {
         });
 
     assertThat(status.state()).isEqualTo(LaneState.RUNNING);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
     assertThat(orders.count()).isZero();
     assertThat(orders.confirmed()).isEmpty();
     assertThat(status.outstanding()).isZero();

@@ -2,7 +2,7 @@ package io.seckill.relay.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.relay.lane.UnsettledOrders.State;
+import io.seckill.relay.lane.UnsettledOrders.QueueState;
 import io.seckill.relay.publish.OutboundOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -28,7 +28,7 @@ class UnsettledOrdersTest {
     assertThat(orders.count()).isEqualTo(2);
     assertThat(orders.confirmed()).isEmpty();
     assertThat(orders.room(MOST)).isEqualTo(8);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
   }
 
   @Test
@@ -45,7 +45,7 @@ class UnsettledOrdersTest {
     assertUnread();
 
     orders.read(0);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
     assertThat(orders.room(MOST)).isEqualTo(MOST);
   }
 
@@ -89,9 +89,9 @@ class UnsettledOrdersTest {
   void takesAQueueThatIsNotLongerThanCountedForKnown() {
     publish(2);
     orders.compareWith(2);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
     orders.compareWith(1);
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
   }
 
   @Test
@@ -107,20 +107,20 @@ class UnsettledOrdersTest {
     orders.queueUnknown();
     orders.leaseLost();
 
-    assertThat(orders.state()).isEqualTo(State.COUNTED);
+    assertThat(orders.state()).isEqualTo(QueueState.COUNTED);
     assertThat(orders.count()).isZero();
     assertThat(orders.confirmed()).isEmpty();
     assertThat(orders.room(MOST)).isEqualTo(MOST);
   }
 
   private void assertAwaitingAnswers(int count) {
-    assertThat(orders.state()).isEqualTo(State.AWAITING_ANSWERS);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.count()).isEqualTo(count);
     assertThat(orders.room(MOST)).isZero();
   }
 
   private void assertUnread() {
-    assertThat(orders.state()).isEqualTo(State.UNREAD);
+    assertThat(orders.state()).isEqualTo(QueueState.UNREAD);
     assertThat(orders.count()).isZero();
     assertThat(orders.room(MOST)).isZero();
   }

@@ -6,7 +6,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Payments of orders that shoppers have asked for at about the same time. */
@@ -15,13 +14,7 @@ public record OrderPayments(List<OrderPayment> payments) {
   public static final int MAX_PAYMENTS = 64;
 
   public OrderPayments {
-    if (payments == null || payments.isEmpty() || payments.size() > MAX_PAYMENTS) {
-      throw ProblemException.invalid(
-          "payments", "payments must be an array of 1 to " + MAX_PAYMENTS + " objects.");
-    }
-    if (payments.stream().anyMatch(Objects::isNull)) {
-      throw ProblemException.invalid("payments", "payments must have no null.");
-    }
+    RequestChecks.list("payments", payments, MAX_PAYMENTS);
   }
 
   /** A shopper's wish to pay for an order. */
@@ -36,7 +29,7 @@ public record OrderPayments(List<OrderPayment> payments) {
   }
 
   /**
-   * What became of one payment.
+   * The outcome of one payment.
    *
    * @param order after COMMIT; null when it is not stored, or is another user's
    * @param alone whether nothing was done, because the payment may wait for a provider or for

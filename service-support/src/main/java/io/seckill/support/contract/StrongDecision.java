@@ -27,7 +27,6 @@ public record StrongDecision(
     /** The quantity is above the SKU's bound for one order. */
     QUANTITY,
     QUOTA_EXCEEDED,
-    /** Stock is 0. */
     SOLD_OUT,
     /** Stock is not 0, but less than the quantity of this purchase. */
     TOO_FEW_LEFT,

@@ -4,7 +4,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A batch of purchases of strong sales. */
@@ -13,13 +12,7 @@ public record StrongPurchases(List<StrongPurchase> purchases) {
   private static final int MAX_PURCHASES = 64;
 
   public StrongPurchases {
-    if (purchases == null || purchases.isEmpty() || purchases.size() > MAX_PURCHASES) {
-      throw ProblemException.invalid(
-          "purchases", "purchases must be an array of 1 to " + MAX_PURCHASES + " objects.");
-    }
-    if (purchases.stream().anyMatch(Objects::isNull)) {
-      throw ProblemException.invalid("purchases", "purchases must have no null.");
-    }
+    RequestChecks.list("purchases", purchases, MAX_PURCHASES);
   }
 
   /** A purchase of a strong sale, within the bounds of {@link OrderMessage}. */

@@ -30,7 +30,6 @@ public record Problem(
     return new Problem(code, null, null, null, null);
   }
 
-  /** A problem with code and detail only. */
   public static Problem of(ProblemCode code, String detail) {
     return new Problem(code, detail, null, null, null);
   }

@@ -20,7 +20,6 @@ public final class ProblemException extends RuntimeException {
     return new ProblemException(Problem.of(code));
   }
 
-  /** A problem with a detail. */
   public static ProblemException of(ProblemCode code, String detail) {
     return new ProblemException(Problem.of(code, detail));
   }
@@ -30,22 +29,18 @@ public final class ProblemException extends RuntimeException {
     return ofField(ProblemCode.INVALID_REQUEST, detail, field);
   }
 
-  /** Because of the value of a member of the body. */
   public static ProblemException ofField(ProblemCode code, String detail, String field) {
     return new ProblemException(new Problem(code, detail, field, null, null));
   }
 
-  /** Because of the status of the order. */
   public static ProblemException ofOrder(ProblemCode code, String detail, String orderStatus) {
     return new ProblemException(new Problem(code, detail, null, orderStatus, null));
   }
 
-  /** Because of the state of the sale. */
   public static ProblemException ofSale(ProblemCode code, String detail, String saleState) {
     return new ProblemException(new Problem(code, detail, null, null, saleState));
   }
 
-  /** The problem that is sent to the caller. */
   public Problem problem() {
     return problem;
   }

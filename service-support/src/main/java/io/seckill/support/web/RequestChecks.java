@@ -1,5 +1,7 @@
 package io.seckill.support.web;
 
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,17 @@ public final class RequestChecks {
           field, field + " must be an integer from " + min + " to " + max + ".");
     }
     return value;
+  }
+
+  /** Throws ProblemException 400 unless the list has 1 to max elements and none is null. */
+  public static void list(String field, @Nullable List<?> list, int max) {
+    if (list == null
+        || list.isEmpty()
+        || list.size() > max
+        || list.stream().anyMatch(Objects::isNull)) {
+      throw ProblemException.invalid(
+          field, field + " must be an array of 1 to " + max + " objects.");
+    }
   }
 
   /**

@@ -104,11 +104,11 @@ public final class ArchitectureRules {
   static final ArchRule nobodyParks =
       noClasses()
           .that()
-          .doNotHaveSimpleName("Pause")
+          .doNotHaveSimpleName("Sleeps")
           .should()
           .accessClassesThat()
           .areAssignableTo(LockSupport.class)
-          .because("code waits for signals that a stop can give; Pause is order-consumer's")
+          .because("code waits for signals that a stop can give; Sleeps is order-consumer's")
           .allowEmptyShould(true);
 
   private ArchitectureRules() {}

@@ -7,7 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +18,10 @@ import org.junit.jupiter.api.Test;
 class ClassNamesTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
+
+  /** Also nested types: with two of them a reader asks which one is meant. */
+  private static final Pattern BARE_WORD =
+      Pattern.compile("\\b(?:class|enum|interface|record) (Kind|Sale|State|Work)\\b");
 
   @Test
   void everyClassNameExistsOnce() throws IOException {
@@ -32,8 +39,23 @@ class ClassNamesTest {
     }
   }
 
+  @Test
+  void aWordThatManyTypesCouldHaveNamesOne() throws IOException {
+    List<String> names = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      for (Path file : files.filter(ClassNamesTest::isMainSource).toList()) {
+        BARE_WORD.matcher(Files.readString(file)).results().forEach(it -> names.add(it.group(1)));
+      }
+    }
+    assertThat(names).as("types named by a bare word").isNotEmpty().doesNotHaveDuplicates();
+  }
+
   private static boolean isSource(Path file) {
     String path = ROOT.relativize(file).toString();
     return path.endsWith(".java") && path.contains("src/");
+  }
+
+  private static boolean isMainSource(Path file) {
+    return isSource(file) && file.toString().contains("src/main/");
   }
 }

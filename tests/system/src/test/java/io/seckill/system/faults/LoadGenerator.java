@@ -181,7 +181,11 @@ public final class LoadGenerator implements AutoCloseable {
       return true;
     }
     if (answer != null && yes.contains(answer.status())) {
-      accept(purchase, answer.text("orderId"));
+      if (answer.text("status").equals("REJECTED")) {
+        rejected(purchase, certain);
+      } else {
+        accept(purchase, answer.text("orderId"));
+      }
       undecided.decrementAndGet();
       return true;
     }
@@ -204,6 +208,17 @@ public final class LoadGenerator implements AutoCloseable {
       purchases.contradiction(purchase + " was answered " + answer.status() + " " + answer.code());
     }
     return false;
+  }
+
+  /**
+   * An earlier try had an unknown outcome, so nothing was promised: Redis had admitted it, and
+   * MySQL had no unit for it any more.
+   */
+  private void rejected(PlannedPurchase purchase, boolean certain) {
+    refused.incrementAndGet();
+    if (certain) {
+      purchases.contradiction(purchase + " was rejected, and no earlier try can have taken a unit");
+    }
   }
 
   private void accept(PlannedPurchase purchase, String orderId) {

@@ -14,9 +14,10 @@ public final class PromisesKept implements Guarantee {
   public void judge(SaleAtRest sale, Purchases purchases) {
     Set<String> promised = purchases.acceptedOrders(sale.skuId());
     assertThat(sale.orders())
+        .filteredOn(order -> order.status().equals("REJECTED"))
+        .filteredOn(order -> promised.contains(order.orderId()))
         .as("orders of SKU %d promised and rejected", sale.skuId())
-        .noneMatch(
-            order -> order.status().equals("REJECTED") && promised.contains(order.orderId()));
+        .isEmpty();
     assertThat(sale.aliases())
         .as("second orders of purchases, SKU %d, promised", sale.skuId())
         .doesNotContainAnyElementsOf(promised);

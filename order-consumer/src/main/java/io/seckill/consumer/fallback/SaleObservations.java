@@ -26,7 +26,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
  * does, or another epoch begins. {@link #round} is for one thread.
  */
 @Component
-class RedisLooks {
+class SaleObservations {
 
   /** A gateway stops 30 s after the last heartbeat that was answered. */
   private static final Duration SILENT = Duration.ofSeconds(35);
@@ -48,7 +48,7 @@ class RedisLooks {
   private volatile Map<Long, RedisSaleState> looks = Map.of();
   private volatile @Nullable Long lookedNanos; // System.nanoTime of the last one
 
-  RedisLooks(
+  SaleObservations(
       FallbackProperties settings, FallbackSales sales, GatewayTable gateways, UnifiedJedis redis) {
     this.settings = settings;
     this.sales = sales;
@@ -67,9 +67,9 @@ class RedisLooks {
   }
 
   @Bean
-  Sweeper fallbackLookSweeper() {
+  Sweeper fallbackObservationSweeper() {
     Duration pause = settings.fallback().isOn() ? PAUSE : PAUSE_WITHOUT_FALLBACK;
-    return new Sweeper("fallback-look", pause, this::round);
+    return new Sweeper("fallback-observation", pause, this::round);
   }
 
   /** Throws JedisException when Redis does not answer: the last look stays. */

@@ -1,6 +1,5 @@
-package io.seckill.consumer.strong;
+package io.seckill.consumer.storage;
 
-import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.Decisions;

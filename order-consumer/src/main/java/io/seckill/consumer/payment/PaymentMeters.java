@@ -11,7 +11,7 @@ import org.springframework.stereotype.Component;
 
 /** Counts payments and refunds. */
 @Component
-class LifecycleMeters {
+class PaymentMeters {
 
   private final MeterRegistry meters;
   private final Counter paid;
@@ -19,7 +19,7 @@ class LifecycleMeters {
   private final Counter callbacksRefused;
   private final DistributionSummary batchSize;
 
-  LifecycleMeters(MeterRegistry meters) {
+  PaymentMeters(MeterRegistry meters) {
     this.meters = meters;
     this.paid = Cancellations.counter(meters, OrderStatus.PAID);
     this.refunds =

@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Payment and cancellation on the internal port; the gateway calls it on behalf of a shopper. */
 @RestController
 @RequestMapping("/internal/v1/orders")
-class LifecycleController {
+class PaymentController {
 
   private final Orders orders;
   private final Payments payments;
@@ -32,7 +32,7 @@ class LifecycleController {
   /** Half of the pool: operators' calls have the rest while cancels wait for a lock of MySQL. */
   private final ConnectionShare cancelling;
 
-  LifecycleController(
+  PaymentController(
       Orders orders, Payments payments, Cancellations cancellations, HikariDataSource pool) {
     this.orders = orders;
     this.payments = payments;

@@ -3,9 +3,9 @@ package io.seckill.consumer.runtime;
 import java.util.concurrent.locks.LockSupport;
 
 /** The one place where a thread of this service waits without being signalled. */
-public final class Pause {
+public final class Sleeps {
 
-  private Pause() {}
+  private Sleeps() {}
 
   /** Returns after this time, or at once when the thread is interrupted, as a stop does. */
   public static void nanos(long nanos) {

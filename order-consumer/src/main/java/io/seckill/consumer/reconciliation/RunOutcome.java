@@ -1,7 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 /** How a reconciliation ended. */
-enum Outcome {
+enum RunOutcome {
   /** MySQL has no sale that Redis should have: it was never preheated, or closed and removed. */
   NOT_ON_SALE,
   /** Redis and MySQL agree. */
