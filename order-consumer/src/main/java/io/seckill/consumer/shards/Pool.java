@@ -14,12 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param phase of all shards; null while they differ
  */
 record Pool(
-    long units,
-    long version,
-    long moving,
-    long moves,
-    long withdrawn,
-    @Nullable SalePhase phase) {
+    long units, long version, long moving, long moves, long withdrawn, @Nullable SalePhase phase) {
 
   /** Units that may be given to shards. */
   long free() {

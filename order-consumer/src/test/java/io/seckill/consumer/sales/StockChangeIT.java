@@ -360,8 +360,8 @@ class StockChangeIT {
 
   /**
    * As after a crash of the mover at each point of a half of a move: before Redis, between the
-   * stores, after both. Each is finished once, also when the sale is closed meanwhile, and no unit is
-   * anywhere twice.
+   * stores, after both. Each is finished once, also when the sale is closed meanwhile, and no unit
+   * is anywhere twice.
    */
   @ParameterizedTest
   @CsvSource({

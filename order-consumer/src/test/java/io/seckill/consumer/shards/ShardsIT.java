@@ -348,7 +348,7 @@ class ShardsIT {
         .gauge();
   }
 
-  /** Something foreign in one shard is no failure of Redis, which would stop calls for all sales. */
+  /** A foreign key of one shard is no failure of Redis, which would stop calls for all sales. */
   @Test
   void aShardThatCannotBeReadIsLeftOut() {
     api.put(path, product(400));
