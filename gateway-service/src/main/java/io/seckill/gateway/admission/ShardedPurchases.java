@@ -53,8 +53,8 @@ record ShardedPurchases(
   }
 
   /**
-   * The same for outcomes of MySQL, which decides a shard during a fallback: no units move then, so
-   * a purchase does not wait.
+   * The same for outcomes of MySQL, which decides a shard during a fallback: no shard gives units
+   * then, so a purchase does not wait.
    */
   Consumer<Admission> whileUnitsAreLeft(PurchaseAttempt attempt, Consumer<Admission> answer) {
     return Shards.isShard(attempt.skuId())

@@ -39,10 +39,10 @@ final class ShardLine {
   /**
    * Adds a purchase, before the others if it was sent again and has waited longer than they.
    *
-   * @return false when too many wait
+   * @return false when too many wait, or it cannot wait for one more look
    */
-  synchronized boolean add(WaitingPurchase purchase) {
-    if (waiting.size() >= MOST_WAITING) {
+  synchronized boolean add(WaitingPurchase purchase, long nowNanos) {
+    if (waiting.size() >= MOST_WAITING || isOverdue(purchase, nowNanos)) {
       return false;
     }
     WaitingPurchase first = waiting.peek();
@@ -95,8 +95,11 @@ final class ShardLine {
 
   /** Removes the purchases that cannot wait for one more look. */
   synchronized List<Ended> removeOverdue(long nowNanos) {
-    long longest = LONGEST_WAIT.minus(LOOK_EVERY).toNanos();
-    return remove(one -> nowNanos - one.sinceNanos() > longest ? Outcome.BUSY : null);
+    return remove(one -> isOverdue(one, nowNanos) ? Outcome.BUSY : null);
+  }
+
+  private static boolean isOverdue(WaitingPurchase purchase, long nowNanos) {
+    return nowNanos - purchase.sinceNanos() > LONGEST_WAIT.minus(LOOK_EVERY).toNanos();
   }
 
   synchronized List<Ended> removeAll() {

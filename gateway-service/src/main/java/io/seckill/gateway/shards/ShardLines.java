@@ -56,18 +56,17 @@ public final class ShardLines implements DisposableBean {
 
   /** Lets a purchase wait; one that has waited for too long, or finds no room, is answered here. */
   public void await(WaitingPurchase purchase) {
+    long now = System.nanoTime();
     ShardLine line = lines.computeIfAbsent(purchase.shardId(), shard -> new ShardLine());
-    if (!line.add(purchase)) {
-      end(List.of(new Ended(purchase, Outcome.BUSY)), System.nanoTime());
+    if (!line.add(purchase, now)) {
+      end(List.of(new Ended(purchase, Outcome.BUSY)), now);
       return;
     }
-    run(purchase.shardId(), line);
+    look(purchase.shardId(), line, now);
     schedule();
   }
 
-  private void run(long shardId, ShardLine line) {
-    long now = System.nanoTime();
-    end(line.removeOverdue(now), now);
+  private void look(long shardId, ShardLine line, long now) {
     Demand demand = line.beginLook(now);
     if (demand != null) {
       looks.begin(shardId, demand, seen -> end(line.endLook(seen), now));
@@ -90,7 +89,12 @@ public final class ShardLines implements DisposableBean {
 
   private void tick() {
     scheduled.set(false); // before the lines are read: a purchase that comes later schedules again
-    lines.forEach(this::run);
+    long now = System.nanoTime();
+    lines.forEach(
+        (shardId, line) -> {
+          end(line.removeOverdue(now), now);
+          look(shardId, line, now);
+        });
     if (size() > 0) {
       schedule();
     }

@@ -10,7 +10,6 @@ import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.gateway.shards.ShardLine.Demand;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,8 +17,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Reads shards from Redis, and asks for units for them; looks of several shards share a call. */
@@ -101,25 +98,13 @@ final class ShardLooks implements DisposableBean {
   }
 
   private void execute(List<Look> batch) {
-    List<ShardStock> stocks = breaker.call(batch.get(0).partition, () -> read(batch));
+    List<List<String>> keys = batch.stream().map(look -> look.keys).toList();
+    List<List<String>> args = batch.stream().map(look -> look.args).toList();
+    List<Object> replies =
+        breaker.call(batch.get(0).partition, () -> ASK.callEach(redis, keys, args));
     for (int i = 0; i < batch.size(); i++) {
-      batch.get(i).answer(stocks.get(i));
+      batch.get(i).answer(ShardStock.parse((List<?>) replies.get(i)));
     }
-  }
-
-  private List<ShardStock> read(List<Look> batch) {
-    List<Response<Object>> replies = new ArrayList<>(batch.size());
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      batch.forEach(look -> replies.add(ASK.queue(pipeline, look.keys, look.args)));
-      pipeline.sync();
-    }
-    List<ShardStock> stocks = new ArrayList<>(batch.size());
-    for (int i = 0; i < batch.size(); i++) {
-      Look look = batch.get(i);
-      stocks.add(
-          ShardStock.parse((List<?>) ASK.answer(replies.get(i), redis, look.keys, look.args)));
-    }
-    return stocks;
   }
 
   @Override

@@ -19,7 +19,7 @@ class ShardedPurchasesTest {
 
   private static final long SKU = 1_001;
 
-  /** No units move during a fallback, and yet a no is true. */
+  /** No shard gives units during a fallback, and yet a no is true. */
   @ParameterizedTest
   @CsvSource(
       nullValues = "-",

@@ -43,7 +43,7 @@ class ShardLineTest {
     for (String quantity : quantities.split(" ", -1)) {
       purchases.add(purchase(Integer.parseInt(quantity), purchases.size()));
     }
-    purchases.forEach(one -> assertThat(line.add(one)).isTrue());
+    purchases.forEach(one -> assertThat(line.add(one, 0)).isTrue());
     assertThat(line.beginLook(0)).isNotNull();
 
     List<Ended> ended = line.endLook(new ShardStock(stock, elsewhere));
@@ -55,7 +55,7 @@ class ShardLineTest {
 
   @Test
   void aLookWithoutAnAnswerDecidesNothing() {
-    line.add(purchase(1, 0));
+    line.add(purchase(1, 0), 0);
     line.beginLook(0);
 
     assertThat(line.endLook(null)).isEmpty();
@@ -65,8 +65,8 @@ class ShardLineTest {
   @Test
   void oneLookIsUnderWayAtATimeAndTheNextBegins25MillisecondsLater() {
     assertThat(line.beginLook(ms(0))).as("nobody waits").isNull();
-    line.add(purchase(3, ms(0)));
-    line.add(purchase(1, ms(5)));
+    line.add(purchase(3, ms(0)), 0);
+    line.add(purchase(1, ms(5)), 0);
 
     assertThat(line.beginLook(ms(10))).isEqualTo(new Demand(4, Duration.ofMillis(10)));
     assertThat(line.beginLook(ms(60))).as("under way").isNull();
@@ -79,9 +79,10 @@ class ShardLineTest {
   void nobodyWaitsLongerThan300Milliseconds() {
     WaitingPurchase first = purchase(1, ms(0));
     WaitingPurchase second = purchase(1, ms(100));
-    line.add(first);
-    line.add(second);
+    line.add(first, 0);
+    line.add(second, 0);
 
+    assertThat(line.add(purchase(1, ms(0)), ms(276))).as("sent again in vain").isFalse();
     assertThat(line.removeOverdue(ms(275))).isEmpty();
     assertThat(line.removeOverdue(ms(276))).containsExactly(new Ended(first, Outcome.BUSY));
     assertThat(line.removeAll()).containsExactly(new Ended(second, Outcome.BUSY));
@@ -92,8 +93,8 @@ class ShardLineTest {
   void aPurchaseThatWasSentAgainInVainComesFirst() {
     WaitingPurchase early = purchase(1, ms(0));
     WaitingPurchase late = purchase(1, ms(50));
-    line.add(late);
-    line.add(early);
+    line.add(late, 0);
+    line.add(early, 0);
     line.beginLook(ms(60));
 
     assertThat(line.endLook(new ShardStock(1, 9)))
@@ -103,10 +104,10 @@ class ShardLineTest {
   @Test
   void theNumberOfPurchasesIsBounded() {
     for (int i = 0; i < ShardLine.MOST_WAITING; i++) {
-      assertThat(line.add(purchase(1, ms(i)))).isTrue();
+      assertThat(line.add(purchase(1, ms(i)), 0)).isTrue();
     }
 
-    assertThat(line.add(purchase(1, ms(0)))).isFalse();
+    assertThat(line.add(purchase(1, ms(0)), 0)).isFalse();
   }
 
   private static long ms(long ms) {

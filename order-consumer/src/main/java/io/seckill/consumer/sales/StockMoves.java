@@ -139,17 +139,20 @@ public class StockMoves {
   }
 
   /**
-   * Takes units from the shards with most stock until this many are in no shard, if there are as
-   * many: for a withdrawal, whose row keeps them there.
+   * Takes units from the shards with most stock until this many are in no shard; none when there
+   * are fewer in all. For a withdrawal, whose row keeps them there.
    */
   void gather(long skuId, long units) {
     for (int round = 0; round < GATHERINGS; round++) {
       ProductSnapshot sku = mysql.sale(skuId);
-      List<Units> from = richest(stocks(sku), units - sku.stock());
-      if (from.isEmpty()) {
+      long missing = units - sku.stock();
+      if (missing <= 0) {
         return;
       }
-      take(from);
+      List<Units> from = richest(stocks(sku), missing);
+      if (from.stream().mapToLong(Units::units).sum() == missing) {
+        take(from);
+      }
     }
   }
 

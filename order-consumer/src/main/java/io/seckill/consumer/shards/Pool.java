@@ -1,5 +1,8 @@
 package io.seckill.consumer.shards;
 
+import io.seckill.common.sale.SalePhase;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The units of no shard, as MySQL has them at one moment.
  *
@@ -8,9 +11,10 @@ package io.seckill.consumer.shards;
  * @param moving units of unfinished moves, which may be in a shard, too
  * @param moves number of those
  * @param withdrawn units that unfinished withdrawals of the SKU wait for
- * @param isRedis whether Redis decides all shards
+ * @param phase of all shards; null while they differ
  */
-record Pool(long units, long version, long moving, long moves, long withdrawn, boolean isRedis) {
+record Pool(
+    long units, long version, long moving, long moves, long withdrawn, @Nullable SalePhase phase) {
 
   /** Units that may be given to shards. */
   long free() {

@@ -140,6 +140,7 @@ class ShardMover {
       return true;
     }
     stop();
+    movers.clear(); // another process may have led
     Optional<RunLock> taken = RunLock.take(dataSource, "move-shards", LOCK_SILENCE);
     lock = taken.orElse(null);
     return taken.isPresent();

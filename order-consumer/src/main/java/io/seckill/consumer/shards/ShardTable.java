@@ -25,8 +25,8 @@ class ShardTable {
         COALESCE(SUM(ABS(c.delta)), 0) AS moving, COUNT(c.delta) AS moves,
         (SELECT COALESCE(SUM(-w.delta), 0) FROM stock_change w FORCE INDEX (ix_stock_change_state)
           WHERE w.state = 'PENDING' AND w.delta < 0 AND w.sku_id = p.sku_id) AS withdrawn,
-        (SELECT COUNT(*) FROM products s
-          WHERE s.sku_id IN (:shards) AND s.sale_phase = 'REDIS') = p.shards AS is_redis
+        (SELECT IF(MIN(s.sale_phase) = MAX(s.sale_phase), MIN(s.sale_phase), NULL)
+          FROM products s WHERE s.sku_id IN (:shards)) AS phase
       FROM products p
       LEFT JOIN stock_change c FORCE INDEX (ix_stock_change_state)
         ON c.state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND c.sku_id IN (:shards)

@@ -1,5 +1,6 @@
 package io.seckill.consumer.shards;
 
+import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.StockMoves;
@@ -8,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /** Looks at the shards of one SKU, moves units, and proves how many are left. For one thread. */
 final class SkuMover {
@@ -42,8 +44,8 @@ final class SkuMover {
   /** The first pass of the last proof that no unit is left; empty when one may be. */
   private List<ShardState> soldOut = List.of();
 
-  /** Whether the shards have the last proof. */
-  private boolean shown;
+  /** Whether the shards may have a proof: also of the process that led before. */
+  private boolean shown = true;
 
   SkuMover(ShardTable table, ShardReader reader, StockMoves moves, LongSupplier nanoTime) {
     this.table = table;
@@ -53,7 +55,7 @@ final class SkuMover {
   }
 
   /**
-   * Looks once. During a fallback nothing moves: MySQL sells what each shard has.
+   * Looks once. During a fallback MySQL sells what each shard has, and no shard gives any units.
    *
    * @return time until the next look
    * @throws org.springframework.dao.DataAccessException when MySQL does not answer
@@ -64,7 +66,10 @@ final class SkuMover {
     }
     quiet = List.of();
     Pool pool = table.pool(sku);
-    if (!pool.isRedis()) {
+    if (pool.phase() == SalePhase.MYSQL && pool.free() > 0) {
+      moves.give(equalParts(sku.shardIds(), pool.free()));
+    }
+    if (pool.phase() != SalePhase.REDIS) {
       return RESTING;
     }
     expected = table.expected(sku);
@@ -83,6 +88,15 @@ final class SkuMover {
     }
     quiet = shown || shards.size() < sku.shards() ? List.of() : shards;
     return quiet.isEmpty() ? QUIET : untilDry(sku, quiet);
+  }
+
+  private static List<Units> equalParts(List<Long> shards, long units) {
+    long part = units / shards.size();
+    long rest = units % shards.size();
+    return IntStream.range(0, shards.size())
+        .mapToObj(n -> new Units(shards.get(n), n < rest ? part + 1 : part))
+        .filter(given -> given.units() > 0)
+        .toList();
   }
 
   /** While nothing sells, nothing needs to move: MySQL is looked at once a second. */

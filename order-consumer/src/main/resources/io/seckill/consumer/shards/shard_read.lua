@@ -7,9 +7,12 @@
 --       changes: it has another epoch, fewer of them, or is a server that is not known yet to have all
 -- Stock and admitted units together change only when units are added, withdrawn or returned.
 
-local f = redis.call('HMGET', KEYS[1], 'epoch', 'admittedUnits', 'asked', 'seq', 'changeSeq')
-local stock = redis.call('GET', KEYS[2])
-local admitted, units = tonumber(f[2] or ''), tonumber(stock or '')
+local f = redis.pcall('HMGET', KEYS[1], 'epoch', 'admittedUnits', 'asked', 'seq', 'changeSeq')
+local stock = redis.pcall('GET', KEYS[2])
+if f.err or type(stock) ~= 'string' then
+  return {}
+end
+local admitted, units = tonumber(f[2] or ''), tonumber(stock)
 local orders, changes = tonumber(f[4] or '') or 0, tonumber(f[5] or '') or 0
 if not admitted or not units or f[1] ~= ARGV[1] or orders < tonumber(ARGV[2]) or changes < tonumber(ARGV[3]) then
   return {}

@@ -7,9 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -353,6 +356,33 @@ class FallbackIT extends SaleInFallback {
                     """)
                 .status())
         .isEqualTo(status);
+  }
+
+  /** No shard has them, and nobody buys of the SKU itself. */
+  @Test
+  void unitsThatAreAddedToASkuWithShardsAreSold() {
+    long sharded = NEXT_SKU.incrementAndGet();
+    String product = "/internal/v1/skus/" + sharded;
+    List<Long> shards = Shards.ids(sharded, 4);
+    consumer.api().put(product, Sales.product("LIMITED", 1, 203).replace("{", "{\"shards\":4,"));
+    consumer.api().post(product + "/preheat");
+    consumer.api().post(product + "/open");
+    fallback.enterWith(GATEWAY, "");
+
+    consumer
+        .api()
+        .with("Idempotency-Key", "change-01")
+        .post(product + "/stock", "{\"delta\":10,\"reason\":\"a test\"}");
+
+    eventually().until(() -> ledger.stock(sharded) == 0);
+    assertThat(shards).extracting(ledger::stock).allMatch(stock -> stock > 50);
+    assertThat(shards.stream().mapToLong(ledger::stock).sum()).isEqualTo(213);
+    fallback.assertBalanced(sharded);
+    assertThat(fallback.buy(shards.get(0), 7)).isEqualTo("CONFIRMED");
+    fallback.comeBack();
+    fallback.assertBalanced(sharded);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sharded);
+    shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
   }
 
   private static void tick() {

@@ -360,21 +360,27 @@ class StockChangeIT {
 
   /**
    * As after a crash of the mover at each point of a half of a move: before Redis, between the
-   * stores, after both. Each is finished once, and no unit is anywhere twice.
+   * stores, after both. Each is finished once, also when the sale is closed meanwhile, and no unit
+   * is anywhere twice.
    */
   @ParameterizedTest
   @CsvSource({
-    "-30, PENDING, false, 70, 30",
-    "-30, PENDING, true, 70, 30",
-    "-300, PENDING, false, 100, 0",
-    "20, PENDING, false, 120, -20",
-    "20, MYSQL_DONE, false, 120, -20",
-    "20, MYSQL_DONE, true, 120, -20"
+    "-30, PENDING, false, false, 70, 30",
+    "-30, PENDING, true, false, 70, 30",
+    "-30, PENDING, true, true, 70, 30",
+    "-300, PENDING, false, false, 100, 0",
+    "20, PENDING, false, false, 120, -20",
+    "20, MYSQL_DONE, false, false, 120, -20",
+    "20, MYSQL_DONE, false, true, 120, -20",
+    "20, MYSQL_DONE, true, false, 120, -20"
   })
   void aHalfOfAMoveThatStopsAnywhereIsFinishedBySweeps(
-      long delta, String state, boolean inRedis, long inShard, long pooled) {
+      long delta, String state, boolean inRedis, boolean isClosed, long inShard, long pooled) {
     String path = "/internal/v1/skus/" + sku;
     long shard = openInShards();
+    if (isClosed) {
+      assertThat(api.post(path + "/state", "{\"state\":\"CLOSED\"}").status()).isEqualTo(200);
+    }
     consumer.update("UPDATE products SET stock = stock + 50 WHERE sku_id = ?", sku); // a top-up
     consumer.update("UPDATE products SET initial_stock = initial_stock + 50 WHERE sku_id = ?", sku);
     if (state.equals("MYSQL_DONE")) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.shards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.sale.SalePhase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -10,11 +11,11 @@ import org.junit.jupiter.api.Test;
 
 class ElsewhereTest {
 
-  private static final Pool EMPTY = new Pool(0, 7, 0, 0, 0, true);
+  private static final Pool EMPTY = new Pool(0, 7, 0, 0, 0, SalePhase.REDIS);
 
   @Test
   void theUnitsOfAllShardsOfThePoolAndOfMovesAreThere() {
-    Pool pool = new Pool(5, 7, 3, 1, 0, true);
+    Pool pool = new Pool(5, 7, 3, 1, 0, SalePhase.REDIS);
 
     OptionalLong proven = proven(pool, pass(2, 0, 1), pass(2, 0, 1), pool);
 
@@ -45,7 +46,7 @@ class ElsewhereTest {
 
   @Test
   void aMoveProvesNothingEvenWhenAsManyUnitsCameBack() {
-    Pool moved = new Pool(0, 9, 0, 0, 0, true);
+    Pool moved = new Pool(0, 9, 0, 0, 0, SalePhase.REDIS);
 
     assertThat(proven(EMPTY, pass(0, 0), pass(0, 0), moved)).isEmpty();
   }
@@ -119,7 +120,12 @@ class ElsewhereTest {
 
     Pool pool() {
       return new Pool(
-          pool, version, open.stream().mapToLong(m -> Math.abs(m[1])).sum(), open.size(), 0, true);
+          pool,
+          version,
+          open.stream().mapToLong(m -> Math.abs(m[1])).sum(),
+          open.size(),
+          0,
+          SalePhase.REDIS);
     }
 
     /** One shard after the other; anything may happen in between. */

@@ -13,8 +13,11 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.products.ExpectedSale;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.testing.InternalApi;
@@ -22,6 +25,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -30,14 +34,17 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import redis.clients.jedis.UnifiedJedis;
@@ -157,6 +164,9 @@ class ShardsIT {
         .as("a repeat moves nothing")
         .isEqualTo(version);
     assertThat(change("withdraw-2", -5).text("state")).isEqualTo("REFUSED");
+    assertThat(consumer.product(sku, "state_version"))
+        .as("no unit is taken from shoppers in vain")
+        .isEqualTo(version);
     assertThat(consumer.product(sku, "initial_stock")).isEqualTo("4");
 
     long busy = shards.get(1);
@@ -336,6 +346,110 @@ class ShardsIT {
         .find("seckill.ledger.units")
         .tags("sku", Long.toString(sku), "term", "stock")
         .gauge();
+  }
+
+  /** A foreign key of one shard is no failure of Redis, which would stop calls for all sales. */
+  @Test
+  void aShardThatCannotBeReadIsLeftOut() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    state("CLOSED");
+    List<ExpectedSale> expected = ExpectedSale.find(consumer.sql(), shards);
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    ShardReader reader = new ShardReader(redis, new RedisCallGuard(redis, meters));
+    redis.del(RedisKeys.stock(shards.get(1)));
+    redis.lpush(RedisKeys.stock(shards.get(1)), "foreign");
+    redis.del(RedisKeys.sku(shards.get(2)));
+    redis.set(RedisKeys.sku(shards.get(2)), "foreign");
+
+    for (int times = 0; times < 3; times++) {
+      assertThat(reader.read(expected))
+          .extracting(ShardState::id)
+          .containsExactly(shards.get(0), shards.get(3));
+    }
+    shards.forEach(shard -> redis.del(RedisKeys.stock(shard), RedisKeys.sku(shard)));
+  }
+
+  /** One wakes while another leads, and both think that they do. */
+  @Test
+  void twoMoversAtOnceLoseAndInventNothing() {
+    api.put(path, product(203));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    assertThat(change("withdraw-1", -193).text("state")).isEqualTo("DONE");
+    ProductSnapshot snapshot = ProductRows.find(consumer.sql(), sku).orElseThrow();
+    Runnable mover = () -> IntStream.range(0, 40).forEach(round -> look(snapshot, round));
+
+    List.of(CompletableFuture.runAsync(mover), CompletableFuture.runAsync(mover))
+        .forEach(Bounded::get);
+
+    assertThat(
+            consumer.number(
+                "SELECT COUNT(*) FROM stock_change WHERE sku_id IN (?, ?, ?, ?) AND delta > 0",
+                shards.toArray()))
+        .isPositive();
+    eventually().untilAsserted(() -> assertLedger(10));
+
+    AtomicInteger tries = new AtomicInteger(); // one finds too few together while some are moving
+    eventually()
+        .until(
+            () ->
+                change("withdraw-all-" + tries.incrementAndGet(), -10)
+                    .text("state")
+                    .equals("DONE"));
+    assertLedger(0);
+    state("CLOSED");
+  }
+
+  /** All units are asked for by one shard after the other. */
+  private void look(ProductSnapshot snapshot, int round) {
+    redis.hset(
+        RedisKeys.sku(shards.get(round % 4)),
+        "asked",
+        "10:" + System.currentTimeMillis() + "@movers");
+    try {
+      new SkuMover(
+              new ShardTable(consumer.sql()),
+              consumer.bean(ShardReader.class),
+              consumer.bean(StockMoves.class),
+              System::nanoTime)
+          .look(snapshot);
+    } catch (TransientDataAccessException e) { // a deadlock: the sweep goes on with the rows
+    }
+  }
+
+  @Test
+  void anUnfinishedMoveKeepsItsShardFromTheArchive() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    state("CLOSED");
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
+            + " VALUES (?, 'move-open', -5, 'moved', 'shards', 1, NOW(6) + INTERVAL 1 HOUR)",
+        shards.get(2));
+
+    assertThat(api.post(path + "/archive").text()).contains("1 unfinished stock changes");
+
+    consumer.update("UPDATE stock_change SET state = 'REFUSED' WHERE sku_id = ?", shards.get(2));
+    assertThat(api.post(path + "/archive").text("phase")).isEqualTo("REDIS");
+  }
+
+  @Test
+  void theLargestSkuWithShards() {
+    String body = product(800).replace("\"shards\":4", "\"shards\":16");
+    String largest = "/internal/v1/skus/" + Shards.LARGEST_SKU;
+    assertThat(api.put("/internal/v1/skus/" + (Shards.LARGEST_SKU + 1), body).field())
+        .isEqualTo("shards");
+    assertThat(api.put(largest, body).status()).isEqualTo(201);
+    assertThat(api.post(largest + "/preheat").status()).isEqualTo(200);
+    assertThat(api.post(largest + "/open").number("skuId")).isEqualTo(Shards.LARGEST_SKU);
+    for (long shard : Shards.ids(Shards.LARGEST_SKU, 16)) {
+      assertThat(stock(shard)).isEqualTo(50);
+      sell(shard, 7);
+      assertThat(consumer.product(shard, "stock")).isEqualTo("49");
+    }
+    assertThat(api.post(largest + "/state", "{\"state\":\"CLOSED\"}").number("stock"))
+        .isEqualTo(784);
   }
 
   @Test

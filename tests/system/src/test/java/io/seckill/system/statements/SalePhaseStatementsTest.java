@@ -45,7 +45,7 @@ class SalePhaseStatementsTest {
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       shards.ShardTable: SHARDED
-      shards.ShardTable: REDIS
+      shards.ShardTable: any
       storage.StrongSale: any
       ops.SalesTable: any
       verification.StoredSales: REDIS
