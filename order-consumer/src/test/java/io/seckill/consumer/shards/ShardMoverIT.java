@@ -76,7 +76,7 @@ class ShardMoverIT {
         throw new QueryTimeoutException("MySQL does not answer");
       }
       lookNanos = System.nanoTime();
-      return new Pool(0, 7, 0, 0, 0, false); // as in a fallback
+      return new Pool(0, 7, 0, 0, 0, SalePhase.MYSQL); // as in a fallback
     }
   }
 
