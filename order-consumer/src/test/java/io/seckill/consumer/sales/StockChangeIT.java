@@ -379,6 +379,7 @@ class StockChangeIT {
     String path = "/internal/v1/skus/" + sku;
     long shard = openInShards();
     if (isClosed) {
+      api.post(path + "/open");
       assertThat(api.post(path + "/state", "{\"state\":\"CLOSED\"}").status()).isEqualTo(200);
     }
     consumer.update("UPDATE products SET stock = stock + 50 WHERE sku_id = ?", sku); // a top-up

@@ -353,7 +353,6 @@ class ShardsIT {
   void aShardThatCannotBeReadIsLeftOut() {
     api.put(path, product(400));
     api.post(path + "/preheat");
-    state("CLOSED");
     List<ExpectedSale> expected = ExpectedSale.find(consumer.sql(), shards);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     ShardReader reader = new ShardReader(redis, new RedisCallGuard(redis, meters));
@@ -422,6 +421,7 @@ class ShardsIT {
   void anUnfinishedMoveKeepsItsShardFromTheArchive() {
     api.put(path, product(400));
     api.post(path + "/preheat");
+    api.post(path + "/open");
     state("CLOSED");
     consumer.update(
         "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
