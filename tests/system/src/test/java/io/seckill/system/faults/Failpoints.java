@@ -40,6 +40,9 @@ final class Failpoints {
   /** A batch of a strong sale is decided and committed; the gateway has no answer yet. */
   static final String STRONG_COMMITTED = "strong-committed";
 
+  /** Payments are committed; the gateway has no answer, Redis has no results. */
+  static final String PAYMENTS_COMMITTED = "payments-committed";
+
   /** A consumer is about to probe whether MySQL accepts writes again. */
   static final String BEFORE_PROBE = "before-probe";
 
@@ -104,6 +107,8 @@ final class Failpoints {
                   STRONG_BEFORE_COMMIT, "io.seckill.consumer.storage.ProductTable", "takeStrong"),
               Advised.before(
                   STRONG_COMMITTED, "io.seckill.consumer.storage.StrongMetrics", "count"),
+              Advised.before(
+                  PAYMENTS_COMMITTED, "io.seckill.consumer.payment.ChargeOutcomes", "report"),
               Advised.before(
                   ARCHIVE_PAGE_MOVED, "io.seckill.consumer.archive.ArchiveTable", "moved"),
               Advised.after(SALE_LOADED, "io.seckill.consumer.loading.BucketWriter", "flush"),

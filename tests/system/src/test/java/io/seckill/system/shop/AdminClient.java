@@ -215,6 +215,17 @@ public final class AdminClient {
     return calls.send("POST", path, tokens.operator(), null, null);
   }
 
+  /** Pays money into a wallet. */
+  public Answer recharge(long userId, long cents, String key) {
+    String path = "/admin/v1/wallets/" + userId + "/recharges";
+    return calls.send("POST", path, tokens.operator(), key, "{\"amountCents\":" + cents + "}");
+  }
+
+  /** Compares all wallets with their entries, charges and orders. */
+  public Answer checkWallets() {
+    return patient.send("POST", "/admin/v1/wallet/check", tokens.operator(), null, null);
+  }
+
   private Answer post(long skuId, String action) {
     return calls.send("POST", sku(skuId) + "/" + action, tokens.operator(), null, null);
   }
