@@ -158,12 +158,7 @@ class WalletAccounts {
   }
 
   WalletBalance setState(long userId, WalletState state) {
-    wallets.within(
-        transaction -> {
-          WalletTable.create(transaction, List.of(userId));
-          WalletTable.setState(transaction, userId, state);
-          return state;
-        });
+    WalletTable.setState(jdbc, userId, state);
     return balance(userId);
   }
 

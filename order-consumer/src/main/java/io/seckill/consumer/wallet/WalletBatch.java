@@ -9,6 +9,7 @@ import io.seckill.support.contract.WalletOutcome.WalletCode;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,8 +80,8 @@ final class WalletBatch {
     }
   }
 
-  private final Map<Long, WalletRow> wallets;
-  private final Map<Long, WalletRow> changedWallets = new TreeMap<>();
+  private final Map<Long, WalletRow> storedWallets;
+  private final Map<Long, WalletRow> wallets = new TreeMap<>();
   private final Map<EntryKey, Booked> entries;
   private final List<Booked> newEntries = new ArrayList<>();
   private final Map<Long, ChargeRow> storedCharges;
@@ -94,7 +95,7 @@ final class WalletBatch {
    */
   WalletBatch(
       Map<Long, WalletRow> wallets, Map<EntryKey, Booked> entries, Map<Long, ChargeRow> charges) {
-    this.wallets = new HashMap<>(wallets);
+    this.storedWallets = wallets;
     this.entries = new HashMap<>(entries);
     this.storedCharges = charges;
   }
@@ -161,7 +162,6 @@ final class WalletBatch {
   private Booked book(WalletOperation operation) {
     WalletRow after = wallet(operation.userId()).plus(operation.signedCents());
     wallets.put(after.userId(), after);
-    changedWallets.put(after.userId(), after);
     Long chargeId = operation.chargeId();
     if (chargeId != null) {
       ChargeRow charge = charge(operation);
@@ -197,7 +197,8 @@ final class WalletBatch {
   }
 
   private WalletRow wallet(long userId) {
-    return wallets.getOrDefault(userId, WalletRow.none(userId));
+    WalletRow changed = wallets.get(userId);
+    return changed == null ? storedWallets.getOrDefault(userId, WalletRow.none(userId)) : changed;
   }
 
   private @Nullable ChargeRow charge(WalletOperation operation) {
@@ -212,11 +213,14 @@ final class WalletBatch {
 
   /** Wallets with a new balance, by user. */
   Collection<WalletRow> changedWallets() {
-    return Collections.unmodifiableCollection(changedWallets.values());
+    return Collections.unmodifiableCollection(wallets.values());
   }
 
+  /** By user and number, so that transactions which make wallets wait for one another in order. */
   List<Booked> newEntries() {
-    return Collections.unmodifiableList(newEntries);
+    return newEntries.stream()
+        .sorted(Comparator.comparingLong(entry -> entry.key().userId()))
+        .toList();
   }
 
   /** Charges made or changed, by id. */
@@ -224,8 +228,21 @@ final class WalletBatch {
     return Collections.unmodifiableCollection(charges.values());
   }
 
-  /** The stored row that a changed charge replaces; null when there is none. */
-  @Nullable ChargeRow stored(ChargeRow changed) {
-    return storedCharges.get(changed.chargeId());
+  /** Whether a changed wallet replaces a row. */
+  boolean isStored(WalletRow changed) {
+    return storedWallets.containsKey(changed.userId());
+  }
+
+  boolean isNew(WalletRow changed) {
+    return !isStored(changed);
+  }
+
+  /** Whether a changed charge replaces a row. */
+  boolean isStored(ChargeRow changed) {
+    return storedCharges.containsKey(changed.chargeId());
+  }
+
+  boolean isNew(ChargeRow changed) {
+    return !isStored(changed);
   }
 }

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionDefinition;
@@ -48,17 +48,17 @@ public class WalletCheck {
   /** Most characters of the differences; the number of them is stored in full. */
   private static final int MAX_DETAIL = 2_000;
 
-  private final JdbcClient jdbc;
+  private final JdbcOperations jdbc;
+  private final Wallets wallets;
   private final JdbcTemplate snapshots;
   private final TransactionTemplate snapshot;
   private final DataSource pool;
-  private final Wallets wallets;
   private final Pace pace;
   private final Clock clock;
   private volatile long differences;
 
   WalletCheck(
-      JdbcClient jdbc,
+      JdbcOperations jdbc,
       ConnectionPools pools,
       Wallets wallets,
       Pace pace,
@@ -142,44 +142,35 @@ public class WalletCheck {
     WalletChecker checked =
         snapshot.execute(
             tx -> new WalletChecker(snapshots, whole).run(this::keepVerified, stepEnds));
-    checked.users().forEach(this::freeze);
+    checked.users().forEach(user -> WalletTable.setState(jdbc, user, WalletState.FROZEN));
     checked.differences().forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().size();
     String detail = String.join("\n", checked.differences());
-    jdbc.sql("REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)")
-        .params(
-            UtcColumn.text(start),
-            whole,
-            checked.wallets(),
-            checked.entries(),
-            checked.differences().size(),
-            detail.substring(0, Math.min(detail.length(), MAX_DETAIL)))
-        .update();
+    jdbc.update(
+        "REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)",
+        UtcColumn.text(start),
+        whole,
+        checked.wallets(),
+        checked.entries(),
+        checked.differences().size(),
+        detail.substring(0, Math.min(detail.length(), MAX_DETAIL)));
     return latest().orElseThrow();
   }
 
-  /** On a connection of its own: the snapshot only reads. */
   private void keepVerified(List<WalletChecker.Checked> page) {
     List<Object[]> rows =
         page.stream()
             .filter(wallet -> wallet.seq() > wallet.verifiedSeq())
             .map(wallet -> new Object[] {wallet.userId(), wallet.seq()})
             .toList();
-    wallets.within(transaction -> WalletTable.setVerified(transaction, rows));
-  }
-
-  private void freeze(long userId) {
-    wallets.within(
-        transaction -> {
-          WalletTable.setState(transaction, userId, WalletState.FROZEN);
-          return userId;
-        });
+    wallets.setVerified(rows);
   }
 
   /** Empty before the first check. */
   public Optional<WalletCheckReport> latest() {
-    return jdbc.sql("SELECT * FROM wallet_check WHERE id = 1")
+    return jdbc
         .query(
+            "SELECT * FROM wallet_check WHERE id = 1",
             (row, number) ->
                 new WalletCheckReport(
                     UtcColumn.instant(row, "checked_at"),
@@ -187,9 +178,8 @@ public class WalletCheck {
                     row.getLong("wallets"),
                     row.getLong("entries"),
                     row.getInt("differences"),
-                    row.getString("detail").isEmpty()
-                        ? List.of()
-                        : List.of(row.getString("detail").split("\n"))))
-        .optional();
+                    row.getString("detail").lines().toList()))
+        .stream()
+        .findFirst();
   }
 }

@@ -16,6 +16,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.SimplePropertyRowMapper;
 
 /**
  * Checks wallets in one snapshot: each balance against its entries, and as a whole also charges and
@@ -47,7 +48,7 @@ final class WalletChecker {
   record Checked(long userId, long balanceCents, long seq, long verifiedSeq, long lastCents) {}
 
   private record Entry(
-      long seq, WalletKind kind, long cents, long balanceAfter, @Nullable Long chargeId) {}
+      long seq, WalletKind kind, long amountCents, long balanceAfter, @Nullable Long chargeId) {}
 
   /**
    * @param verified receives wallets without a difference, in pages
@@ -75,14 +76,13 @@ final class WalletChecker {
 
   private List<Checked> page(long after) {
     return snapshot.query(
-        "SELECT w.user_id, w.balance_cents, w.seq, w.verified_seq, COALESCE(e.balance_after, 0)"
+        "SELECT w.user_id, w.balance_cents, w.seq, w.verified_seq,"
+            + " COALESCE(e.balance_after, 0) AS last_cents"
             + " FROM (SELECT user_id, balance_cents, seq, verified_seq FROM wallet"
             + " WHERE user_id > ? ORDER BY user_id LIMIT ?) w"
             + " LEFT JOIN wallet_entry e ON e.user_id = w.user_id AND e.seq = w.seq"
             + " ORDER BY w.user_id",
-        (row, number) ->
-            new Checked(
-                row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5)),
+        new SimplePropertyRowMapper<>(Checked.class),
         after,
         PAGE);
   }
@@ -151,13 +151,7 @@ final class WalletChecker {
     return snapshot.query(
         "SELECT seq, kind, amount_cents, balance_after, charge_id FROM wallet_entry"
             + " WHERE user_id = ? AND seq >= ? ORDER BY seq LIMIT ?",
-        (row, number) ->
-            new Entry(
-                row.getLong(1),
-                WalletKind.valueOf(row.getString(2)),
-                row.getLong(3),
-                row.getLong(4),
-                row.getObject(5, Long.class)),
+        new SimplePropertyRowMapper<>(Entry.class),
         userId,
         from,
         ENTRIES);
@@ -165,21 +159,22 @@ final class WalletChecker {
 
   private void checkEntry(long userId, long balance, Entry entry) {
     boolean isCharge = entry.kind() == WalletKind.CHARGE;
-    if (entry.kind() != WalletKind.ADJUST && isCharge != entry.cents() < 0) {
-      differs(userId, "entry %d, %s of %d".formatted(entry.seq(), entry.kind(), entry.cents()));
+    if (entry.kind() != WalletKind.ADJUST && isCharge != entry.amountCents() < 0) {
+      differs(
+          userId, "entry %d, %s of %d".formatted(entry.seq(), entry.kind(), entry.amountCents()));
     }
-    if (entry.balanceAfter() != balance + entry.cents()) {
+    if (entry.balanceAfter() != balance + entry.amountCents()) {
       differs(
           userId,
           "entry %d leaves %d, not %d"
-              .formatted(entry.seq(), entry.balanceAfter(), balance + entry.cents()));
+              .formatted(entry.seq(), entry.balanceAfter(), balance + entry.amountCents()));
     }
   }
 
   private static void add(long userId, Entry entry, Map<Long, ChargeRow> charges) {
     if (entry.chargeId() != null) {
-      long charged = entry.kind() == WalletKind.CHARGE ? -entry.cents() : 0;
-      long refunded = entry.kind() == WalletKind.REFUND ? entry.cents() : 0;
+      long charged = entry.kind() == WalletKind.CHARGE ? -entry.amountCents() : 0;
+      long refunded = entry.kind() == WalletKind.REFUND ? entry.amountCents() : 0;
       charges.merge(
           entry.chargeId(),
           new ChargeRow(entry.chargeId(), userId, charged, refunded, false),

@@ -6,15 +6,14 @@ import io.seckill.consumer.payment.ChargesInTransaction;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
@@ -57,13 +56,12 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     Map<OrderId, Charge> charges = new HashMap<>();
     requests.forEach(request -> charges.put(request.orderId(), charged(request.orderId())));
     if (!costing.isEmpty()) {
-      WalletBatch batch =
-          Objects.requireNonNull( // as a charge needs no new wallet
-              WalletTransactions.decide(
-                  transaction, costing.stream().map(WalletPayments::operation).toList(), Set.of()));
+      List<WalletOutcome> outcomes =
+          WalletTransactions.decide(
+              transaction, costing.stream().map(WalletPayments::operation).toList());
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
-        charges.put(id, answer(id, batch.outcomes().get(i).code()));
+        charges.put(id, answer(id, outcomes.get(i).code()));
       }
     }
     return charges;

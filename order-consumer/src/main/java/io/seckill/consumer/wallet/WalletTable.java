@@ -12,13 +12,13 @@ import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +34,9 @@ final class WalletTable {
 
   private static final String CHARGES =
       "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge";
+
+  private static final String NEW_WALLETS =
+      "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES ";
 
   private static final String NEW_CHARGES =
       "INSERT INTO wallet_charge (charge_id, user_id, amount_cents, refunded_cents, closed)"
@@ -81,22 +84,12 @@ final class WalletTable {
         .collect(Collectors.toMap(WalletRow::userId, Function.identity()));
   }
 
-  /**
-   * Creates empty wallets where there are none.
-   *
-   * @param users sorted, one or more
-   */
-  static void create(JdbcOperations jdbc, Collection<Long> users) {
-    jdbc.update(
-        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES "
-            + Sql.repeated("(?, 0, 0, 'ACTIVE')", users.size())
-            + " ON DUPLICATE KEY UPDATE user_id = wallet.user_id",
-        users.toArray());
-  }
-
-  /** Freezes a wallet or ends that; the wallet exists. */
+  /** Freezes a wallet, also one that does not exist yet, or ends that. */
   static void setState(JdbcOperations jdbc, long userId, WalletState state) {
-    jdbc.update("UPDATE wallet SET state = ? WHERE user_id = ?", state.name(), userId);
+    jdbc.update(
+        NEW_WALLETS + "(?, 0, 0, ?) ON DUPLICATE KEY UPDATE state = VALUES(state)",
+        userId,
+        state.name());
   }
 
   /**
@@ -183,44 +176,56 @@ final class WalletTable {
    *     has been stored since it was read: everything must be rolled back
    */
   static void write(JdbcOperations jdbc, WalletBatch batch) {
-    List<Object[]> newCharges = new ArrayList<>();
-    List<Object[]> changedCharges = new ArrayList<>();
-    for (ChargeRow charge : batch.changedCharges()) {
-      (batch.stored(charge) == null ? newCharges : changedCharges)
-          .add(
-              new Object[] {
-                charge.chargeId(),
-                charge.userId(),
-                charge.amountCents(),
-                charge.refundedCents(),
-                charge.closed()
-              });
-    }
-    write(jdbc, NEW_CHARGES + Sql.repeated("(?,?,?,?,?)", newCharges.size()), newCharges, 1);
+    List<Object[]> newCharges = rows(batch.changedCharges(), batch::isNew, WalletTable::values);
+    write(jdbc, NEW_CHARGES + marks(newCharges), newCharges, 1);
+    List<Object[]> charges = rows(batch.changedCharges(), batch::isStored, WalletTable::values);
     write(
         jdbc,
         NEW_CHARGES
-            + Sql.repeated("(?,?,?,?,?)", changedCharges.size())
+            + marks(charges)
             + " ON DUPLICATE KEY UPDATE refunded_cents = VALUES(refunded_cents),"
             + " closed = VALUES(closed)",
-        changedCharges,
+        charges,
         2);
-    List<Object[]> entries = batch.newEntries().stream().map(WalletTable::values).toList();
+    List<Object[]> entries = rows(batch.newEntries(), entry -> true, WalletTable::values);
     write(
         jdbc,
         "INSERT INTO wallet_entry (user_id, seq, kind, amount_cents, balance_after, request_id,"
             + " charge_id, reason) VALUES "
-            + Sql.repeated("(?,?,?,?,?,?,?,?)", entries.size()),
+            + marks(entries),
         entries,
         1);
-    List<Object[]> wallets = batch.changedWallets().stream().map(WalletTable::values).toList();
+    List<Object[]> newWallets = rows(batch.changedWallets(), batch::isNew, WalletTable::values);
+    write(jdbc, NEW_WALLETS + marks(newWallets), newWallets, 1);
+    List<Object[]> wallets = rows(batch.changedWallets(), batch::isStored, WalletTable::values);
     write(
         jdbc,
-        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES "
-            + Sql.repeated("(?,?,?,?)", wallets.size())
+        NEW_WALLETS
+            + marks(wallets)
             + " ON DUPLICATE KEY UPDATE balance_cents = VALUES(balance_cents), seq = VALUES(seq)",
         wallets,
         2);
+  }
+
+  private static <T> List<Object[]> rows(
+      Collection<T> all, Predicate<T> which, Function<T, Object[]> values) {
+    return all.stream().filter(which).map(values).toList();
+  }
+
+  private static String marks(List<Object[]> rows) {
+    return rows.isEmpty()
+        ? ""
+        : Sql.repeated("(" + Sql.marks(rows.get(0).length) + ")", rows.size());
+  }
+
+  private static Object[] values(ChargeRow charge) {
+    return new Object[] {
+      charge.chargeId(),
+      charge.userId(),
+      charge.amountCents(),
+      charge.refundedCents(),
+      charge.closed()
+    };
   }
 
   private static Object[] values(Booked entry) {

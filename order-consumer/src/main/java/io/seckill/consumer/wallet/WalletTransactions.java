@@ -4,13 +4,13 @@ import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
+import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -25,11 +25,9 @@ final class WalletTransactions {
   /**
    * Decides operations and writes what they change.
    *
-   * @param walletless receives users who would be paid and have no wallet
-   * @return null when there is such a user: nothing is written
+   * @return an outcome for each, in their order
    */
-  static @Nullable WalletBatch decide(
-      JdbcOperations jdbc, Collection<WalletOperation> operations, Set<Long> walletless) {
+  static List<WalletOutcome> decide(JdbcOperations jdbc, Collection<WalletOperation> operations) {
     Set<Long> users = new TreeSet<>();
     Set<Long> charges = new TreeSet<>();
     for (WalletOperation operation : operations) {
@@ -39,19 +37,12 @@ final class WalletTransactions {
       }
     }
     Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users);
-    operations.stream()
-        .filter(each -> each.kind() != WalletKind.REFUND && each.signedCents() > 0)
-        .filter(each -> !wallets.containsKey(each.userId()))
-        .forEach(each -> walletless.add(each.userId()));
-    if (!walletless.isEmpty()) {
-      return null;
-    }
     WalletBatch batch =
         new WalletBatch(
                 wallets, WalletTable.done(jdbc, operations), WalletTable.charges(jdbc, charges))
             .decide(operations);
     WalletTable.write(jdbc, batch);
-    return batch;
+    return batch.outcomes();
   }
 
   /**

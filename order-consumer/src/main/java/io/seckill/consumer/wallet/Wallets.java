@@ -21,15 +21,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
@@ -156,7 +152,8 @@ public final class Wallets {
 
   private List<WalletOutcome> executeChunk(List<WalletOperation> operations) {
     try {
-      return repeatedly(() -> decide(operations)).orElseGet(() -> all(operations, WalletCode.BUSY));
+      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations))
+          .orElseGet(() -> all(operations, WalletCode.BUSY));
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN) {
@@ -172,19 +169,11 @@ public final class Wallets {
     }
   }
 
-  /** Work that returns null, or is refused a row, was undone. */
-  private interface Attempt<T> {
-    @Nullable T run();
-  }
-
-  /** Repeats work that was undone; empty when it was undone every time. */
-  private <T> Optional<T> repeatedly(Attempt<T> attempt) {
+  /** Repeats work that is refused a row; empty when it was undone every time. */
+  private <T> Optional<T> repeatedly(Transactions.Work<T> work) {
     for (int tries = 0; tries <= RETRIES; tries++) {
       try {
-        T done = attempt.run();
-        if (done != null) {
-          return Optional.of(done);
-        }
+        return transactions.run(work);
       } catch (DataAccessException | TransactionException e) {
         if (SqlFailure.of(e) != SqlFailure.ROW) {
           throw e;
@@ -194,22 +183,6 @@ public final class Wallets {
       conflicts.increment();
     }
     return Optional.empty();
-  }
-
-  private @Nullable List<WalletOutcome> decide(List<WalletOperation> operations) {
-    Set<Long> walletless = new TreeSet<>();
-    Optional<WalletBatch> batch =
-        transactions.run(jdbc -> WalletTransactions.decide(jdbc, operations, walletless));
-    if (!walletless.isEmpty()) { // by a transaction of its own: locks are taken in order of users
-      transactions.run(
-          jdbc -> {
-            WalletTable.create(jdbc, walletless);
-            return true;
-          });
-      batch =
-          transactions.run(jdbc -> WalletTransactions.decide(jdbc, operations, new TreeSet<>()));
-    }
-    return batch.map(WalletBatch::outcomes).orElse(null);
   }
 
   /**
@@ -222,17 +195,17 @@ public final class Wallets {
    * @throws TransactionException as well
    */
   WalletCode close(long chargeId, String requestId) {
-    return repeatedly(
-            () ->
-                transactions
-                    .run(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
-                    .orElse(null))
+    return repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
         .orElse(WalletCode.BUSY);
   }
 
-  /** Reads or changes rows in a transaction. */
-  <T> T within(Function<JdbcOperations, T> work) {
-    return transactions.run(work::apply).orElseThrow();
+  /**
+   * Stores up to which entries wallets are right, on a connection of its own.
+   *
+   * @param verified each with user and number of the entry, by user
+   */
+  void setVerified(List<Object[]> verified) {
+    var unused = transactions.run(jdbc -> WalletTable.setVerified(jdbc, verified));
   }
 
   private static List<WalletOutcome> all(List<WalletOperation> operations, WalletCode code) {

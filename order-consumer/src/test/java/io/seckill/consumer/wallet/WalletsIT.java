@@ -18,8 +18,11 @@ import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -309,6 +312,39 @@ class WalletsIT {
         .isEqualTo(
             "{\"outcomes\":[{\"code\":\"DONE\",\"seq\":1,\"balanceAfterCents\":5},"
                 + "{\"code\":\"REPEATED\",\"seq\":1,\"balanceAfterCents\":5}]}");
+  }
+
+  /** Nobody has a row to lock: the first entry of a wallet decides who comes first. */
+  @Test
+  void twoProcessesMakeTheSameWallets() {
+    List<Wallets> processes = List.of(wallets, secondProcess());
+    List<Long> users = LongStream.range(0, 40).mapToObj(i -> 4 * (10_000 * user + i)).toList();
+    Collection<WalletOutcome> seen = new ConcurrentLinkedQueue<>();
+
+    Races.race(
+        IntStream.range(0, 8)
+            .<Runnable>mapToObj(
+                client ->
+                    () -> {
+                      List<WalletOperation> operations =
+                          new ArrayList<>(
+                              users.stream()
+                                  .map(
+                                      each ->
+                                          of(
+                                              each,
+                                              WalletKind.RECHARGE,
+                                              "client-0" + client,
+                                              5,
+                                              null))
+                                  .toList());
+                      Collections.shuffle(operations, new Random(client));
+                      seen.addAll(until(() -> processes.get(client % 2).execute(operations)));
+                    })
+            .toList());
+
+    assertThat(codes(seen)).hasSize(320).containsOnly(WalletCode.DONE, WalletCode.REPEATED);
+    assertThat(users).allMatch(each -> balance(each) == 40);
   }
 
   /** Each waits for the same COMMIT; the requests of the other kinds keep their threads. */
