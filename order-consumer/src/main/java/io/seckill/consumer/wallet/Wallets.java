@@ -153,20 +153,29 @@ public final class Wallets {
   private List<WalletOutcome> executeChunk(List<WalletOperation> operations) {
     try {
       return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations))
-          .orElseGet(() -> all(operations, WalletCode.BUSY));
+          .orElseGet(() -> undone(operations));
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN) {
         return all(operations, WalletCode.BUSY);
       } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
-        int half = operations.size() / 2;
-        List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half)));
-        halves.addAll(executeChunk(operations.subList(half, operations.size())));
-        return halves;
+        return halved(operations);
       }
       log.warn("MySQL has failed during operations on wallets: {}", e.toString());
       return all(operations, WalletCode.WALLET_UNAVAILABLE);
     }
+  }
+
+  /** Rows of one wallet that were edited by hand may refuse every entry; the others can go on. */
+  private List<WalletOutcome> undone(List<WalletOperation> operations) {
+    return operations.size() > 1 ? halved(operations) : all(operations, WalletCode.BUSY);
+  }
+
+  private List<WalletOutcome> halved(List<WalletOperation> operations) {
+    int half = operations.size() / 2;
+    List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half)));
+    halves.addAll(executeChunk(operations.subList(half, operations.size())));
+    return halves;
   }
 
   /** Repeats work that is refused a row; empty when it was undone every time. */

@@ -314,6 +314,26 @@ class WalletsIT {
                 + "{\"code\":\"REPEATED\",\"seq\":1,\"balanceAfterCents\":5}]}");
   }
 
+  /** A number that its next entry cannot have refuses every batch of that wallet. */
+  @Test
+  void aWalletEditedByHandStopsNoneOfTheSameBatch() {
+    long others = 40_000 * user + user % 4; // of the same batcher
+    recharge(user, 10);
+    recharge(user, 10, "recharge-1");
+    edit("wallet", "seq = 1", "seq = 2");
+    List<WalletCode> codes =
+        codes(
+            wallets.execute(
+                List.of(
+                    of(others, WalletKind.RECHARGE, "request-01", 5, null),
+                    of(user, WalletKind.RECHARGE, "request-01", 5, null),
+                    of(others, WalletKind.CHARGE, "request-02", 5, charge))));
+    edit("wallet", "seq = 2", "seq = 1");
+
+    assertThat(codes).containsExactly(WalletCode.DONE, WalletCode.BUSY, WalletCode.DONE);
+    assertThat(wallets.execute(rechargeOf(5)).code()).isEqualTo(WalletCode.DONE);
+  }
+
   /** Nobody has a row to lock: the first entry of a wallet decides who comes first. */
   @Test
   void twoProcessesMakeTheSameWallets() {
@@ -512,7 +532,11 @@ class WalletsIT {
   }
 
   private static void recharge(long user, long cents) {
-    assertThat(wallets.execute(of(user, WalletKind.RECHARGE, "recharge-0", cents, null)).code())
+    recharge(user, cents, "recharge-0");
+  }
+
+  private static void recharge(long user, long cents, String key) {
+    assertThat(wallets.execute(of(user, WalletKind.RECHARGE, key, cents, null)).code())
         .isEqualTo(WalletCode.DONE);
   }
 
