@@ -100,7 +100,8 @@ class WalletAccounts {
    */
   WalletEntries newestFirst(long userId, long before, int limit) {
     List<WalletEntryRow> page = WalletTable.before(jdbc, userId, before, limit);
-    return new WalletEntries(page, page.size() == limit ? page.get(limit - 1).seq() : null);
+    long last = page.size() < limit ? 1 : page.get(limit - 1).seq();
+    return new WalletEntries(page, last > 1 ? last : null);
   }
 
   /**
