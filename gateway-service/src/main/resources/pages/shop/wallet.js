@@ -25,6 +25,10 @@ export async function readWallet() {
   const answer = await call('GET', 'api/v1/wallet', {token});
   if (answer.status !== 200 || session.token() !== token) return;
   const known = wallet && wallet.userId === answer.json.userId && wallet.seq === answer.json.seq;
+  if (wallet?.userId !== answer.json.userId) {
+    entries = [];
+    next = null;
+  }
   wallet = answer.json.seq > 0 ? answer.json : null;
   renderWallet();
   if (wallet && !known) readEntries(null);

@@ -115,6 +115,28 @@ class ShopPageIT {
     assertThat(ordersOf(2014)).isEqualTo(2);
   }
 
+  /** Also while the entries of the next one cannot be read. */
+  @Tag("proof")
+  @Test
+  void showsNobodyTheEntriesOfTheShopperBefore() {
+    onStrongSale(2018, 100);
+    page.openFresh(2018).signIn(118);
+    page.buy().awaitStatus("CONFIRMED");
+    page.pay().awaitStatus("PAID");
+    browser.awaitText("#wallet-entries li[data-seq='2']", "Order paid");
+    browser.press("#account");
+    browser.run(
+        "const get = window.fetch;"
+            + " window.fetch = (url, ...more) => String(url).includes('wallet/entries')"
+            + "   ? Promise.reject(new TypeError('cut')) : get(url, ...more);");
+
+    page.signIn(119);
+    browser.awaitText("#wallet-balance", "Balance $100,000.00");
+
+    assertThat(browser.run("return document.querySelector('#wallet-entries').innerText;"))
+        .isEqualTo("");
+  }
+
   @Tag("proof")
   @Test
   void paysFromTheBalanceAndHasItBackAfterARefundInBothLanguages() {
