@@ -365,7 +365,7 @@ class WalletsIT {
                     })
             .toList());
 
-    assertThat(codes(seen)).hasSize(320).containsOnly(WalletCode.DONE, WalletCode.REPEATED);
+    assertThat(codes(seen)).hasSize(320).isSubsetOf(WalletCode.DONE, WalletCode.REPEATED);
     assertThat(users).allMatch(each -> balance(each) == 40);
   }
 

@@ -135,14 +135,14 @@ class WalletPaymentFaultsIT {
   }
 
   private CompletableFuture<Answer> pay(ShopClient shop, String order, long user) {
-    return shop.payAsync(user, order)
-        .thenApply(
-            answer -> {
-              if (answer.text("status").equals("PAID")) {
-                answered.add(order);
-              }
-              return answer;
-            });
+    return shop.payAsync(user, order).thenApply(answer -> seen(order, answer));
+  }
+
+  private Answer seen(String order, Answer answer) {
+    if (answer.text("status").equals("PAID")) {
+      answered.add(order);
+    }
+    return answer;
   }
 
   /** The other gateway has the other order-consumer. */
@@ -150,7 +150,7 @@ class WalletPaymentFaultsIT {
     Signals.await(
         "the payment of " + order + " to be decided",
         () -> {
-          Answer answer = pay(lab.shops().get(1), order, user).join();
+          Answer answer = seen(order, lab.shops().get(1).pay(user, order));
           return answer.text("status").equals("PAID") || answer.code().equals("PAYMENT_DECLINED");
         });
   }

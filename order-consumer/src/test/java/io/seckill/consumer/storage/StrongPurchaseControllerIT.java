@@ -1,4 +1,4 @@
-package io.seckill.consumer.strong;
+package io.seckill.consumer.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
