@@ -4,7 +4,6 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.gateway.admission.Admission.Unknown;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -17,9 +16,6 @@ import org.springframework.stereotype.Component;
 /** Metrics of the purchase path. No tag has a value per SKU or per shopper. */
 @Component
 final class AdmissionMetrics {
-
-  /** Of admissions that the warm-up rehearses; shown nowhere. */
-  static final AdmissionMetrics REHEARSED = new AdmissionMetrics(new SimpleMeterRegistry());
 
   private final Counter requests;
   private final Counter admitted;

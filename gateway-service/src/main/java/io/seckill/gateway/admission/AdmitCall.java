@@ -8,10 +8,8 @@ import io.seckill.gateway.admission.AdmitRequests.AdmitRequest;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -30,8 +28,6 @@ record AdmitCall(
     implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
-  private static final String NO_SUCH_SKU = "U";
-  private static final String ADMITTED = "A|1";
 
   /** {@code confirmed}: enough replicas have received the writes that the reply reports. */
   private record Reply(Object value, boolean confirmed) {}
@@ -46,8 +42,7 @@ record AdmitCall(
     AdmitReply reply;
     try {
       Reply unread = breaker.write(request.partitions().get(0), () -> call(request));
-      Object value = rehearsed(unread.value(), request.purchases());
-      reply = AdmitReply.parse(value, unread.confirmed(), request.ids());
+      reply = AdmitReply.parse(unread.value(), unread.confirmed(), request.ids());
     } catch (CallNotPermittedException e) {
       request.endReservations(reservation -> reservation.deliver(List.of()));
       request.answerAll(Unknown.BREAKER);
@@ -57,24 +52,6 @@ record AdmitCall(
       throw e;
     }
     answers.answer(request, reply, askedNanos);
-  }
-
-  /**
-   * Replaces the refusals of rehearsals by admissions, except where a lane would wait for their
-   * messages.
-   */
-  private Object rehearsed(Object reply, List<Purchase> purchases) {
-    if (durability.in() == Durability.Store.BROKER || !(reply instanceof List<?> texts)) {
-      return reply;
-    }
-    @Nullable List<Object> replaced = null;
-    for (int i = 0; i < purchases.size(); i++) {
-      if (purchases.get(i).attempt().isRehearsal() && texts.get(i).equals(NO_SUCH_SKU)) {
-        replaced = replaced == null ? new ArrayList<>(texts) : replaced;
-        replaced.set(i, ADMITTED);
-      }
-    }
-    return replaced == null ? reply : replaced;
   }
 
   private Reply call(AdmitRequest request) {

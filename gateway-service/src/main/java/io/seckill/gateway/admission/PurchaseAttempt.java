@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
  * @param skuId of the SKU, or of the shard that decides the attempt
  * @param keyFromShopper whether the shopper sent the key; a key made by the gateway cannot be a
  *     repeat
- * @param isRehearsal whether the warm-up rehearses the answer to an admission: once the script has
- *     refused it, it is answered as if admitted
  */
 record PurchaseAttempt(
     long skuId,
@@ -19,24 +17,12 @@ record PurchaseAttempt(
     String requestId,
     boolean keyFromShopper,
     int quantity,
-    @Nullable String traceparent,
-    boolean isRehearsal) {
-
-  /** An attempt of a shopper. */
-  PurchaseAttempt(
-      long skuId,
-      long userId,
-      String requestId,
-      boolean keyFromShopper,
-      int quantity,
-      @Nullable String traceparent) {
-    this(skuId, userId, requestId, keyFromShopper, quantity, traceparent, false);
-  }
+    @Nullable String traceparent) {
 
   /** The same attempt at another product. */
   PurchaseAttempt at(long otherSkuId) {
     return new PurchaseAttempt(
-        otherSkuId, userId, requestId, keyFromShopper, quantity, traceparent, isRehearsal);
+        otherSkuId, userId, requestId, keyFromShopper, quantity, traceparent);
   }
 
   int partition() {

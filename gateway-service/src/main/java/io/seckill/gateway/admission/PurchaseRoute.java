@@ -8,7 +8,6 @@ import io.seckill.common.sale.Shards;
 import io.seckill.gateway.security.Identity;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.gateway.security.WarmUpTokens;
 import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
@@ -43,7 +42,6 @@ record PurchaseRoute(
     ShardedPurchases shards,
     LateOutcomes late,
     AdmissionMetrics metrics,
-    WarmUpTokens warmUp,
     RefusedRequests refusedRequests,
     AdmissionProperties settings)
     implements DirectRoute {
@@ -113,7 +111,7 @@ record PurchaseRoute(
     return keys.size() == 1 && SafeText.isWord(keys.get(0), MIN_KEY_CHARS, MAX_KEY_CHARS);
   }
 
-  private PurchaseAttempt attempt(
+  private static PurchaseAttempt attempt(
       long skuId, long userId, List<String> keys, int quantity, HttpHeaders headers) {
     String trace = headers.get("traceparent");
     return new PurchaseAttempt(
@@ -122,8 +120,7 @@ record PurchaseRoute(
         keys.isEmpty() ? CorrelationId.orNew(null) : keys.get(0),
         !keys.isEmpty(),
         quantity,
-        trace != null && SafeText.isTraceparent(trace) ? trace : null,
-        warmUp.rehearses(skuId, userId));
+        trace != null && SafeText.isTraceparent(trace) ? trace : null);
   }
 
   private CompletionStage<HttpAnswer> submit(PurchaseAttempt attempt, String correlationId) {
@@ -139,19 +136,9 @@ record PurchaseRoute(
             shards.whileUnitsAreLeft(decidedAs, decided::complete));
     return decided.thenApply(
         outcome -> {
-          count(attempt, outcome, isStrong, System.nanoTime() - startedNanos);
+          metrics.outcome(outcome, isStrong, System.nanoTime() - startedNanos);
           return PurchaseAnswers.of(attempt, outcome, settings.durableIn(), correlationId);
         });
-  }
-
-  /** A rehearsed admission counts as the refusal it was. */
-  private void count(PurchaseAttempt attempt, Admission outcome, boolean isStrong, long nanos) {
-    if (attempt.isRehearsal() && outcome instanceof Admission.Admitted) {
-      AdmissionMetrics.REHEARSED.outcome(outcome, isStrong, nanos);
-      metrics.outcome(Refusal.UNKNOWN_SKU, isStrong, nanos);
-    } else {
-      metrics.outcome(outcome, isStrong, nanos);
-    }
   }
 
   private CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {

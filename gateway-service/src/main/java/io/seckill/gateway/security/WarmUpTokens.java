@@ -1,6 +1,5 @@
 package io.seckill.gateway.security;
 
-import io.seckill.support.web.PathIds;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,14 +21,10 @@ public final class WarmUpTokens {
    */
   private static final int SHOPPERS_WITH_KEY = 1_024;
 
-  /** Most shoppers, as {@code seckill.warm-up.requests} allows. */
-  private static final long MOST_SHOPPERS = 1_000_000;
-
   private final SecurityProperties settings;
   private final WarmUpKey key;
   private final Clock clock;
   private final AtomicReferenceArray<Signed> signed = new AtomicReferenceArray<>(SHOPPERS_WITH_KEY);
-  private volatile boolean inUse;
 
   WarmUpTokens(SecurityProperties settings, WarmUpKey key, Clock clock) {
     this.settings = settings;
@@ -44,7 +39,6 @@ public final class WarmUpTokens {
    * are the highest possible.
    */
   public String shopper(int number) {
-    inUse = true;
     if (settings.jwkSetUri().isEmpty()) {
       return sign(TokenSigner.withSecret(settings), number).token();
     }
@@ -57,21 +51,8 @@ public final class WarmUpTokens {
     return last.token();
   }
 
-  /**
-   * Whether a purchase rehearses the answer to an admission: every second one of these shoppers, of
-   * the SKU that is never on sale. The compiler drops branches that the warm-up never takes, and
-   * the first sale would wait for it; so the condition, too, is one branch, which it takes both
-   * ways.
-   */
-  public boolean rehearses(long skuId, long userId) {
-    return ((skuId ^ PathIds.NEVER_ON_SALE) | (userId & 1)) == 0
-        && inUse
-        && userId > Long.MAX_VALUE - MOST_SHOPPERS;
-  }
-
-  /** Ends the rehearsals and the use of a key: nobody can sign further tokens with it. */
+  /** Ends the use of a key: nobody can sign further tokens with it. */
   public void end() {
-    inUse = false;
     key.forget();
   }
 

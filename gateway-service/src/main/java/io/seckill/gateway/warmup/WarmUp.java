@@ -32,10 +32,8 @@ import reactor.netty.resources.LoopResources;
 /**
  * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
  * SKU that is never on sale, until the configured number or time is reached, or a purchase gets no
- * answer. Redis refuses them, which writes nothing, so no store is changed; every second one is
- * then answered as if admitted, because code that has only seen refusals is compiled for nothing
- * else. The warm-up always ends, and never makes the start fail. Until then the gateway is out of
- * service, and so not ready.
+ * answer. A refusal writes nothing, so no store is changed. The warm-up always ends, and never
+ * makes the start fail. Until then the gateway is out of service, and so not ready.
  */
 @Component
 final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
@@ -67,10 +65,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
                     .withDetail(
                         "reason", "warming up: " + answers.count() + " of " + settings.requests())
                     .build());
-  }
-
-  WarmUpAnswers answers() {
-    return answers;
   }
 
   @Override
@@ -128,9 +122,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     /** There is no such SKU: only the script in Redis gives this answer. */
     private static final int UNKNOWN_SKU = 404;
 
-    /** The same, answered as if admitted. */
-    private static final int REHEARSED = 202;
-
     private final AtomicInteger count = new AtomicInteger();
     private final Map<Integer, Integer> byStatus = new ConcurrentSkipListMap<>();
 
@@ -145,9 +136,9 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
 
     /** Describes which part of the purchase path is warm. */
     String whatIsWarm() {
-      int byRedis = byStatus.getOrDefault(UNKNOWN_SKU, 0) + byStatus.getOrDefault(REHEARSED, 0);
+      int byRedis = byStatus.getOrDefault(UNKNOWN_SKU, 0);
       if (byRedis > count() / 2) {
-        return "warm is all of a purchase's way but what its admission writes";
+        return "warm is all of a purchase's way but its admission";
       }
       return count() == 0
           ? "nothing is warm"
@@ -163,8 +154,8 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
 
   /**
    * Buys a SKU that is never on sale, over HTTP as shoppers do, as many different shoppers. Each
-   * purchase is answered that there is no such SKU, or as if admitted. Uses one thread and
-   * persistent connections; never blocks.
+   * purchase is answered that there is no such SKU. Uses one thread and persistent connections;
+   * never blocks.
    */
   private static final class LoopbackShopper {
 

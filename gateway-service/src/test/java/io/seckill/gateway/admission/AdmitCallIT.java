@@ -565,23 +565,6 @@ class AdmitCallIT {
   }
 
   @Test
-  void answersARehearsalAsIfAdmittedOnlyOnceTheScriptHasRefusedIt() {
-    TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 3).with("state", "PAUSED");
-    Map<String, byte[]> before = dump();
-
-    List<Admission> outcomes =
-        calls.together(rehearsal(1_033), attempt(sale, 1, KEY, 1), rehearsal(sale.sku()));
-
-    assertThat(outcomes.get(0)).isInstanceOf(Admitted.class);
-    assertThat(outcomes.subList(1, 3)).containsOnly(Refusal.PAUSED);
-    assertSame(before, dump());
-  }
-
-  private static PurchaseAttempt rehearsal(long sku) {
-    return new PurchaseAttempt(sku, 2, KEY, true, 1, null, true);
-  }
-
-  @Test
   @DisplayName(
       "At most 200 bytes of Redis memory per admitted order beyond its message (facts.md 13)")
   void keepsAnOrderInLittleMemory() {
