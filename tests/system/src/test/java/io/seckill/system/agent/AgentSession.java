@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class AgentSession implements AutoCloseable {
 
-  private static final long OBEY_SECONDS = 30;
+  private static final long OBEY_SECONDS = 120;
 
   private final String name;
   private final Socket socket;
