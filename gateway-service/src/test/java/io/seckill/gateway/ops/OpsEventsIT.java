@@ -133,6 +133,31 @@ class OpsEventsIT {
     stage.update("DELETE FROM orders WHERE order_id = ?", id.value());
   }
 
+  /** The latest 500 orders: 1 ms, 2 ms, and so on to half a second; the one before took 30 s. */
+  @Test
+  void halfOfTheOrdersAreFasterThanP50AndOneInAHundredSlowerThanP99() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long newest = System.currentTimeMillis() + Duration.ofDays(2).toMillis();
+    long first = OrderId.of(newest, Partition.ofSku(sku), 200, 0).value();
+    stage.update(
+        """
+        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+          status, epoch, seq, admitted_at, created_at)
+        WITH RECURSIVE n AS (SELECT 1 AS ms UNION ALL SELECT ms + 1 FROM n WHERE ms < 501)
+        SELECT ? + MOD(ms, 501), ?, ?, 1, 1, CONCAT('click-', ms), 'CONFIRMED', 1, 1,
+          UTC_TIMESTAMP(3) - INTERVAL IF(ms = 501, 30000, ms) * 1000 MICROSECOND,
+          UTC_TIMESTAMP(3) FROM n
+        """,
+        first,
+        stage.newUser(),
+        sku);
+
+    SalesTable.ClickToRow measured = stage.gateway().bean(SalesTable.class).clickToRow();
+    stage.update("DELETE FROM orders WHERE sku_id = ?", sku);
+
+    assertThat(measured).isEqualTo(new SalesTable.ClickToRow(500, 250, 495));
+  }
+
   @Test
   void listsProductsThatAreNotOnSaleYetToo() {
     long fresh = stage.newSku();

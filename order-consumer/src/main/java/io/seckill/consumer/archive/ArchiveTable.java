@@ -11,10 +11,16 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code archive}, and the sales that are due for it. */
 @Component
-record ArchiveTable(JdbcClient jdbc) {
+class ArchiveTable {
 
   /** Sales read at once; those that cannot be archived now do not keep the others from it. */
   private static final int DUE = 1_000;
+
+  private final JdbcClient jdbc;
+
+  ArchiveTable(JdbcClient jdbc) {
+    this.jdbc = jdbc;
+  }
 
   Optional<SaleArchive> find(long sku) {
     return find(sku, "");

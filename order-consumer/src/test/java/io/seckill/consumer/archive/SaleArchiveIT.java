@@ -21,6 +21,7 @@ import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +40,9 @@ import tools.jackson.databind.JsonNode;
 class SaleArchiveIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
+
+  private static final String BEGUN =
+      "UPDATE archive SET started_at = NOW(6) + INTERVAL ? MINUTE WHERE sku_id = ?";
 
   private static final TestConsumer consumer = TestConsumer.shared();
 
@@ -104,14 +108,47 @@ class SaleArchiveIT {
 
   /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
   private void waitsForGateways() {
-    String begun = "UPDATE archive SET started_at = NOW(6) + INTERVAL ? MINUTE WHERE sku_id = ?";
-    consumer.update(begun, 1, sku);
+    consumer.update(BEGUN, 1, sku);
 
     consumer.bean(SaleArchiver.class).round();
 
     assertThat(archive().text("phase")).isEqualTo("REDIS");
     assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isTrue();
-    consumer.update(begun, 0, sku);
+    consumer.update(BEGUN, 0, sku);
+  }
+
+  /** Gateways have read it within two seconds; a third is for clocks. */
+  @Test
+  void waitsThreeSecondsAtLeastForGateways() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    close();
+    assertThat(archive().status()).isEqualTo(200);
+    consumer.update(BEGUN, 1, sku); // the service itself waits
+    List<Duration> waits = new ArrayList<>();
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          boolean isOlderThan(long any, Duration age) {
+            waits.add(age);
+            return false;
+          }
+        };
+    SaleArchiver real = consumer.bean(SaleArchiver.class);
+
+    new SaleArchiver(
+            table,
+            real.rest(),
+            real.steps(),
+            real.sales(),
+            real.pools(),
+            real.jdbc(),
+            real.transactions(),
+            real.pace())
+        .round();
+
+    assertThat(waits).isNotEmpty().allMatch(age -> age.compareTo(Duration.ofSeconds(3)) >= 0);
+    consumer.update(BEGUN, 0, sku);
+    finish();
   }
 
   private void lateMessagesHarmNothing(OrderMessage known) {
@@ -236,6 +273,14 @@ class SaleArchiveIT {
         paid.value(),
         sku,
         "archive " + sku);
+    for (int daysAgo : List.of(1, 0)) {
+      consumer.update(
+          "INSERT INTO daily_audit SELECT UTC_DATE() - INTERVAL ? DAY, ?, 'CLOSED', 0, 0, 0, 0, 0,"
+              + " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, '', NOW(6)",
+          daysAgo,
+          sku,
+          3 + 5 * daysAgo);
+    }
 
     Answer refused = archive();
 
@@ -248,7 +293,8 @@ class SaleArchiveIT {
             "1 open unexplained charges",
             "1 open dead letters",
             "1 compensations that Redis has not confirmed",
-            "1 unfinished stock changes");
+            "1 unfinished stock changes",
+            "3 differences that its last audit has found");
     assertThat(consumer.product(sku, "archived")).isEqualTo("0");
     assertThat(rows("archive")).isZero();
     consumer.update("DELETE FROM unexplained_charge WHERE order_id = ?", paid.value());
@@ -292,14 +338,32 @@ class SaleArchiveIT {
     assertThat(audit().path("differences").toString()).isEqualTo("[]");
     assertThat(ledger().path("balanced").booleanValue()).isTrue();
 
-    consumer.update("UPDATE archive SET done_at = NOW(6) - INTERVAL 31 DAY WHERE sku_id = ?", sku);
-    consumer.bean(SaleArchiver.class).purge(Duration.ofDays(30));
+    consumer.update(
+        "INSERT INTO payment_history (order_id, amount_cents, state, created_at, updated_at)"
+            + " VALUES (?, 1, 'DECLINED', NOW(6), NOW(6))",
+        first);
+    SaleArchiver archiver = consumer.bean(SaleArchiver.class);
+    String done = "UPDATE archive SET done_at = NOW(6) - INTERVAL ? DAY WHERE sku_id = ?";
+    consumer.update(done, 29, sku);
+    archiver.purge(Duration.ofDays(30));
+    consumer.update(done, 31, sku);
+    archiver.purge(Duration.ZERO);
+    assertThat(rows("order_history")).as("too young, and kept for ever").isEqualTo(orders);
+    assertThat(ofFirst("order_alias_history", "stored_order_id", first)).isOne();
+
+    archiver.purge(Duration.ofDays(30));
 
     assertThat(rows("order_history")).isZero();
+    assertThat(ofFirst("order_alias_history", "stored_order_id", first)).isZero();
+    assertThat(ofFirst("payment_history", "order_id", first)).isZero();
     assertThat(archive().text("phase")).isEqualTo("PURGED");
     assertThat(ledger().path("balanced").booleanValue()).isTrue();
     assertThat(consumer.api().post("/internal/v1/skus/" + sku + "/audit", "{}").code())
         .isEqualTo("ARCHIVED");
+  }
+
+  private static long ofFirst(String table, String column, long order) {
+    return consumer.number("SELECT COUNT(*) FROM " + table + " WHERE " + column + " = ?", order);
   }
 
   /** Stores cancelled orders and an alias of the first, and settles them as a purchase does. */
@@ -329,6 +393,8 @@ class SaleArchiveIT {
     archiver.beginDue(Duration.ofDays(7));
     assertThat(rows("archive")).isZero();
     consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?", sku);
+    archiver.beginDue(Duration.ZERO);
+    assertThat(rows("archive")).as("no sale is archived by itself").isZero();
 
     archiver.beginDue(Duration.ofDays(7));
 
@@ -372,6 +438,12 @@ class SaleArchiveIT {
             days);
       }
     }
+    String rests =
+        "SELECT COUNT(*) FROM dead_letter_rest r LEFT JOIN dead_letter d ON d.id = r.letter_id"
+            + " WHERE d.id IS NULL";
+    consumer.update(
+        "INSERT INTO dead_letter_rest SELECT id, 0, 'the rest' FROM dead_letter WHERE sku_id = ?",
+        sku);
     for (int days : List.of(399, 401)) {
       consumer.update(
           "INSERT INTO daily_audit SELECT UTC_DATE() - INTERVAL ? DAY, ?, 'CLOSED', 0, 0, 0, 0, 0,"
@@ -390,6 +462,11 @@ class SaleArchiveIT {
         .hasSize(1);
     assertThat(texts("SELECT detail FROM dead_letter WHERE sku_id = " + sku))
         .containsExactlyInAnyOrder("OPEN91", "OPEN89", "REPLAYED89", "DISCARDED89");
+    assertThat(consumer.number(rests)).as("rests of letters that are gone").isZero();
+    consumer.update(
+        "DELETE r FROM dead_letter_rest r JOIN dead_letter d ON d.id = r.letter_id"
+            + " WHERE d.sku_id = ?",
+        sku);
     assertThat(rows("daily_audit")).isEqualTo(1);
     consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
   }

@@ -85,9 +85,20 @@ class StrongOrdersIT {
         "UPDATE payment SET updated_at = NOW(6) - INTERVAL 10 SECOND WHERE order_id = ?",
         id.value());
 
+    double failed = consumer.counter("seckill.consumer.sync.errors");
+
     consumer.bean(PaidResults.class).sweep();
 
+    assertThat(consumer.counter("seckill.consumer.sync.errors"))
+        .as("results that Redis, which is away, did not get")
+        .isEqualTo(failed);
     assertThat(orders.status(id)).isEqualTo("PAID");
+  }
+
+  @Test
+  void gatewaysReadTheTimeOutInMilliseconds() {
+    assertThat(consumer.number("SELECT timeout_ms FROM payment_terms"))
+        .isEqualTo(TIMEOUT_SECONDS * 1_000);
   }
 
   @Test

@@ -196,6 +196,26 @@ class ShardsIT {
   }
 
   @Test
+  void unitsAreCountedAsMovedWhenAShardHasThem() {
+    api.put(path, product(403));
+    api.post(path + "/preheat");
+    long shard = shards.get(1);
+    StockMoves moves = consumer.bean(StockMoves.class);
+    double before = consumer.counter("seckill.consumer.shard.moved.units");
+
+    moves.give(List.of(new StockMoves.Units(shard, 2), new StockMoves.Units(shards.get(0), 9)));
+    assertThat(stock(shard)).isEqualTo(102);
+    assertThat(consumer.product(sku, "stock")).isEqualTo("1");
+    assertThat(consumer.counter("seckill.consumer.shard.moved.units")).isEqualTo(before + 2);
+
+    moves.take(List.of(new StockMoves.Units(shard, 2)));
+    assertThat(stock(shard)).isEqualTo(100);
+    assertThat(consumer.product(sku, "stock")).isEqualTo("3");
+    assertThat(consumer.counter("seckill.consumer.shard.moved.units")).isEqualTo(before + 2);
+    state("CLOSED");
+  }
+
+  @Test
   void whereNoSkuHasShardsTwoStatementsASecondAreAll() {
     AtomicInteger statements = new AtomicInteger();
     ShardTable none =

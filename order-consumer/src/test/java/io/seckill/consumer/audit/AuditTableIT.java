@@ -1,0 +1,150 @@
+package io.seckill.consumer.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.sale.Shards;
+import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which sales are due for the audit of a day, and what its table keeps. */
+@ExtendWith(TestServers.class)
+class AuditTableIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(31_001);
+
+  /** No other test has audits of this day. */
+  private static final LocalDate DAY = LocalDate.of(2031, 3, 2);
+
+  private static final Instant DUE = Instant.parse("2031-03-02T03:00:00Z");
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+
+  private final AuditTable table = new AuditTable(consumer.sql());
+  private final long sku = NEXT_SKU.getAndIncrement();
+
+  @AfterEach
+  void delete() {
+    consumer.update("DELETE FROM products WHERE sku_id = ?", sku);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "OPEN,      2031-03-02 03:00:00.000, 2031-04-01 00:00:00.000, true",
+    "OPEN,      2031-03-02 03:00:00.001, 2031-04-01 00:00:00.000, false",
+    "CLOSED,    2031-01-01 00:00:00.000, 2031-02-23 03:00:00.001, true",
+    "CLOSED,    2031-01-01 00:00:00.000, 2031-02-23 03:00:00.000, false",
+    "PREHEATED, 2031-01-01 00:00:00.000, 2031-04-01 00:00:00.000, true",
+    "PAUSED,    2031-01-01 00:00:00.000, 2031-04-01 00:00:00.000, true",
+    "NEW,       2031-01-01 00:00:00.000, 2031-04-01 00:00:00.000, false"
+  })
+  void aSaleIsDueFromItsOpeningUntilSevenDaysAfterItsClosing(
+      String state, String opensAt, String closesAt, boolean isDue) {
+    sale(state, opensAt, closesAt);
+
+    assertThat(table.due(DUE).contains(sku)).isEqualTo(isDue);
+    assertThat(table.standing(DUE).due()).isEqualTo(table.due(DUE).size());
+  }
+
+  @Test
+  void oneAuditADayIsEnoughAndAShardIsAuditedWithItsSku() {
+    sale("OPEN", "2031-01-01 00:00:00", "2031-04-01 00:00:00");
+    long shard = Shards.id(sku, 1);
+    consumer.update(
+        "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+            + " limit_per_user, opens_at, closes_at, state) SELECT ?, name, price_cents, stock,"
+            + " initial_stock, policy, limit_per_user, opens_at, closes_at, state FROM products"
+            + " WHERE sku_id = ?",
+        shard,
+        sku);
+
+    table.keep(audit(DAY.minusDays(1), sku, null));
+    assertThat(table.due(DUE)).contains(sku).doesNotContain(shard);
+
+    table.keep(audit(DAY, sku, null));
+    assertThat(table.due(DUE)).doesNotContain(sku, shard);
+    consumer.update("DELETE FROM products WHERE sku_id = ?", shard);
+  }
+
+  @Test
+  void keepsEveryFigureAndOfARepeatTheLatest() {
+    LocalDate day = DAY.plusDays(sku);
+    Instant due = Instant.parse(day + "T03:00:00Z");
+    SaleAudit shard = audit(day, Shards.id(sku, 2), null);
+    SaleAudit audit = audit(day, sku, List.of(shard));
+
+    table.keep(audit);
+    assertThat(table.of(day, sku - 1, 10)).containsExactly(audit);
+    assertThat(table.of(day, sku, 10)).isEmpty();
+    assertThat(table.of(day.plusDays(1), sku - 1, 10)).isEmpty();
+    assertThat(table.standing(due).differences()).as("without the shards'").isEqualTo(2);
+
+    table.keep(audit);
+    assertThat(table.of(day, sku - 1, 10)).containsExactly(audit);
+    assertThat(table.standing(due).differences()).isEqualTo(2);
+  }
+
+  @Test
+  void countsTheRepairsThatWereMadeOnADay() {
+    reconciled(sku, "2031-03-01 23:59:59.999999", 1);
+    reconciled(sku, "2031-03-02 00:00:00.000000", 10);
+    reconciled(sku, "2031-03-02 23:59:59.999999", 100);
+    reconciled(sku, "2031-03-03 00:00:00.000000", 1_000);
+    reconciled(sku + 1_000_000, "2031-03-02 12:00:00.000000", 10_000);
+
+    assertThat(table.repairs(sku, DAY)).isEqualTo(110);
+    assertThat(table.repairs(sku, DAY.plusDays(5))).isZero();
+  }
+
+  private static void reconciled(long sku, String startedAt, int made) {
+    consumer.update(
+        "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch, findings,"
+            + " made, started_at, ended_at) VALUES (?, 'a', 0, 'REPAIRED', '', 1, 20000, ?, ?, ?)",
+        sku,
+        made,
+        startedAt,
+        startedAt);
+  }
+
+  private void sale(String state, String opensAt, String closesAt) {
+    consumer.api().put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 5, 10));
+    consumer.update(
+        "UPDATE products SET state = ?, opens_at = ?, closes_at = ? WHERE sku_id = ?",
+        state,
+        opensAt,
+        closesAt,
+        sku);
+  }
+
+  private static SaleAudit audit(LocalDate day, long sku, @Nullable List<SaleAudit> shards) {
+    return new SaleAudit(
+        day,
+        sku,
+        "PAUSED",
+        1,
+        2,
+        new OrderTotals(3, 4),
+        new OrderTotals(5, 6),
+        new OrderTotals(7, 8),
+        new OrderTotals(9, 10),
+        new OrderTotals(11, 12),
+        13,
+        14,
+        15,
+        16,
+        List.of("one difference", "and another"),
+        Instant.parse("2031-03-02T03:00:01.000002Z"),
+        shards);
+  }
+}

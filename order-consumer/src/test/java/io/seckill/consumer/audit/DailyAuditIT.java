@@ -1,0 +1,114 @@
+package io.seckill.consumer.audit;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.loading.DatabaseSnapshots;
+import io.seckill.consumer.reconciliation.Reconciler;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.TestServers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The round that makes the audits of a day. */
+@ExtendWith(TestServers.class)
+class DailyAuditIT {
+
+  private static final AtomicLong NEXT_SKU = new AtomicLong(32_001);
+
+  /** No other test has audits of this day. */
+  private static final Instant NOW = Instant.parse("2031-05-05T10:00:00Z");
+
+  private static final LocalDate DAY = LocalDate.of(2031, 5, 5);
+
+  private static final TestConsumer consumer = TestConsumer.shared();
+  private static final Sales sales = new Sales(consumer);
+  private static final ConnectionPools pools = consumer.bean(ConnectionPools.class);
+
+  private final long first = NEXT_SKU.getAndAdd(2);
+  private final long second = first + 1;
+  private final AuditTable table =
+      new AuditTable(consumer.sql()) {
+        @Override
+        List<Long> due(Instant due) {
+          assertThat(due).isEqualTo(Instant.parse("2031-05-05T03:00:00Z"));
+          return super.due(due).stream().filter(sku -> sku == first || sku == second).toList();
+        }
+      };
+  private final DailyAudit audits =
+      new DailyAudit(
+          consumer.bean(DatabaseSnapshots.class),
+          table,
+          consumer.bean(Reconciler.class),
+          pools,
+          consumer.bean(Pace.class),
+          Clock.fixed(NOW, ZoneOffset.UTC),
+          new SimpleMeterRegistry());
+
+  @Test
+  void aSaleThatCannotBeAuditedNowStaysDueAndKeepsNoOtherWaiting() {
+    sales.open(first, "LIMITED", 5, 10);
+    sales.openStrong(second, "LIMITED", 5, 10);
+
+    try (RunLock reconciliation = lock("reconcile-" + first)) {
+      awaitAudits(second);
+      assertThat(reconciliation.isHeld()).isTrue();
+    }
+    assertThat(table.due(Instant.parse("2031-05-05T03:00:00Z"))).containsExactly(first);
+
+    awaitAudits(first, second);
+    assertThat(table.of(DAY, first - 1, 1).get(0).madeAt()).isEqualTo(NOW);
+  }
+
+  @Test
+  void oneProcessMakesTheAudits() {
+    sales.openStrong(first, "LIMITED", 5, 10);
+
+    try (RunLock other = lock("daily-audit")) {
+      audits.round();
+      assertThat(other.isHeld()).isTrue();
+    }
+    assertThat(audited()).isEmpty();
+
+    awaitAudits(first);
+  }
+
+  private List<Long> audited() {
+    return table.of(DAY, first - 1, 10).stream()
+        .map(SaleAudit::skuId)
+        .filter(sku -> sku <= second)
+        .toList();
+  }
+
+  /** The service that runs beside may be making audits of its own. */
+  private void awaitAudits(Long... skus) {
+    eventually()
+        .until(
+            () -> {
+              audits.round();
+              return audited();
+            },
+            List.of(skus)::equals);
+  }
+
+  private static RunLock lock(String name) {
+    return eventually()
+        .until(
+            () -> RunLock.take(pools.reconciliation(), name, Duration.ofMinutes(1)),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+}
