@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.IdlePools;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
@@ -61,7 +58,7 @@ class ShardMoverIT {
     @Override
     List<ProductSnapshot> onSale() {
       if (rounds++ == 0) {
-        return List.of(sku(1), sku(2));
+        return List.of(SkuMoverTest.sku(1), SkuMoverTest.sku(2));
       }
       agedNanos = System.nanoTime();
       age = age();
@@ -78,28 +75,5 @@ class ShardMoverIT {
       lookNanos = System.nanoTime();
       return new Pool(0, 7, 0, 0, 0, SalePhase.MYSQL); // as in a fallback
     }
-  }
-
-  private static ProductSnapshot sku(long skuId) {
-    return new ProductSnapshot(
-        skuId,
-        "OPEN",
-        1,
-        PurchasePolicy.LIMITED,
-        5,
-        SalePhase.SHARDED,
-        Instant.EPOCH,
-        Instant.EPOCH.plusSeconds(60),
-        1,
-        0,
-        100,
-        0,
-        0,
-        0,
-        false,
-        false,
-        5,
-        Duration.ZERO,
-        2);
   }
 }

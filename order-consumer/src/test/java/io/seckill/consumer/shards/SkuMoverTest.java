@@ -83,7 +83,7 @@ class SkuMoverTest {
         "no shard can be read       | - -           | ''"
       })
   void aNoIsRenewedOnlyWhileNothingHasChanged(String name, String now, String shown) {
-    assertThat(mover.look(sku())).isEqualTo(Duration.ofMillis(250));
+    assertThat(mover.look(sku(SKU))).isEqualTo(Duration.ofMillis(250));
     assertThat(written).containsExactly("0=0", "1=0");
     written.clear();
     inRedis = states(now);
@@ -108,7 +108,7 @@ class SkuMoverTest {
   @Test
   void unitsThatAreLeftAreNotRenewed() {
     inRedis = states("1/1/50 1/0/50");
-    assertThat(mover.look(sku())).isNotEqualTo(Duration.ofMillis(250));
+    assertThat(mover.look(sku(SKU))).isNotEqualTo(Duration.ofMillis(250));
     assertThat(written).containsExactly("0=0", "1=1");
     written.clear();
 
@@ -122,8 +122,8 @@ class SkuMoverTest {
   void aNewMoverFirstTakesBackWhatAnotherMayHaveShown() {
     inRedis = states("1/500/50 1/500/50");
 
-    mover.look(sku());
-    mover.look(sku());
+    mover.look(sku(SKU));
+    mover.look(sku(SKU));
 
     assertThat(written).as("once").containsExactly(FORGET);
   }
@@ -138,7 +138,7 @@ class SkuMoverTest {
   void aLookAtAQuietSaleIsCheap(double seconds, int statementsPerSecond, int looks) {
     inRedis = states("1/%1$d/50 1/%1$d/50".formatted((long) (seconds * MOST_UNITS_PER_S)));
     while (nanos.get() < TimeUnit.SECONDS.toNanos(10)) {
-      nanos.addAndGet(mover.look(sku()).toNanos());
+      nanos.addAndGet(mover.look(sku(SKU)).toNanos());
     }
 
     assertThat(statements).isBetween(10, 10 * statementsPerSecond + 2);
@@ -151,7 +151,7 @@ class SkuMoverTest {
   @ValueSource(longs = {0, 5, 1_000, 9_999, 10_000, 50_000, 200_000, 1_000_000})
   void aShardThatRunsDryIsSeenWithinATenthOfASecond(long units) {
     inRedis = states("1/%d/50 1/1000000/50".formatted(units));
-    long rest = mover.look(sku()).toMillis();
+    long rest = mover.look(sku(SKU)).toMillis();
 
     long dry = units * 1_000 / MOST_UNITS_PER_S;
     assertThat(rest - dry).isLessThanOrEqualTo(100);
@@ -177,9 +177,10 @@ class SkuMoverTest {
     return states;
   }
 
-  private static ProductSnapshot sku() {
+  /** A SKU with two shards. */
+  static ProductSnapshot sku(long skuId) {
     return new ProductSnapshot(
-        SKU,
+        skuId,
         "OPEN",
         1,
         PurchasePolicy.LIMITED,

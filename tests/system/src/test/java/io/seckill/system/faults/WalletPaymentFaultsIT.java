@@ -110,9 +110,6 @@ class WalletPaymentFaultsIT {
     lab.awaitHealed();
 
     assertChargedOnce();
-    System.out.printf(
-        "[faults] %s killed: %d of %d orders paid, %d of them unanswered at first%n",
-        victim.name(), answered.size(), orders.size(), unanswered.size());
   }
 
   private Map<String, Long> buy() {
