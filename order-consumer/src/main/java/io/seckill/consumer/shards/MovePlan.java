@@ -26,7 +26,9 @@ final class MovePlan {
   /** A shard keeps what it sells in this time, while the units are under way. */
   private static final double KEPT_S = 0.1;
 
+  /** Of its part. Units do not go to and fro while no purchase waits. */
   private static final double TOO_FEW = 0.75;
+
   private static final double TOO_MANY = 1.25;
 
   private final List<ShardState> shards;
@@ -34,6 +36,7 @@ final class MovePlan {
   private final Map<Long, Long> targets;
   private final ToDoubleFunction<ShardState> rate;
   private final boolean plenty;
+  private final boolean anyIsShort;
 
   /**
    * @param shards that can be reached
@@ -46,9 +49,15 @@ final class MovePlan {
     this.shards = shards;
     this.pool = pool;
     this.rate = rate;
+    this.anyIsShort = shards.stream().anyMatch(MovePlan::isShort);
     long free = pool + shards.stream().mapToLong(ShardState::stock).sum();
     this.plenty = free >= PLENTY * shards.size() * largestOrder;
     this.targets = plenty ? byDemand(free) : byAsking(free);
+  }
+
+  /** A purchase may wait here for units that its shard does not have. */
+  private static boolean isShort(ShardState shard) {
+    return shard.stock() < shard.asked();
   }
 
   /** A dry shard for which nobody waits has no demand: its shoppers would wait. */
@@ -58,8 +67,7 @@ final class MovePlan {
     for (ShardState shard : shards) {
       double sold = rate.applyAsDouble(shard);
       demand.put(
-          shard.id(),
-          shard.stock() > 0 ? sold + 1 : shard.asked() > 0 ? Math.max(sold, mean) + 1 : 0);
+          shard.id(), isShort(shard) ? Math.max(sold, mean) + 1 : shard.stock() > 0 ? sold + 1 : 0);
     }
     double all = demand.values().stream().mapToDouble(Double::doubleValue).sum();
     Map<Long, Long> wanted = new HashMap<>();
@@ -94,7 +102,8 @@ final class MovePlan {
 
   private boolean isInNeed(ShardState shard) {
     return !plenty
-        || (shard.stock() < Math.max(rate.applyAsDouble(shard) * SUPPLY_S, (double) shard.asked())
+        || isShort(shard)
+        || (shard.stock() < rate.applyAsDouble(shard) * SUPPLY_S
             && shard.stock() < target(shard) * TOO_FEW);
   }
 
@@ -111,12 +120,13 @@ final class MovePlan {
       return shard.stock() - target(shard);
     }
     long kept = Math.max(target(shard), (long) Math.ceil(rate.applyAsDouble(shard) * KEPT_S));
-    return shard.stock() > target(shard) * TOO_MANY ? shard.stock() - kept : 0;
+    double most = target(shard) * (anyIsShort ? 1 : TOO_MANY);
+    return shard.stock() > most ? shard.stock() - kept : 0;
   }
 
   /**
-   * Units to give from the pool: those who have least of their part first, and of the last units
-   * those who have waited longest.
+   * Units to give from the pool: first where a purchase waits, then those who have least of their
+   * part, and of the last units those who have waited longest.
    *
    * @param units in the pool after the takes; a shard may have refused one
    */
@@ -125,8 +135,9 @@ final class MovePlan {
         plenty
             ? shards.stream()
                 .sorted(
-                    Comparator.comparingDouble(
-                        shard -> (double) shard.stock() / Math.max(1, target(shard))))
+                    Comparator.comparing((ShardState shard) -> !isShort(shard))
+                        .thenComparingDouble(
+                            shard -> (double) shard.stock() / Math.max(1, target(shard))))
                 .toList()
             : askingFirst();
     List<Units> to = new ArrayList<>();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,6 +33,9 @@ class MovePlanTest {
           dry, but nobody asks         | 0 900@900 900@900 900@900       | 0 | 1 |          |
           a top-up                     | 10@100 10@100 10@100 10@100     | 80 | 1 |         | 0:20 1:20 2:20 3:20
           a giver keeps what it sells  | 0@0?5/1 50@2000 50@2000 0       | 0 | 1 |          |
+          eight, one is dry and asked  | 0?1/9 900 900 900 900 900 900 900 | 0 | 1 | 1:113 2:113 3:113 4:113 5:113 6:113 7:109 |
+          two for an order of three    | 2?3/9 100 100 100 100 100 100 100 | 0 | 3 | 1:13 2:13 3:13 4:13 5:13 6:13 7:7 |
+          its shoppers come slowly     | 2@0?3/9 99@50 99@50 99@50 99@50 99@50 99@50 99@50 | 0 | 3 | 1:11 2:11 3:11 4:11 5:11 6:11 7:9 |
           three single units for three | 1?3/9 1 1 0                     | 0 | 3 | 1:1 2:1  |
           two single units for three   | 1?3/9 1 0 0                     | 0 | 3 | 1:1      |
           the last where nobody shops  | 0?1/9 0 0 1                     | 0 | 1 | 3:1      |
@@ -117,15 +121,9 @@ class MovePlanTest {
     long pool = 1;
     long sold = 0;
     for (int look = 0; look < 20 && sold < 15; look++) {
-      MovePlan plan = new MovePlan(shards(stock, 50), pool, shard -> 0, 5);
-      for (Units take : plan.takes()) {
-        stock[(int) take.shardId()] -= take.units();
-        pool += take.units();
-      }
-      for (Units give : plan.gives(pool)) {
-        stock[(int) give.shardId()] += give.units();
-        pool -= give.units();
-      }
+      long[] asked = new long[stock.length];
+      asked[0] = 50;
+      pool = move(new MovePlan(shards(stock, asked), pool, shard -> 0, 5), stock, pool);
       sold += stock[0];
       stock[0] = 0;
     }
@@ -133,9 +131,53 @@ class MovePlanTest {
     assertThat(pool).isZero();
   }
 
-  private static List<ShardState> shards(long[] stock, long askedOfFirst) {
+  /** Nothing sells, and whoever asks goes on: the moves end, and nobody is left with too few. */
+  @Test
+  void unitsComeToRest() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    for (int sale = 0; sale < 5_000; sale++) {
+      int count = 1 << (1 + random.nextInt(4));
+      long most = sale % 2 == 0 ? 20 : 2_000;
+      int largest = 1 + random.nextInt(5);
+      long[] stock = random.longs(count, 0, most).toArray();
+      long[] asked = random.longs(count, -100, 50).map(units -> Math.max(0, units)).toArray();
+      long pool = random.nextLong(most);
+
+      MovePlan plan = new MovePlan(shards(stock, asked), pool, shard -> 0, largest);
+      for (int look = 0; look < 4; look++) {
+        pool = move(plan, stock, pool);
+        plan = new MovePlan(shards(stock, asked), pool, shard -> 0, largest);
+      }
+
+      assertThat(plan.takes()).as("seed %s sale %s", seed, sale).isEmpty();
+      assertThat(plan.gives(pool)).as("seed %s sale %s", seed, sale).isEmpty();
+      boolean plenty = pool + LongStream.of(stock).sum() >= 4L * count * largest;
+      assertThat(
+              IntStream.range(0, count)
+                  .filter(id -> plenty && stock[id] < Math.min(asked[id], largest)))
+          .as("seed %s sale %s", seed, sale)
+          .isEmpty();
+    }
+  }
+
+  /** Returns the units that are then in the pool. */
+  private static long move(MovePlan plan, long[] stock, long pool) {
+    long units = pool;
+    for (Units take : plan.takes()) {
+      stock[(int) take.shardId()] -= take.units();
+      units += take.units();
+    }
+    for (Units give : plan.gives(units)) {
+      stock[(int) give.shardId()] += give.units();
+      units -= give.units();
+    }
+    return units;
+  }
+
+  private static List<ShardState> shards(long[] stock, long[] asked) {
     return IntStream.range(0, stock.length)
-        .mapToObj(id -> new ShardState(id, 0, 1, stock[id], 0, id == 0 ? askedOfFirst : 0, 10))
+        .mapToObj(id -> new ShardState(id, 0, 1, stock[id], 0, asked[id], 10))
         .toList();
   }
 
