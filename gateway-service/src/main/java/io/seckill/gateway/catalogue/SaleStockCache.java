@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -54,33 +55,38 @@ final class SaleStockCache {
    * A sale as the store that decides it has it.
    *
    * @param state null when Redis has no such sale
-   * @param stock units still on sale; null when Redis has no count
+   * @param stock units still on sale; null when Redis has no count, MySQL then has one
    */
   record SaleStock(@Nullable String state, @Nullable Long stock) {}
 
   /**
    * A sale in Redis, of a SKU or of a shard.
    *
-   * @param elsewhere units of the SKU outside this shard when order-consumer last counted them; 0
-   *     for a SKU without shards
+   * @param elsewhere units of the SKU outside this shard when order-consumer last counted them; -1
+   *     when that is not known, 0 for a SKU without shards
    */
   record InRedis(@Nullable String state, @Nullable Long stock, long elsewhere) {
 
-    private static final InRedis UNREAD = new InRedis(null, null, 0);
+    private static final InRedis UNREAD = new InRedis(null, null, -1);
 
-    /** The sale of a SKU, from those of its shards that could be read. */
+    /**
+     * The sale of a SKU, from those of its shards that could be read. Empty shards have a count
+     * only while all of them say how many units are elsewhere: these may be in the pool, or in a
+     * shard that cannot be read.
+     */
     static SaleStock whole(List<InRedis> shards) {
       String state = null;
-      Long units = null;
-      long elsewhere = 0;
       for (InRedis shard : shards) {
         state = "OPEN".equals(shard.state) || state == null ? shard.state : state;
-        units =
-            shard.stock == null ? units : Long.valueOf(shard.stock + (units == null ? 0 : units));
-        elsewhere = Math.max(elsewhere, shard.elsewhere);
       }
-      // Units that move are in no shard; those of a shard that cannot be read may be left.
-      return new SaleStock(state, units != null && units == 0 ? Long.valueOf(elsewhere) : units);
+      List<InRedis> read = shards.stream().filter(shard -> shard.stock != null).toList();
+      long units = read.stream().mapToLong(shard -> Objects.requireNonNull(shard.stock)).sum();
+      if (read.isEmpty() || units > 0) {
+        return new SaleStock(state, read.isEmpty() ? null : Long.valueOf(units));
+      }
+      boolean known = read.stream().allMatch(shard -> shard.elsewhere >= 0);
+      long elsewhere = read.stream().mapToLong(InRedis::elsewhere).max().orElse(0);
+      return new SaleStock(state, known ? Long.valueOf(elsewhere) : null);
     }
   }
 
@@ -173,7 +179,7 @@ final class SaleStockCache {
       String stock = PipelineReplies.get(asked.stock());
       List<@Nullable String> hash = PipelineReplies.get(asked.hash());
       return new InRedis(
-          hash.get(0), stock == null ? null : Long.valueOf(stock), units(hash.get(1)));
+          hash.get(0), stock == null ? null : Long.valueOf(stock), units(sku, hash.get(1)));
     } catch (JedisConnectionException e) {
       if (Shards.isShard(sku)) {
         return InRedis.UNREAD;
@@ -182,9 +188,10 @@ final class SaleStockCache {
     }
   }
 
-  /** The units of {@code <units>:<Unix ms>}. */
-  private static long units(@Nullable String elsewhere) {
+  /** The units of {@code <units>:<Unix ms>}, which a shard has while they are known. */
+  private static long units(long sku, @Nullable String elsewhere) {
     int end = elsewhere == null ? -1 : elsewhere.indexOf(':');
-    return end < 0 ? 0 : Long.parseLong(elsewhere, 0, end, 10);
+    long unknown = Shards.isShard(sku) ? -1 : 0;
+    return end < 0 ? unknown : Long.parseLong(elsewhere, 0, end, 10);
   }
 }

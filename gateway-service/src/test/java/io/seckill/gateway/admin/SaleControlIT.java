@@ -13,6 +13,7 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -218,13 +219,14 @@ class SaleControlIT {
             .findFirst()
             .orElseThrow();
     eventually().until(() -> gateway.buy(elsewhere, sku, 1, "key-0001").code().equals("SOLD_OUT"));
-    eventually()
-        .until(() -> gateway.get(late, "/api/v1/skus/" + sku).json().path("soldOut").asBoolean());
+    eventually().until(() -> isSoldOut(late, sku));
+    assertThat(addUnits(sku, 10).status()).isEqualTo(200);
+    eventually("units that nobody has asked for yet").until(() -> !isSoldOut(late, sku));
     GatewayAnswer all = gateway.adminGet("/admin/v1/skus");
     List<JsonNode> shown =
         all.json().path("skus").valueStream().filter(one -> isOf(one, sku)).toList();
     assertThat(shown).hasSize(1);
-    assertThat(shown.get(0).path("stock").asLong()).isEqualTo(units); // no order is stored yet
+    assertThat(shown.get(0).path("stock").asLong()).isEqualTo(units + 10); // no order is stored
     assertThat(shown.get(0).path("shards").asInt()).isEqualTo(4);
 
     gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null).expect(200);
@@ -232,6 +234,21 @@ class SaleControlIT {
         .allSatisfy(
             shard -> assertThat(redis.hget(RedisKeys.sku(shard), "state")).isEqualTo("PAUSED"));
     assertThat(gateway.buy(late, sku, 1, "key-0001").code()).isEqualTo("PAUSED");
+  }
+
+  private static boolean isSoldOut(long user, long sku) {
+    return gateway.get(user, "/api/v1/skus/" + sku).json().path("soldOut").asBoolean();
+  }
+
+  private static GatewayAnswer addUnits(long sku, int units) {
+    String body = "{\"delta\":%d,\"reason\":\"more came\"}".formatted(units);
+    return gateway.send(
+        gateway
+            .admin(GatewayStage.admin(sku) + "/stock")
+            .header("Authorization", TestGateway.operator())
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", "top-up-" + sku)
+            .POST(BodyPublishers.ofString(body)));
   }
 
   private static boolean isOf(JsonNode product, long sku) {

@@ -25,8 +25,13 @@ class SaleStockCacheTest {
         "OPEN/0/0 OPEN/0/0                           | OPEN   | 0",
         "PAUSED/3/9 OPEN/2/9                         | OPEN   | 5",
         "PAUSED/3/9 PAUSED/2/9                       | PAUSED | 5",
-        "-/-/0 OPEN/2/9                              | OPEN   | 2",
-        "-/-/0 OPEN/0/7                              | OPEN   | 7",
+        "-/-/-1 OPEN/2/9                             | OPEN   | 2",
+        "-/-/-1 OPEN/0/7                             | OPEN   | 7",
+        "-/-/-1 OPEN/0/0                             | OPEN   | 0",
+        "OPEN/0/-1 OPEN/0/-1                         | OPEN   | -",
+        "-/-/-1 OPEN/0/-1                            | OPEN   | -",
+        "OPEN/0/0 OPEN/0/-1                          | OPEN   | -",
+        "OPEN/0/-1 OPEN/4/-1                         | OPEN   | 4",
       })
   void theStockOfASkuIsThatOfItsShards(
       String shards, @Nullable String state, @Nullable Long stock) {
