@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 /**
  * Pauses and closes sales, even when everything but Redis is unavailable. A stop is written to
  * Redis first, and is recorded there until order-consumer has written it to MySQL. Repeating the
- * same call completes it. Of a SKU with shards every shard is stopped. A strong sale is stopped in
- * MySQL, through order-consumer alone.
+ * same call completes it. Of a SKU with shards every shard is stopped. A sale that MySQL decides is
+ * stopped there, through order-consumer alone.
  */
 @Component
 record SaleStopper(
@@ -80,10 +80,12 @@ record SaleStopper(
    * prevents it, 503 when neither store is known to have the stop.
    */
   Mono<Stopped> stop(Stop stop, long skuId, String operator) {
-    if (products.decides(skuId) == Decider.MYSQL) {
+    List<Long> inRedis =
+        idsInRedis(skuId).stream().filter(id -> products.decides(id) != Decider.MYSQL).toList();
+    if (inRedis.isEmpty()) {
       return stopMySqlFirst(stop, skuId, operator, strongNotTaken());
     }
-    return stopRedis(stop, skuId, operator)
+    return stopRedis(stop, inRedis, operator)
         .flatMap(
             noted ->
                 noted.isPresent()
@@ -101,12 +103,12 @@ record SaleStopper(
   }
 
   /**
-   * Stops the sale, or all shards of it that can be reached, at once. Returns whether Redis has
+   * Stops the sale, or all of these shards that can be reached, at once. Returns whether Redis has
    * recorded a stop; empty when it has not answered for one of them.
    */
-  private Mono<Optional<Boolean>> stopRedis(Stop stop, long skuId, String operator) {
+  private Mono<Optional<Boolean>> stopRedis(Stop stop, List<Long> ids, String operator) {
     long now = System.currentTimeMillis();
-    return Flux.fromIterable(idsInRedis(skuId))
+    return Flux.fromIterable(ids)
         .map(id -> new PendingStop(id, stop.target.name(), now, operator))
         .flatMap(
             one ->

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
@@ -234,6 +236,33 @@ class SaleControlIT {
         .allSatisfy(
             shard -> assertThat(redis.hget(RedisKeys.sku(shard), "state")).isEqualTo("PAUSED"));
     assertThat(gateway.buy(late, sku, 1, "key-0001").code()).isEqualTo("PAUSED");
+  }
+
+  /** Redis would not forget the stop, and carry it to MySQL when the sale was resumed long ago. */
+  @Test
+  void aFallbackOfASkuInShardsIsPausedInMySqlAlone() {
+    long sku = stage.newSku();
+    gateway.putOnSale(
+        sku,
+        GatewayStage.product(PurchasePolicy.ONE_PER_USER, 1, 100)
+            .replace("\"stock\"", "\"shards\":2,\"stock\""));
+    List<Long> shards = Shards.ids(sku, 2);
+    shards.forEach(
+        id ->
+            stage.update(
+                "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE' WHERE sku_id = ?", id));
+    ProductCache products = gateway.bean(ProductCache.class);
+    eventually().until(() -> shards.stream().allMatch(id -> products.decides(id) == Decider.MYSQL));
+
+    assertThat(act(sku, "pause").text("state")).isEqualTo("PAUSED");
+
+    assertThat(shards)
+        .allSatisfy(
+            id -> {
+              assertThat(new SaleStates(redis).pendingStop(id)).isEmpty();
+              assertThat(redis.hget(RedisKeys.sku(id), "state")).as("as before").isEqualTo("OPEN");
+            });
+    act(sku, "close");
   }
 
   private static boolean isSoldOut(long user, long sku) {
