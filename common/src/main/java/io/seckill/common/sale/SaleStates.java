@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -110,10 +111,17 @@ public final class SaleStates {
       }
       pipeline.sync();
     }
-    return answers.stream()
-        .flatMap(answer -> PipelineReplies.get(answer).entrySet().stream())
-        .flatMap(stop -> PendingStop.parse(stop.getKey(), stop.getValue()).stream())
-        .toList();
+    return answers.stream().flatMap(answer -> parse(PipelineReplies.get(answer))).toList();
+  }
+
+  /** Those of one partition, whose server may answer while others do not. */
+  public List<PendingStop> pendingStops(int partition) {
+    return parse(redis.hgetAll(RedisKeys.stops(partition))).toList();
+  }
+
+  private static Stream<PendingStop> parse(Map<String, String> stops) {
+    return stops.entrySet().stream()
+        .flatMap(stop -> PendingStop.parse(stop.getKey(), stop.getValue()).stream());
   }
 
   private static List<String> keys(long skuId) {

@@ -1,17 +1,21 @@
 package io.seckill.consumer.sales;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Copies operators' stops from the store that has them to the store that was unavailable. */
@@ -28,7 +33,8 @@ record PendingStops(
     SaleStates states,
     TransactionOperations transactions,
     AuditLog audit,
-    Clock clock) {
+    Clock clock,
+    RedisCallGuard guard) {
 
   private static final Logger log = LoggerFactory.getLogger(PendingStops.class);
 
@@ -119,18 +125,44 @@ record PendingStops(
 
   /**
    * Copies every stop that one of the stores has missed, and the opening of a shard that Redis has
-   * missed; one that fails keeps no other waiting.
+   * missed; one that fails, and a partition whose server does not answer, keep no other waiting.
    */
   void sweep() {
-    for (PendingStop stop : states.pendingStops()) {
-      try {
-        carryAudited(stop);
-      } catch (RuntimeException e) {
-        log.warn(
-            "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
-      }
+    Map<Integer, List<PendingStop>> read = new HashMap<>();
+    for (int p = 0; p < Partition.COUNT; p++) {
+      int partition = p;
+      guard.run(partition % guard.parts(), () -> read(partition, read));
     }
-    products.findFollowed(clock.instant()).forEach(product -> follow(product.row(), null));
+    read.values().forEach(stops -> stops.forEach(this::carryOrWait));
+    products.findFollowed(clock.instant()).stream()
+        .map(Product::row)
+        .filter(row -> read.containsKey(Partition.ofSku(row.skuId())))
+        .forEach(this::followOrWait);
+  }
+
+  private void read(int partition, Map<Integer, List<PendingStop>> read) {
+    try {
+      read.put(partition, states.pendingStops(partition));
+    } catch (JedisDataException e) { // Redis answers
+      log.warn("The pending stops of partition {} cannot be read: {}", partition, e.toString());
+    }
+  }
+
+  private void followOrWait(ProductRow row) {
+    try {
+      follow(row, null);
+    } catch (RuntimeException e) {
+      log.warn("sku {}: is {} in MySQL alone: {}", row.skuId(), row.state(), e.toString());
+    }
+  }
+
+  private void carryOrWait(PendingStop stop) {
+    try {
+      carryAudited(stop);
+    } catch (RuntimeException e) {
+      log.warn(
+          "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
+    }
   }
 
   private void carryAudited(PendingStop stop) {

@@ -13,6 +13,7 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -152,7 +153,43 @@ class PendingStopsIT {
     eventually().until(() -> states.pendingStop(other).isEmpty());
     assertThat(consumer.product(other, "state")).isEqualTo("PAUSED");
     assertThat(states.pendingStop(foreign)).isPresent();
+    for (long each : List.of(sku, other)) {
+      consumer.update(
+          "UPDATE products SET state = 'CLOSED', state_version = state_version + 1"
+              + " WHERE sku_id = ?",
+          each);
+      eventually()
+          .until(() -> "CLOSED".equals(consumer.redis().hget(RedisKeys.sku(each), "state")));
+    }
     consumer.redis().del(RedisKeys.sku(foreign));
+  }
+
+  /** As if its server was away. */
+  @Test
+  void aPartitionThatCannotBeReadKeepsNoOtherWaiting() {
+    sale();
+    long other = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).open(other, "LIMITED", 2, 500);
+    int partition =
+        IntStream.range(0, Partition.COUNT)
+            .filter(p -> p != Partition.ofSku(sku) && p != Partition.ofSku(other))
+            .findFirst()
+            .orElseThrow();
+    String unreadable = RedisKeys.stops(partition);
+    consumer.redis().set(unreadable, "no hash");
+    try {
+      states.stop(stopped("PAUSED"));
+      consumer.update(
+          "UPDATE products SET state = 'CLOSED', state_version = state_version + 1"
+              + " WHERE sku_id = ?",
+          other);
+
+      eventually().until(() -> states.pendingStop(sku).isEmpty());
+      eventually()
+          .until(() -> "CLOSED".equals(consumer.redis().hget(RedisKeys.sku(other), "state")));
+    } finally {
+      consumer.redis().del(unreadable);
+    }
   }
 
   @Test
