@@ -4,10 +4,23 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.support.thread.DaemonThreads;
+import jakarta.annotation.PreDestroy;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -24,31 +37,90 @@ class ShardReader {
   private static final LuaScript ELSEWHERE =
       LuaScript.from(ShardReader.class, "shard_elsewhere.lua");
 
+  /** A third of the time that a purchase waits at a gateway. */
+  private static final Duration PATIENCE = Duration.ofMillis(100);
+
   private final UnifiedJedis redis;
   private final RedisCallGuard guard;
+  private final Duration patience;
 
+  /** At most one thread for each part of Redis. */
+  private final ExecutorService threads =
+      Executors.newCachedThreadPool(DaemonThreads.named("shard-reads"));
+
+  /** The last call to each part of Redis. */
+  private final Map<Integer, Future<?>> calls = new HashMap<>();
+
+  @Autowired
   ShardReader(UnifiedJedis redis, RedisCallGuard guard) {
+    this(redis, guard, PATIENCE);
+  }
+
+  ShardReader(UnifiedJedis redis, RedisCallGuard guard, Duration patience) {
     this.redis = redis;
     this.guard = guard;
+    this.patience = patience;
   }
 
-  /** Those of these shards that can be reached, and in which Redis has lost nothing. */
+  @PreDestroy
+  void stop() {
+    threads.shutdownNow();
+  }
+
+  /**
+   * Those of these shards that can be reached, and in which Redis has lost nothing. Where shards
+   * may be on several servers they are read at once, and one that hangs is not waited for: it is
+   * read again when the call before has ended.
+   */
   List<ShardState> read(List<ExpectedSale> shards) {
-    List<ShardState> states = new ArrayList<>();
-    for (ExpectedSale shard : shards) {
-      guard.run(
-          guard.partOf(shard.id()),
-          () -> {
-            List<?> reply = read(shard);
-            if (!reply.isEmpty()) {
-              states.add(state(shard.id(), reply));
-            }
-          });
-    }
-    return states;
+    return guard.parts() == 1
+        ? shards.stream().flatMap(shard -> read(shard).stream()).toList()
+        : readAtOnce(shards);
   }
 
-  private List<?> read(ExpectedSale shard) {
+  private synchronized List<ShardState> readAtOnce(List<ExpectedSale> shards) {
+    List<Future<Optional<ShardState>>> started = new ArrayList<>();
+    for (ExpectedSale shard : shards) {
+      int part = guard.partOf(shard.id());
+      Future<?> before = calls.get(part);
+      if (before == null || before.isDone()) {
+        Future<Optional<ShardState>> call = threads.submit(() -> read(shard));
+        calls.put(part, call);
+        started.add(call);
+      }
+    }
+    long endNanos = System.nanoTime() + patience.toNanos();
+    return started.stream().flatMap(call -> answer(call, endNanos).stream()).toList();
+  }
+
+  private static Optional<ShardState> answer(Future<Optional<ShardState>> call, long endNanos) {
+    try {
+      return call.get(Math.max(0, endNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  private Optional<ShardState> read(ExpectedSale shard) {
+    List<ShardState> found = new ArrayList<>();
+    guard.run(
+        guard.partOf(shard.id()),
+        () -> {
+          List<?> reply = call(shard);
+          if (!reply.isEmpty()) {
+            found.add(state(shard.id(), reply));
+          }
+        });
+    return found.stream().findFirst();
+  }
+
+  /** Returns the reply of shard_read.lua. */
+  List<?> call(ExpectedSale shard) {
     return (List<?>)
         READ.call(
             redis,
