@@ -45,6 +45,7 @@ record StockChanges(
     RedisStock redis,
     DatabaseStock mysql,
     StockMoves moves,
+    ShardProofs proofs,
     JdbcClient jdbc,
     TransactionOperations transactions) {
 
@@ -95,6 +96,9 @@ record StockChanges(
       moves.gather(skuId, -delta);
     }
     StockChange driven = drive(change);
+    if (isSharded && change.isAddition()) {
+      proofs.takeBack(sale.get().shardIds());
+    }
     if (!driven.state().isFinal()) {
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,

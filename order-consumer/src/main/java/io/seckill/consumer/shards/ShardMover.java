@@ -7,6 +7,7 @@ import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
@@ -26,7 +27,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Looks at the SKUs with shards that are on sale, in one of several processes: that saves work, and
- * nothing else depends on it, because every move and every proof stands for itself. For one thread.
+ * nothing else depends on it, because every move and every proof stands for itself. One thread
+ * looks and moves, another renews proofs.
  */
 @Component
 class ShardMover {
@@ -44,9 +46,11 @@ class ShardMover {
   private final ShardTable table;
   private final ShardReader reader;
   private final StockMoves moves;
-  private final Map<Long, SkuMover> movers = new HashMap<>();
+  private final ShardProofs proofs;
+  private final Map<Long, SkuMover> movers = new ConcurrentHashMap<>();
   private final Map<Long, Long> due = new HashMap<>();
   private final Map<Long, Long> looked = new ConcurrentHashMap<>();
+
   private List<ProductSnapshot> sales = List.of();
   private @Nullable RunLock lock;
 
@@ -55,11 +59,13 @@ class ShardMover {
       ShardTable table,
       ShardReader reader,
       StockMoves moves,
+      ShardProofs proofs,
       MeterRegistry meters) {
     this.dataSource = pools.reconciliation();
     this.table = table;
     this.reader = reader;
     this.moves = moves;
+    this.proofs = proofs;
     Gauge.builder("seckill.consumer.shard.looks.age", this, ShardMover::longestAgo)
         .description("Time since the look longest ago at a SKU with shards")
         .baseUnit("seconds")
@@ -74,6 +80,16 @@ class ShardMover {
   @Bean
   Sweeper shardSweeper() {
     return new Sweeper("shards", REFRESH, this::round);
+  }
+
+  @Bean
+  Sweeper proofSweeper() {
+    return new Sweeper("shard-proofs", SkuMover.SOLD_OUT, this::renewProofs);
+  }
+
+  /** A look may wait for MySQL for seconds. */
+  void renewProofs() {
+    movers.values().forEach(SkuMover::renew);
   }
 
   /** Looks at the SKUs on sale until there is none, or this process does not lead. */
@@ -104,14 +120,13 @@ class ShardMover {
   private Duration look(ProductSnapshot sku) {
     SkuMover mover =
         movers.computeIfAbsent(
-            sku.skuId(), id -> new SkuMover(table, reader, moves, System::nanoTime));
+            sku.skuId(), id -> new SkuMover(table, reader, moves, proofs, System::nanoTime));
     try {
       Duration rest = mover.look(sku);
       looked.put(sku.skuId(), System.nanoTime());
       return rest;
     } catch (RuntimeException e) { // the other SKUs go on
       log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
-      mover.renew();
       return REFRESH;
     }
   }

@@ -24,7 +24,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Reads shards in Redis, and writes there how many units are outside of each. Thread-safe. */
+/** Reads shards in Redis. Thread-safe. */
 @Component
 class ShardReader {
 
@@ -34,8 +34,6 @@ class ShardReader {
   private static final Pattern ASKED = Pattern.compile("(\\d{1,9}):(\\d{1,14})");
 
   private static final LuaScript READ = LuaScript.from(ShardReader.class, "shard_read.lua");
-  private static final LuaScript ELSEWHERE =
-      LuaScript.from(ShardReader.class, "shard_elsewhere.lua");
 
   /** A third of the time that a purchase waits at a gateway. */
   private static final Duration PATIENCE = Duration.ofMillis(100);
@@ -147,22 +145,5 @@ class ShardReader {
     }
     return new ShardState(
         id, now, (Long) reply.get(1), (Long) reply.get(2), (Long) reply.get(3), units, longest);
-  }
-
-  /**
-   * @param shard when it was true
-   * @param units outside of it, at most; -1 when that is not known any more
-   */
-  void writeElsewhere(ShardState shard, long units) {
-    guard.run(
-        guard.partOf(shard.id()),
-        () ->
-            ELSEWHERE.call(
-                redis,
-                List.of(RedisKeys.sku(shard.id())),
-                List.of(
-                    Long.toString(shard.epoch()),
-                    Long.toString(units),
-                    Long.toString(shard.nowMs()))));
   }
 }

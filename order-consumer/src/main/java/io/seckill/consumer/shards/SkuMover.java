@@ -3,6 +3,7 @@ package io.seckill.consumer.shards;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
@@ -11,7 +12,10 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
-/** Looks at the shards of one SKU, moves units, and proves how many are left. For one thread. */
+/**
+ * Looks at the shards of one SKU, moves units, and proves how many are left. For one thread, but
+ * for {@link #renew}.
+ */
 final class SkuMover {
 
   private static final Duration SELLING = Duration.ofMillis(50);
@@ -20,7 +24,10 @@ final class SkuMover {
   private static final Duration QUIET = Duration.ofMillis(100);
 
   /** A proof counts for a second. */
-  private static final Duration SOLD_OUT = Duration.ofMillis(250);
+  static final Duration SOLD_OUT = Duration.ofMillis(250);
+
+  /** Looks at MySQL do not come in time. */
+  private static final Duration LATE = Duration.ofMillis(300);
 
   private static final Duration RESTING = Duration.ofSeconds(1);
 
@@ -30,27 +37,36 @@ final class SkuMover {
   private final ShardTable table;
   private final ShardReader reader;
   private final StockMoves moves;
+  private final ShardProofs proofs;
   private final LongSupplier nanoTime;
   private final SaleRates rates = new SaleRates();
 
   /** As of the last look at MySQL. */
-  private List<ExpectedSale> expected = List.of();
+  private volatile List<ExpectedSale> expected = List.of();
 
   private long expectedNanos;
 
   /** All shards as of that look, if nothing was sold, asked for or proven; else empty. */
   private List<ShardState> quiet = List.of();
 
-  /** The first pass of the last proof that no unit is left; empty when one may be. */
-  private List<ShardState> soldOut = List.of();
+  /** The pass as of which the shards tell that no unit is left; empty when one may be. */
+  private volatile List<ShardState> soldOut = List.of();
+
+  private long soldOutNanos;
 
   /** Whether the shards may have a proof: also of the process that led before. */
-  private boolean shown = true;
+  private volatile boolean shown = true;
 
-  SkuMover(ShardTable table, ShardReader reader, StockMoves moves, LongSupplier nanoTime) {
+  SkuMover(
+      ShardTable table,
+      ShardReader reader,
+      StockMoves moves,
+      ShardProofs proofs,
+      LongSupplier nanoTime) {
     this.table = table;
     this.reader = reader;
     this.moves = moves;
+    this.proofs = proofs;
     this.nanoTime = nanoTime;
   }
 
@@ -156,32 +172,50 @@ final class SkuMover {
     if (proven.isEmpty()) {
       retract(first);
     } else {
-      first.forEach(shard -> reader.writeElsewhere(shard, proven.getAsLong() - shard.stock()));
-      shown = true;
-      soldOut = all == 0 ? first : List.of();
+      show(first, proven.getAsLong());
     }
   }
 
+  private synchronized void show(List<ShardState> first, long all) {
+    first.forEach(
+        shard -> proofs.write(shard.id(), shard.epoch(), all - shard.stock(), shard.nowMs()));
+    shown = true;
+    soldOut = all == 0 ? first : List.of();
+    soldOutNanos = nanoTime.getAsLong();
+  }
+
   /** What was proven counts no more; a shard that cannot be reached drops it within a second. */
-  private void retract(List<ShardState> shards) {
+  private synchronized void retract(List<ShardState> shards) {
     if (shown) {
-      shards.forEach(shard -> reader.writeElsewhere(shard, -1));
+      proofs.takeBack(shards.stream().map(ShardState::id).toList());
     }
     shown = false;
     soldOut = List.of();
   }
 
   /**
-   * While MySQL is away nothing comes to a shard but what MySQL has stored before, and that shows:
-   * a proof that no unit is left stays true.
+   * While MySQL is away nothing comes to a shard but what MySQL has stored before, and that shows;
+   * and what comes to the pool takes the proof back. So a proof that no unit is left stays true for
+   * as long as the shards tell it.
    */
-  void renew() {
-    List<ShardState> now = soldOut.isEmpty() ? List.of() : reader.read(expected);
-    if (units(now).equals(units(soldOut))) {
-      now.forEach(shard -> reader.writeElsewhere(shard, 0));
-    } else {
+  synchronized void renew() {
+    if (soldOut.isEmpty() || nanoTime.getAsLong() - soldOutNanos < LATE.toNanos()) {
+      return;
+    }
+    List<ShardState> now = reader.read(expected);
+    if (!units(now).equals(units(soldOut)) || !isRenewed(now)) {
       retract(now);
     }
+  }
+
+  private boolean isRenewed(List<ShardState> now) {
+    boolean all = true;
+    for (int n = 0; n < now.size(); n++) {
+      ShardState shard = now.get(n);
+      all &= proofs.renew(shard.id(), shard.epoch(), soldOut.get(n).nowMs(), shard.nowMs());
+    }
+    soldOut = now;
+    return all;
   }
 
   private static List<List<Long>> units(List<ShardState> shards) {

@@ -1,16 +1,24 @@
 package io.seckill.consumer.shards;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.IdlePools;
+import io.seckill.consumer.sales.ShardProofs;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.dao.QueryTimeoutException;
@@ -20,13 +28,18 @@ import org.springframework.dao.QueryTimeoutException;
 class ShardMoverIT {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final ConnectionPools pools = IdlePools.to(TestServers.mysql().newDatabase(), meters);
+
+  @AfterEach
+  void close() {
+    ((HikariDataSource) pools.reconciliation()).close();
+  }
 
   /** Two SKUs are on sale for a round; MySQL answers about the first alone, and once. */
   @Test
   void showsHowLongASkuHasNotBeenLookedAt() {
-    ConnectionPools pools = IdlePools.to(TestServers.mysql().newDatabase(), meters);
     Looks looks = new Looks();
-    ShardMover mover = new ShardMover(pools, looks, null, null, meters);
+    ShardMover mover = new ShardMover(pools, looks, null, null, null, meters);
 
     mover.round();
 
@@ -36,7 +49,87 @@ class ShardMoverIT {
             (looks.agedEndNanos - looks.lookNanos) / 1e9);
     assertThat(age()).as("nothing is on sale").isZero();
     mover.stop();
-    ((HikariDataSource) pools.reconciliation()).close();
+  }
+
+  /** MySQL answers one look at a sold-out SKU, and lets the next one wait. */
+  @Test
+  void aNoIsRenewedWhileALookWaitsForMySql() {
+    CountDownLatch waits = new CountDownLatch(1);
+    CountDownLatch released = new CountDownLatch(1);
+    AtomicInteger renewals = new AtomicInteger();
+    ShardMover mover =
+        new ShardMover(
+            pools, hanging(waits, released), soldOut(), null, counting(renewals), meters);
+    CompletableFuture<Void> looks = CompletableFuture.runAsync(() -> run(mover));
+    Bounded.await(waits);
+
+    eventually()
+        .until(
+            () -> {
+              mover.renewProofs();
+              return renewals.get() >= 2 * SkuMoverTest.IDS.size();
+            });
+    assertThat(looks).isNotDone();
+
+    released.countDown();
+    Bounded.get(looks);
+  }
+
+  private static ShardTable hanging(CountDownLatch waits, CountDownLatch released) {
+    AtomicInteger pools = new AtomicInteger();
+    AtomicInteger rounds = new AtomicInteger();
+    return new ShardTable(null) {
+      @Override
+      List<ProductSnapshot> onSale() {
+        return rounds.getAndIncrement() == 0
+            ? List.of(SkuMoverTest.sku(SkuMoverTest.SKU))
+            : List.of();
+      }
+
+      @Override
+      Pool pool(ProductSnapshot sku) {
+        if (pools.incrementAndGet() > 2) { // before and after the first look
+          waits.countDown();
+          Bounded.await(released);
+        }
+        return new Pool(0, 7, 0, 0, 0, SalePhase.REDIS);
+      }
+
+      @Override
+      List<ExpectedSale> expected(ProductSnapshot sku) {
+        return List.of();
+      }
+    };
+  }
+
+  private static ShardReader soldOut() {
+    return new ShardReader(null, null) {
+      @Override
+      List<ShardState> read(List<ExpectedSale> shards) {
+        return SkuMoverTest.states(SkuMoverTest.SOLD_OUT);
+      }
+    };
+  }
+
+  private static ShardProofs counting(AtomicInteger renewals) {
+    return new ShardProofs(null, null) {
+      @Override
+      public void write(long shard, long epoch, long units, long atMs) {}
+
+      @Override
+      public boolean renew(long shard, long epoch, long toldMs, long atMs) {
+        renewals.incrementAndGet();
+        return true;
+      }
+
+      @Override
+      public void takeBack(List<Long> shards) {}
+    };
+  }
+
+  private static void run(ShardMover mover) {
+    mover.round();
+    mover.stop();
   }
 
   private double age() {

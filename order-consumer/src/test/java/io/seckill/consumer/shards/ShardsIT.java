@@ -19,6 +19,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -232,6 +233,7 @@ class ShardsIT {
             none,
             consumer.bean(ShardReader.class),
             consumer.bean(StockMoves.class),
+            consumer.bean(ShardProofs.class),
             new SimpleMeterRegistry());
 
     mover.round();
@@ -431,10 +433,33 @@ class ShardsIT {
               new ShardTable(consumer.sql()),
               consumer.bean(ShardReader.class),
               consumer.bean(StockMoves.class),
+              consumer.bean(ShardProofs.class),
               System::nanoTime)
           .look(snapshot);
     } catch (TransientDataAccessException e) { // a deadlock: the sweep goes on with the rows
     }
+  }
+
+  /** The sale is not open, so nobody else proves anything. */
+  @Test
+  void unitsThatAreAddedTakeBackThatNoneIsLeft() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    ShardProofs proofs = consumer.bean(ShardProofs.class);
+    long shard = shards.get(1);
+    long found = System.currentTimeMillis();
+    proofs.write(shard, 1, 0, found);
+    assertThat(elsewhere(shard)).isZero();
+    assertThat(proofs.renew(shard, 1, found - 1, found + 1)).as("not what it tells").isFalse();
+    assertThat(proofs.renew(shard, 1, found, found + 1)).isTrue();
+
+    assertThat(change("top-up-" + sku, 10).text("state")).isEqualTo("DONE");
+
+    assertThat(elsewhere(shard)).isNegative();
+    assertThat(proofs.renew(shard, 1, found + 1, System.currentTimeMillis())).isFalse();
+    proofs.write(shard, 1, 0, found + 2);
+    assertThat(elsewhere(shard)).as("found before the units came").isNegative();
+    state("CLOSED");
   }
 
   @Test
