@@ -88,7 +88,7 @@ public class Preheat {
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
   private ProductRow shards(Product product) {
     for (long shard : product.shardIds()) {
-      refuseInFallback(products.findBySkuId(shard).orElseThrow());
+      refuseInFallback(products.findBySkuId(shard).orElseThrow().refuseArchived());
     }
     ProductRow row = transactions.execute(tx -> beginInMySql(product.skuId()));
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);

@@ -474,6 +474,8 @@ class ShardsIT {
         shards.get(2));
 
     assertThat(api.post(path + "/archive").text()).contains("1 unfinished stock changes");
+    assertThat(api.post(path + "/preheat").code()).as("two shards are").isEqualTo("ARCHIVED");
+    assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
 
     consumer.update("UPDATE stock_change SET state = 'REFUSED' WHERE sku_id = ?", shards.get(2));
     assertThat(api.post(path + "/archive").text("phase")).isEqualTo("REDIS");
