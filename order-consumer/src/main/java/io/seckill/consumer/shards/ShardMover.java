@@ -49,6 +49,8 @@ class ShardMover {
   private final ShardProofs proofs;
   private final Map<Long, SkuMover> movers = new ConcurrentHashMap<>();
   private final Map<Long, Long> due = new HashMap<>();
+
+  /** When a SKU was looked at, or was found on sale. */
   private final Map<Long, Long> looked = new ConcurrentHashMap<>();
 
   private List<ProductSnapshot> sales = List.of();
@@ -147,6 +149,7 @@ class ShardMover {
     movers.keySet().retainAll(skus);
     due.keySet().retainAll(skus);
     looked.keySet().retainAll(skus);
+    skus.forEach(sku -> looked.putIfAbsent(sku, System.nanoTime()));
   }
 
   private boolean leads() {

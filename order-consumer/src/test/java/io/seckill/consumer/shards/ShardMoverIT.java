@@ -13,6 +13,7 @@ import io.seckill.consumer.runtime.IdlePools;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -49,6 +50,29 @@ class ShardMoverIT {
             (looks.agedEndNanos - looks.lookNanos) / 1e9);
     assertThat(age()).as("nothing is on sale").isZero();
     mover.stop();
+  }
+
+  @Test
+  void aSaleThatWasNeverLookedAtHasAnAgeToo() {
+    List<Double> ages = new ArrayList<>();
+    ShardTable away =
+        new ShardTable(null) {
+          @Override
+          List<ProductSnapshot> onSale() {
+            ages.add(age());
+            return ages.size() == 1 ? List.of(SkuMoverTest.sku(1)) : List.of();
+          }
+
+          @Override
+          Pool pool(ProductSnapshot sku) {
+            throw new QueryTimeoutException("MySQL does not answer");
+          }
+        };
+
+    run(new ShardMover(pools, away, null, null, null, meters));
+
+    assertThat(ages).hasSize(2);
+    assertThat(ages.get(1)).isPositive();
   }
 
   /** MySQL answers one look at a sold-out SKU, and lets the next one wait. */
