@@ -232,7 +232,7 @@ class ConsumerMutationsIT {
                 SALES + "StockChangeIT#aPreheatBetweenTheHalvesOfAWithdrawalIsNotUndoneByIt",
                 "but was: 100L"),
         Mutation.named("units move to no shard that asks for them while there is plenty")
-            .calls(SHARDS + "MovePlan#byDemand", SHARDS + "ShardState#asked", MutantShards.class)
+            .calls(SHARDS + "MovePlan#isShort", SHARDS + "ShardState#asked", MutantShards.class)
             .caughtBy(SHARDS + "MovePlanTest#moves", "one is dry and asked"),
         Mutation.named("a Redis server that lacks a stock change looks whole")
             .text(STOCK_CHANGE, "last = last + 1", "last = last + 0")
