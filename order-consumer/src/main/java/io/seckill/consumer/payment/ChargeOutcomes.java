@@ -11,6 +11,7 @@ import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderRow;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -109,6 +111,21 @@ record ChargeOutcomes(
 
   private Settled charge(
       Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider, boolean waits) {
+    try {
+      return charge(waiting, provider, waits, true);
+    } catch (DataAccessException e) {
+      if (SqlFailure.of(e) != SqlFailure.ROW) {
+        throw e;
+      }
+      return charge(waiting, provider, waits, false);
+    }
+  }
+
+  private Settled charge(
+      Map<OrderId, ChargeRequest> waiting,
+      ChargesInTransaction provider,
+      boolean waits,
+      boolean areNew) {
     Settled settled =
         transactions.execute(
             tx -> {
@@ -120,7 +137,7 @@ record ChargeOutcomes(
                       .toList();
               List<ChargeAnswer> outcomes = new ArrayList<>();
               provider
-                  .chargeAll(jdbc, requests)
+                  .chargeAll(jdbc, requests, areNew)
                   .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
               return change(outcomes, locked);
             });

@@ -22,6 +22,8 @@ public interface ChargesInTransaction extends PaymentProvider {
    * of the orders.
    *
    * @param requests one for each order
+   * @param areNew false after MySQL has refused a row, and rolled back: an order may be charged
    */
-  Map<OrderId, Charge> chargeAll(JdbcOperations transaction, Collection<ChargeRequest> requests);
+  Map<OrderId, Charge> chargeAll(
+      JdbcOperations transaction, Collection<ChargeRequest> requests, boolean areNew);
 }

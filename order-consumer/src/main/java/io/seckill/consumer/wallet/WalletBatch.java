@@ -211,6 +211,10 @@ final class WalletBatch {
     return Collections.unmodifiableList(outcomes);
   }
 
+  boolean isDone() {
+    return outcomes.stream().allMatch(outcome -> outcome.code() == WalletCode.DONE);
+  }
+
   /** Wallets with a new balance, by user. */
   Collection<WalletRow> changedWallets() {
     return Collections.unmodifiableCollection(wallets.values());

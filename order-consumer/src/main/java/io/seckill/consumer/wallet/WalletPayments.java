@@ -50,7 +50,7 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
 
   @Override
   public Map<OrderId, Charge> chargeAll(
-      JdbcOperations transaction, Collection<ChargeRequest> requests) {
+      JdbcOperations transaction, Collection<ChargeRequest> requests, boolean areNew) {
     List<ChargeRequest> costing =
         requests.stream().filter(request -> request.amountCents() > 0).toList();
     Map<OrderId, Charge> charges = new HashMap<>();
@@ -58,7 +58,7 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     if (!costing.isEmpty()) {
       List<WalletOutcome> outcomes =
           WalletTransactions.decide(
-              transaction, costing.stream().map(WalletPayments::operation).toList());
+              transaction, costing.stream().map(WalletPayments::operation).toList(), areNew);
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
         charges.put(id, answer(id, outcomes.get(i).code()));

@@ -25,9 +25,12 @@ final class WalletTransactions {
   /**
    * Decides operations and writes what they change.
    *
+   * @param areNew true to look for earlier ones only if a wallet refuses one; an earlier one is
+   *     then a duplicate key
    * @return an outcome for each, in their order
    */
-  static List<WalletOutcome> decide(JdbcOperations jdbc, Collection<WalletOperation> operations) {
+  static List<WalletOutcome> decide(
+      JdbcOperations jdbc, Collection<WalletOperation> operations, boolean areNew) {
     Set<Long> users = new TreeSet<>();
     Set<Long> charges = new TreeSet<>();
     for (WalletOperation operation : operations) {
@@ -37,10 +40,13 @@ final class WalletTransactions {
       }
     }
     Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users);
-    WalletBatch batch =
-        new WalletBatch(
-                wallets, WalletTable.done(jdbc, operations), WalletTable.charges(jdbc, charges))
-            .decide(operations);
+    WalletBatch batch = new WalletBatch(wallets, Map.of(), Map.of());
+    if (!areNew || !batch.decide(operations).isDone()) {
+      batch =
+          new WalletBatch(
+                  wallets, WalletTable.done(jdbc, operations), WalletTable.charges(jdbc, charges))
+              .decide(operations);
+    }
     WalletTable.write(jdbc, batch);
     return batch.outcomes();
   }

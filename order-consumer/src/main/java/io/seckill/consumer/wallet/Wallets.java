@@ -152,7 +152,7 @@ public final class Wallets {
 
   private List<WalletOutcome> executeChunk(List<WalletOperation> operations) {
     try {
-      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations))
+      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false))
           .orElseGet(() -> undone(operations));
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
