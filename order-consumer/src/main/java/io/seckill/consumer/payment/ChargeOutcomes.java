@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
@@ -67,7 +68,11 @@ record ChargeOutcomes(
   Settled settle(Collection<ChargeAnswer> outcomes) {
     List<OrderId> ids = outcomes.stream().map(ChargeAnswer::orderId).toList();
     Settled settled =
-        transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
+        transactions.execute(
+            tx -> {
+              Map<OrderId, OrderRow> locked = orders.lock(ids, ids.size() == 1);
+              return change(outcomes, locked, judge(outcomes, locked)::judge);
+            });
     return report(settled, outcomes.size());
   }
 
@@ -139,7 +144,7 @@ record ChargeOutcomes(
               provider
                   .chargeAll(jdbc, requests, areNew)
                   .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
-              return change(outcomes, locked);
+              return change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
             });
     return report(settled, waiting.size());
   }
@@ -170,20 +175,22 @@ record ChargeOutcomes(
    * Another attempt may still be under way, so a declined payment of an order that has ended in the
    * meantime is closed like any other.
    */
-  private Settled change(Collection<ChargeAnswer> outcomes, Map<OrderId, OrderRow> locked) {
+  private Settled change(
+      Collection<ChargeAnswer> outcomes,
+      Map<OrderId, OrderRow> locked,
+      BiFunction<OrderRow, String, ChargeJudge.Verdict> judge) {
     List<BookedCharge> booked = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
     Set<OrderId> declined = new HashSet<>();
     Set<OrderId> ended = new HashSet<>();
     Map<ChargeAnswer, UnexplainedReason> reasons = new LinkedHashMap<>();
-    ChargeJudge judge = judge(outcomes, locked);
     for (ChargeAnswer outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order == null) {
         continue;
       }
       if (outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
-        ChargeJudge.Verdict verdict = judge.judge(order, charged.chargeId());
+        ChargeJudge.Verdict verdict = judge.apply(order, charged.chargeId());
         UnexplainedReason reason = verdict.reason();
         if (reason != null) {
           reasons.put(outcome, reason);

@@ -14,6 +14,9 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 public interface ChargesInTransaction extends PaymentProvider {
 
+  /** What the ids of these charges begin with; the id of the order follows. */
+  String PREFIX = "wallet-";
+
   /** Is called before the transaction of these charges. */
   void prepare(Collection<ChargeRequest> requests);
 
