@@ -70,8 +70,8 @@ record ChargeOutcomes(
     Settled settled =
         transactions.execute(
             tx -> {
-              Map<OrderId, OrderRow> locked = orders.lock(ids, ids.size() == 1);
-              return change(outcomes, locked, judge(outcomes, locked)::judge);
+              Orders.Locked locked = orders.lock(ids, ids.size() == 1);
+              return change(outcomes, locked, judge(outcomes, locked.rows())::judge);
             });
     return report(settled, outcomes.size());
   }
@@ -134,9 +134,9 @@ record ChargeOutcomes(
     Settled settled =
         transactions.execute(
             tx -> {
-              Map<OrderId, OrderRow> locked = orders.lock(waiting.keySet(), waits);
+              Orders.Locked locked = orders.lock(waiting.keySet(), waits);
               List<ChargeRequest> requests =
-                  locked.values().stream()
+                  locked.rows().values().stream()
                       .filter(order -> order.status() == OrderStatus.CONFIRMED)
                       .map(ChargeOutcomes::request)
                       .toList();
@@ -177,7 +177,7 @@ record ChargeOutcomes(
    */
   private Settled change(
       Collection<ChargeAnswer> outcomes,
-      Map<OrderId, OrderRow> locked,
+      Orders.Locked locked,
       BiFunction<OrderRow, String, ChargeJudge.Verdict> judge) {
     List<BookedCharge> booked = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
@@ -185,7 +185,7 @@ record ChargeOutcomes(
     Set<OrderId> ended = new HashSet<>();
     Map<ChargeAnswer, UnexplainedReason> reasons = new LinkedHashMap<>();
     for (ChargeAnswer outcome : outcomes) {
-      OrderRow order = locked.get(outcome.orderId());
+      OrderRow order = locked.rows().get(outcome.orderId());
       if (order == null) {
         continue;
       }
@@ -207,17 +207,15 @@ record ChargeOutcomes(
         ended.add(order.orderId());
       }
     }
-    orders.markPaid(paid);
+    Map<OrderId, OrderRow> now = orders.markPaid(paid, locked);
     payments.charged(booked);
     payments.declined(declined);
     payments.ended(ended);
     OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
     paid.stream()
-        .map(locked::get)
+        .map(locked.rows()::get)
         .forEach(order -> totals.add(order.skuId(), OrderFate.PAID, order.quantity()));
     totals.write(jdbc);
-    Map<OrderId, OrderRow> now = new HashMap<>(locked);
-    now.putAll(orders.find(paid));
     return new Settled(now, paid, reasons);
   }
 

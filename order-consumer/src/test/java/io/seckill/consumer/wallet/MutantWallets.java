@@ -5,6 +5,7 @@ import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.wallet.WalletBatch.Booked;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.support.contract.OrderRow;
 import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -43,5 +44,8 @@ public final class MutantWallets {
   }
 
   /** Leaves orders unpaid whose charge is made. */
-  public static void markPaid(Orders table, Collection<OrderId> orders) {}
+  public static Map<OrderId, OrderRow> markPaid(
+      Orders table, Collection<OrderId> orders, Orders.Locked locked) {
+    return locked.rows();
+  }
 }
