@@ -80,73 +80,61 @@ record ChargeOutcomes(
    * Charges those orders of the attempts that wait for their payment, and settles the charges in
    * the same transaction.
    *
-   * @param stored the orders of the attempts
    * @param waits for orders that another transaction has locked
    * @return the orders afterwards; one that it has not waited for is missing
    */
   Map<OrderPayment, Optional<OrderRow>> pay(
-      Set<OrderPayment> attempts,
-      Map<OrderId, OrderRow> stored,
-      ChargesInTransaction provider,
-      boolean waits) {
-    Map<OrderId, ChargeRequest> waiting = new HashMap<>();
-    for (OrderPayment attempt : attempts) {
-      Payments.own(attempt, stored)
-          .filter(order -> order.status() == OrderStatus.CONFIRMED)
-          .ifPresent(order -> waiting.put(order.orderId(), request(order)));
-    }
-    Map<OrderId, OrderRow> now = new HashMap<>(stored);
-    if (!waiting.isEmpty()) {
-      provider.prepare(waiting.values());
-      now.keySet().removeAll(waiting.keySet());
-      now.putAll(charge(waiting, provider, waits).orders());
-    }
+      Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
+    provider.prepare(attempts.stream().map(OrderPayment::userId).toList());
+    Map<OrderId, OrderRow> locked = charge(attempts, provider, waits).orders();
+    Map<OrderId, OrderRow> others =
+        orders.find(
+            attempts.stream()
+                .map(OrderPayment::orderId)
+                .filter(id -> !locked.containsKey(id))
+                .toList());
     Map<OrderPayment, Optional<OrderRow>> paid = new HashMap<>();
     for (OrderPayment attempt : attempts) {
-      if (now.containsKey(attempt.orderId()) || !stored.containsKey(attempt.orderId())) {
-        paid.put(attempt, Payments.own(attempt, now));
+      Optional<OrderRow> other = Payments.own(attempt, others);
+      if (other.filter(ChargeOutcomes::waits).isEmpty()) {
+        paid.put(attempt, Payments.own(attempt, locked).or(() -> other));
       }
     }
     return paid;
   }
 
-  private static ChargeRequest request(OrderRow order) {
-    return new ChargeRequest(order.orderId(), order.userId(), order.amountCents());
+  private static boolean waits(OrderRow order) {
+    return order.status() == OrderStatus.CONFIRMED;
   }
 
-  private Settled charge(
-      Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider, boolean waits) {
+  private Settled charge(Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
+    Settled settled;
     try {
-      return charge(waiting, provider, waits, true);
+      settled = transactions.execute(tx -> charge(attempts, provider, waits, true));
     } catch (DataAccessException e) {
       if (SqlFailure.of(e) != SqlFailure.ROW) {
         throw e;
       }
-      return charge(waiting, provider, waits, false);
+      settled = transactions.execute(tx -> charge(attempts, provider, waits, false));
     }
+    return report(settled, attempts.size());
   }
 
   private Settled charge(
-      Map<OrderId, ChargeRequest> waiting,
-      ChargesInTransaction provider,
-      boolean waits,
-      boolean areNew) {
-    Settled settled =
-        transactions.execute(
-            tx -> {
-              Orders.Locked locked = orders.lock(waiting.keySet(), waits);
-              List<ChargeRequest> requests =
-                  locked.rows().values().stream()
-                      .filter(order -> order.status() == OrderStatus.CONFIRMED)
-                      .map(ChargeOutcomes::request)
-                      .toList();
-              List<ChargeAnswer> outcomes = new ArrayList<>();
-              provider
-                  .chargeAll(jdbc, requests, areNew)
-                  .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
-              return change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
-            });
-    return report(settled, waiting.size());
+      Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits, boolean areNew) {
+    Orders.Locked locked =
+        orders.lock(attempts.stream().map(OrderPayment::orderId).toList(), waits);
+    List<ChargeRequest> requests =
+        attempts.stream()
+            .flatMap(attempt -> Payments.own(attempt, locked.rows()).stream())
+            .filter(ChargeOutcomes::waits)
+            .map(order -> new ChargeRequest(order.orderId(), order.userId(), order.amountCents()))
+            .toList();
+    List<ChargeAnswer> outcomes = new ArrayList<>();
+    provider
+        .chargeAll(jdbc, requests, areNew)
+        .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
+    return change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
   }
 
   private Settled report(Settled settled, int outcomes) {
@@ -201,7 +189,7 @@ record ChargeOutcomes(
         } else if (verdict == ChargeJudge.Verdict.REFUND) {
           booked.add(new BookedCharge(order, charged.chargeId(), false));
         }
-      } else if (order.status() == OrderStatus.CONFIRMED) {
+      } else if (waits(order)) {
         declined.add(order.orderId());
       } else if (order.status() != OrderStatus.PAID) {
         ended.add(order.orderId());

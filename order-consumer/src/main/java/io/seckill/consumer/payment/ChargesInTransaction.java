@@ -17,8 +17,8 @@ public interface ChargesInTransaction extends PaymentProvider {
   /** What the ids of these charges begin with; the id of the order follows. */
   String PREFIX = "wallet-";
 
-  /** Is called before the transaction of these charges. */
-  void prepare(Collection<ChargeRequest> requests);
+  /** Is called before the transaction of charges of these users. */
+  void prepare(Collection<Long> users);
 
   /**
    * Charges as {@link #charge(ChargeRequest)}, in the caller's transaction, which holds the locks

@@ -44,8 +44,8 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
   }
 
   @Override
-  public void prepare(Collection<ChargeRequest> requests) {
-    accounts.begin(requests.stream().map(ChargeRequest::userId).toList());
+  public void prepare(Collection<Long> users) {
+    accounts.begin(users);
   }
 
   @Override
