@@ -31,8 +31,9 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Checks all wallets every hour, the first time of a day as a whole, in one of several processes. A
- * wallet that differs from its entries is frozen: only its user stops until an operator has looked.
+ * Checks all wallets every hour, the first time of a day and after a difference as a whole, in one
+ * of several processes. A wallet that differs from its entries is frozen: only its user stops until
+ * an operator has looked.
  */
 @Component
 public class WalletCheck {
@@ -105,7 +106,7 @@ public class WalletCheck {
     differences = latest.map(WalletCheckReport::differences).orElse(0);
     Instant last = latest.map(WalletCheckReport::checkedAt).orElse(null);
     if (isDue(last, now)) {
-      var unused = check(isFirstOfDay(last, now));
+      var unused = check(differences > 0 || isFirstOfDay(last, now));
     }
   }
 

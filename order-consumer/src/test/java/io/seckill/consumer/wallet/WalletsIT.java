@@ -18,6 +18,7 @@ import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -498,6 +499,34 @@ class WalletsIT {
         consumer, "UPDATE wallet_entry SET amount_cents = 100 WHERE user_id = ? AND seq = 1", user);
     assertThat(check().text()).doesNotContain("user " + user);
     assertThat(consumer.api().get("/internal/v1/wallet/check").text()).contains("\"whole\":true");
+  }
+
+  /** The entries since the check before show nothing, a charge that differs is still there. */
+  @Test
+  void aDifferenceIsLookedForUntilItIsGone() {
+    recharge(user, 100);
+    charge(60);
+    edit("wallet_charge", "refunded_cents = 21", "refunded_cents = 0");
+    check();
+    WalletCheck.WalletCheckReport later = anHourLater();
+    edit("wallet_charge", "refunded_cents = 0", "refunded_cents = 21");
+
+    assertThat(later.detail()).anyMatch(found -> found.startsWith("user " + user + ": charge "));
+    assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  /** The scheduled check, which may be running already. */
+  private static WalletCheck.WalletCheckReport anHourLater() {
+    WalletCheck check = consumer.bean(WalletCheck.class);
+    Instant before = check.latest().orElseThrow().checkedAt();
+    consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 61 MINUTE");
+    return eventually()
+        .until(
+            () -> {
+              check.round();
+              return check.latest().orElseThrow();
+            },
+            latest -> latest.checkedAt().isAfter(before));
   }
 
   /** The scheduled check may be running. */
