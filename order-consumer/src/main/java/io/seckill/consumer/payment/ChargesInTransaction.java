@@ -17,6 +17,9 @@ public interface ChargesInTransaction extends PaymentProvider {
   /** What the ids of these charges begin with; the id of the order follows. */
   String PREFIX = "wallet-";
 
+  /** Whether an order was charged, or closed, even if nothing of it is left. */
+  boolean hasCharge(OrderId orderId);
+
   /** Is called before the transaction of charges of these users. */
   void prepare(Collection<Long> users);
 

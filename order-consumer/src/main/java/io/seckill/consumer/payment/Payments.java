@@ -267,7 +267,7 @@ class Payments {
     return due;
   }
 
-  private void look(OrderId orderId) {
+  void look(OrderId orderId) {
     Optional<OrderRow> order = orders.find(orderId);
     if (order.isEmpty()) {
       log.error("order {}: has a payment but is not stored", orderId);
@@ -283,6 +283,9 @@ class Payments {
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
     if (charge.isPresent()) {
       settle(order.orderId(), charge.get().chargeId());
+    } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
+      log.error(
+          "order {}: its payment was begun at another provider, and stays due", order.orderId());
     } else if (hasEnded(order)) {
       payments.refundDue(order.orderId());
       refund(order.orderId(), false);

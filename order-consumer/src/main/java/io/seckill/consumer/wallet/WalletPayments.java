@@ -94,6 +94,11 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
         .map(charge -> charged(orderId));
   }
 
+  @Override
+  public boolean hasCharge(OrderId orderId) {
+    return accounts.find(orderId.value()).isPresent();
+  }
+
   private static Charge.Charged charged(OrderId orderId) {
     return new Charge.Charged(chargeId(orderId));
   }

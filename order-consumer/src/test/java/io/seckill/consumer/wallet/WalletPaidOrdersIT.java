@@ -99,6 +99,27 @@ class WalletPaidOrdersIT {
     assertThat(balance()).isEqualTo(1_000_000 - 9_900L * (quantity == 1 ? 2 : 101));
   }
 
+  /** The money may still be at the provider before, which alone can return it. */
+  @Test
+  void aPaymentBegunAtAnotherProviderStaysDue() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    consumer.api().cancel(order, payer);
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, charge_id, check_at)"
+            + " VALUES (?, 9900, 'REFUND_DUE', 'acme-1', NOW(6) + INTERVAL 1 HOUR)",
+        order.value());
+
+    paidBy.look(order);
+
+    assertThat(
+            consumer.text(
+                "SELECT CONCAT(state, check_at IS NULL) FROM payment WHERE order_id = ?",
+                order.value()))
+        .isEqualTo("REFUND_DUE0");
+    consumer.update("DELETE FROM payment WHERE order_id = ?", order.value());
+  }
+
   @Test
   void theCheckComparesChargesWithOrders() {
     open(10);
