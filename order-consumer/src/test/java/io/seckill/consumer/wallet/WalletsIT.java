@@ -216,6 +216,30 @@ class WalletsIT {
     assertThat(charge(5).code()).isEqualTo(WalletCode.DONE);
   }
 
+  /** The charge is of another transaction than the recharge, and would be refused as too poor. */
+  @Test
+  void whatFollowsABusyOperationOfItsUserIsBusyToo() throws Exception {
+    long holder = 40_000 * user;
+    long poor = holder + 4; // of the same batcher
+    recharge(holder, 10);
+    List<WalletOperation> operations = new ArrayList<>();
+    operations.add(of(holder, WalletKind.CHARGE, "charge-001", 1, charge));
+    for (int i = 0; i < 510; i++) {
+      operations.add(of(holder, WalletKind.RECHARGE, "request-" + (1_000 + i), 1, null));
+    }
+    operations.add(of(poor, WalletKind.RECHARGE, "recharge-1", 5, null));
+    operations.add(of(poor, WalletKind.CHARGE, "charge-001", 5, user));
+    List<WalletCode> codes;
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + holder + " FOR UPDATE")) {
+      codes = codes(wallets.execute(operations));
+      lock.release();
+    }
+
+    assertThat(codes).hasSize(513).containsOnly(WalletCode.BUSY);
+    assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.DONE);
+  }
+
   @Test
   void isUnknownWhenMySqlFailsAndARepeatFindsOut() throws Exception {
     recharge(user, 10);
