@@ -80,7 +80,7 @@ record ChargeOutcomes(
    * Charges those orders of the attempts that wait for their payment, and settles the charges in
    * the same transaction.
    *
-   * @param waits for orders that another transaction has locked
+   * @param waits for orders and wallets that another transaction has locked
    * @return the orders afterwards; one that it has not waited for is missing
    */
   Map<OrderPayment, Optional<OrderRow>> pay(
@@ -96,14 +96,14 @@ record ChargeOutcomes(
     Map<OrderPayment, Optional<OrderRow>> paid = new HashMap<>();
     for (OrderPayment attempt : attempts) {
       Optional<OrderRow> other = Payments.own(attempt, others);
-      if (other.filter(ChargeOutcomes::waits).isEmpty()) {
+      if (other.filter(ChargeOutcomes::isConfirmed).isEmpty()) {
         paid.put(attempt, Payments.own(attempt, locked).or(() -> other));
       }
     }
     return paid;
   }
 
-  private static boolean waits(OrderRow order) {
+  private static boolean isConfirmed(OrderRow order) {
     return order.status() == OrderStatus.CONFIRMED;
   }
 
@@ -127,14 +127,19 @@ record ChargeOutcomes(
     List<ChargeRequest> requests =
         attempts.stream()
             .flatMap(attempt -> Payments.own(attempt, locked.rows()).stream())
-            .filter(ChargeOutcomes::waits)
+            .filter(ChargeOutcomes::isConfirmed)
             .map(order -> new ChargeRequest(order.orderId(), order.userId(), order.amountCents()))
             .toList();
+    Map<OrderId, PaymentProvider.Charge> charges =
+        provider.chargeAll(jdbc, requests, waits, areNew);
     List<ChargeAnswer> outcomes = new ArrayList<>();
-    provider
-        .chargeAll(jdbc, requests, areNew)
-        .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
-    return change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
+    charges.forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
+    Settled settled = change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
+    requests.stream()
+        .map(ChargeRequest::orderId)
+        .filter(id -> !charges.containsKey(id))
+        .forEach(settled.orders()::remove);
+    return settled;
   }
 
   private Settled report(Settled settled, int outcomes) {
@@ -189,7 +194,7 @@ record ChargeOutcomes(
         } else if (verdict == ChargeJudge.Verdict.REFUND) {
           booked.add(new BookedCharge(order, charged.chargeId(), false));
         }
-      } else if (waits(order)) {
+      } else if (isConfirmed(order)) {
         declined.add(order.orderId());
       } else if (order.status() != OrderStatus.PAID) {
         ended.add(order.orderId());

@@ -28,8 +28,12 @@ public interface ChargesInTransaction extends PaymentProvider {
    * of the orders.
    *
    * @param requests one for each order
+   * @param waits for wallets that another transaction has locked; else their orders have no answer
    * @param areNew false after MySQL has refused a row, and rolled back: an order may be charged
    */
   Map<OrderId, Charge> chargeAll(
-      JdbcOperations transaction, Collection<ChargeRequest> requests, boolean areNew);
+      JdbcOperations transaction,
+      Collection<ChargeRequest> requests,
+      boolean waits,
+      boolean areNew);
 }

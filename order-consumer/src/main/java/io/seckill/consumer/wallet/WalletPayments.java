@@ -50,7 +50,10 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
 
   @Override
   public Map<OrderId, Charge> chargeAll(
-      JdbcOperations transaction, Collection<ChargeRequest> requests, boolean areNew) {
+      JdbcOperations transaction,
+      Collection<ChargeRequest> requests,
+      boolean waits,
+      boolean areNew) {
     List<ChargeRequest> costing =
         requests.stream().filter(request -> request.amountCents() > 0).toList();
     Map<OrderId, Charge> charges = new HashMap<>();
@@ -58,10 +61,15 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     if (!costing.isEmpty()) {
       List<WalletOutcome> outcomes =
           WalletTransactions.decide(
-              transaction, costing.stream().map(WalletPayments::operation).toList(), areNew);
+              transaction, costing.stream().map(WalletPayments::operation).toList(), areNew, waits);
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
-        charges.put(id, answer(id, outcomes.get(i).code()));
+        WalletCode code = outcomes.get(i).code();
+        if (code == WalletCode.BUSY) {
+          charges.remove(id);
+        } else {
+          charges.put(id, answer(id, code));
+        }
       }
     }
     return charges;

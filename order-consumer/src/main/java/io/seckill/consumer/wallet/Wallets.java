@@ -178,7 +178,7 @@ public final class Wallets {
   private List<WalletOutcome> decide(
       List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
     try {
-      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false))
+      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, true))
           .orElseGet(() -> halved(operations, undone));
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);

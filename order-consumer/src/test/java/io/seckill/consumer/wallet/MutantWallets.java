@@ -22,9 +22,9 @@ public final class MutantWallets {
   }
 
   /** Returns balances that are read before their lock. */
-  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users) {
+  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users, boolean wait) {
     Map<Long, WalletRow> before = WalletTable.find(jdbc, users);
-    WalletTable.lock(jdbc, users);
+    WalletTable.lock(jdbc, users, wait);
     return before;
   }
 

@@ -99,6 +99,23 @@ class WalletPaidOrdersIT {
     assertThat(balance()).isEqualTo(1_000_000 - 9_900L * (quantity == 1 ? 2 : 101));
   }
 
+  @Test
+  void aLockedWalletHoldsUpNoOther() throws Exception {
+    open(10);
+    OrderId waiting = orders.confirmed(sku, payer, 1);
+    OrderId other = orders.confirmed(sku, payer + 1, 1);
+    consumer.bean(WalletAccounts.class).balance(payer + 1); // makes it, in demo mode
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + payer + " FOR UPDATE")) {
+      assertThat(
+              results(
+                  List.of(new OrderPayment(waiting, payer), new OrderPayment(other, payer + 1))))
+          .isEqualTo("alone, PAID");
+      lock.release();
+    }
+    assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
+  }
+
   /** The money may still be at the provider before, which alone can return it. */
   @Test
   void aPaymentBegunAtAnotherProviderStaysDue() {
