@@ -57,6 +57,7 @@ public class WalletCheck {
   private final Pace pace;
   private final Clock clock;
   private volatile long differences;
+  private volatile Instant checkedAt;
 
   WalletCheck(
       JdbcOperations jdbc,
@@ -69,6 +70,7 @@ public class WalletCheck {
     this.wallets = wallets;
     this.pace = pace;
     this.clock = clock;
+    this.checkedAt = clock.instant(); // until the latest check is read
     this.pool = pools.reconciliation();
     this.snapshots = new JdbcTemplate(pool);
     this.snapshot = new TransactionTemplate(new JdbcTransactionManager(pool));
@@ -76,6 +78,14 @@ public class WalletCheck {
     Gauge.builder("seckill.consumer.wallet.differences", () -> differences)
         .description("Differences that the latest check of the wallets has found")
         .register(meters);
+    Gauge.builder("seckill.consumer.wallet.check.age", this::ageSeconds)
+        .description("Time since the latest check of the wallets, or since the start without one")
+        .baseUnit("seconds")
+        .register(meters);
+  }
+
+  private long ageSeconds() {
+    return Duration.between(checkedAt, clock.instant()).toSeconds();
   }
 
   /**
@@ -105,6 +115,7 @@ public class WalletCheck {
     Optional<WalletCheckReport> latest = latest();
     differences = latest.map(WalletCheckReport::differences).orElse(0);
     Instant last = latest.map(WalletCheckReport::checkedAt).orElse(null);
+    checkedAt = last == null ? checkedAt : last;
     if (isDue(last, now)) {
       var unused = check(differences > 0 || isFirstOfDay(last, now));
     }
