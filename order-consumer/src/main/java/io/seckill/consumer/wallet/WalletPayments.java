@@ -62,6 +62,7 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
       List<WalletOutcome> outcomes =
           WalletTransactions.decide(
               transaction, costing.stream().map(WalletPayments::operation).toList(), areNew, waits);
+      wallets.countAfterCommit(outcomes);
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
         WalletCode code = outcomes.get(i).code();

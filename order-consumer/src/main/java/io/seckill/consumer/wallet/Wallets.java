@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
@@ -111,8 +113,23 @@ public final class Wallets {
       }
     }
     time.record(Duration.ofNanos(System.nanoTime() - start));
-    all.forEach(outcome -> Objects.requireNonNull(outcomes.get(outcome.code())).increment());
+    all.forEach(outcome -> count(outcome.code()));
     return all;
+  }
+
+  private void count(WalletCode code) {
+    Objects.requireNonNull(outcomes.get(code)).increment();
+  }
+
+  /** Counts outcomes of an open transaction once they are committed. */
+  void countAfterCommit(List<WalletOutcome> decided) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            decided.forEach(outcome -> count(outcome.code()));
+          }
+        });
   }
 
   private static List<Integer> places(List<WalletOperation> operations, int batcher) {
@@ -230,8 +247,11 @@ public final class Wallets {
    * @throws TransactionException as well
    */
   WalletCode close(long chargeId, String requestId) {
-    return repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
-        .orElse(WalletCode.BUSY);
+    WalletCode code =
+        repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
+            .orElse(WalletCode.BUSY);
+    count(code);
+    return code;
   }
 
   /**

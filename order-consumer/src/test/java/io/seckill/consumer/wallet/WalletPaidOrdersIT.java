@@ -57,10 +57,12 @@ class WalletPaidOrdersIT {
   void aChargeAndItsOrderAreOneTransaction() {
     open(10);
     OrderId order = orders.confirmed(sku, payer, 2);
+    double done = count("DONE");
 
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
 
+    assertThat(count("DONE")).isEqualTo(done + 1);
     assertThat(balance()).isEqualTo(1_000_000 - 2 * 9_900);
     assertThat(
             consumer.text(
@@ -71,15 +73,21 @@ class WalletPaidOrdersIT {
     assertThatThrownBy(() -> paidBy.pay(order, payer + 1)).hasMessageStartingWith("UNKNOWN_ORDER");
   }
 
+  private static double count(String outcome) {
+    return consumer.counter("seckill.consumer.wallet.operations", "outcome", outcome);
+  }
+
   /** A refusal stores nothing. */
   @Test
   void aPoorShopperPaysAfterARecharge() {
     open(200);
     OrderId order = orders.confirmed(sku, payer, 102);
+    double refused = count("INSUFFICIENT_FUNDS");
 
     assertThatThrownBy(() -> paidBy.pay(order, payer)).hasMessageStartingWith("PAYMENT_DECLINED");
     assertThat(consumer.number("SELECT COUNT(*) FROM payment WHERE order_id = ?", order.value()))
         .isZero();
+    assertThat(count("INSUFFICIENT_FUNDS")).isEqualTo(refused + 1);
     recharge("recharge-2", 9_800);
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
     assertThat(balance()).isZero();
