@@ -195,7 +195,7 @@ public final class TestGateway implements AutoCloseable {
 
   private static HttpRequest.Builder request(int port, String path) {
     return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-        .timeout(Duration.ofSeconds(20));
+        .timeout(Duration.ofMinutes(1));
   }
 
   @Override

@@ -62,8 +62,10 @@ class StockChangeIT {
                 Map.of(
                     "seckill.redis.url",
                     database.via(toRedis).url(),
-                    // The tests call the sweep themselves.
+                    // The tests call the sweep themselves, and make halves of moves of their own.
                     "pause.stockChangeSweeper",
+                    "10m",
+                    "pause.shardSweeper",
                     "10m"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);

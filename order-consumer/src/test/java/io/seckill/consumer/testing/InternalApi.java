@@ -116,7 +116,7 @@ public final class InternalApi {
   public Answer send(String method, String path, byte[] body) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(base + path))
-            .timeout(Duration.ofSeconds(30))
+            .timeout(Duration.ofMinutes(2))
             .method(
                 method,
                 body.length == 0 ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body));

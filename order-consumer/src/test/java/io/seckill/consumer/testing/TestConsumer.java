@@ -13,9 +13,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -30,12 +34,18 @@ public final class TestConsumer implements AutoCloseable {
 
   private static final Map<Map<String, String>, TestConsumer> SHARED = new HashMap<>();
 
+  /** Of consumers that are closed, until another one needs it or the next one starts. */
+  private static final Set<RabbitVhost> UNUSED = new HashSet<>();
+
   static {
     TestServers.begin();
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> closeShared(any -> true), "stop-consumers"));
   }
 
   private final RedisDatabase redisDatabase;
   private final RabbitVhost vhost;
+  private final boolean ownsVhost;
   private final MySqlDatabase database;
   private final ConfigurableApplicationContext context;
   private final UnifiedJedis redis;
@@ -43,11 +53,13 @@ public final class TestConsumer implements AutoCloseable {
   private TestConsumer(
       RedisDatabase redisDatabase,
       RabbitVhost vhost,
+      boolean ownsVhost,
       MySqlDatabase database,
       Map<String, String> properties,
       Class<?>... beans) {
     this.redisDatabase = redisDatabase;
     this.vhost = vhost;
+    this.ownsVhost = ownsVhost;
     this.database = database;
     this.redis = redisDatabase.open();
     this.context = run(properties, beans);
@@ -66,32 +78,44 @@ public final class TestConsumer implements AutoCloseable {
     return shared(Map.of());
   }
 
-  /** The same with other settings, for the test classes that need these. */
+  /**
+   * The same with other settings, for the test classes of one package, which run one after the
+   * other: it is closed when one with further settings is wanted. An idle consumer whose sweeps
+   * seldom rest takes a tenth of a processor.
+   */
   public static synchronized TestConsumer shared(Map<String, String> settings) {
-    return SHARED.computeIfAbsent(
-        settings,
-        others -> {
-          TestConsumer started = start(others);
-          Runtime.getRuntime().addShutdownHook(new Thread(started::close, "stop-consumer"));
-          return started;
-        });
+    closeShared(others -> !others.isEmpty() && !others.equals(settings));
+    return SHARED.computeIfAbsent(settings, others -> start(others));
+  }
+
+  private static synchronized void closeShared(Predicate<Map<String, String>> which) {
+    for (Map<String, String> settings : List.copyOf(SHARED.keySet())) {
+      if (which.test(settings)) {
+        SHARED.remove(settings).close();
+      }
+    }
+  }
+
+  /** A quorum queue costs processor time for as long as it exists. */
+  private static synchronized RabbitVhost newVhost() {
+    UNUSED.forEach(RabbitVhost::delete);
+    UNUSED.clear();
+    return TestServers.rabbit().newVhost();
   }
 
   /** As {@link #start()}, with settings that depend on the Redis database it gets. */
   public static TestConsumer start(Function<RedisDatabase, Map<String, String>> properties) {
     RedisDatabase redis = TestServers.redis().newDatabase();
     return new TestConsumer(
-        redis,
-        TestServers.rabbit().newVhost(),
-        TestServers.mysql().newDatabase(),
-        properties.apply(redis));
+        redis, newVhost(), true, TestServers.mysql().newDatabase(), properties.apply(redis));
   }
 
   /** As {@link #start()}, with other settings, and with beans that an installed jar would add. */
   public static TestConsumer start(Map<String, String> properties, Class<?>... beans) {
     return new TestConsumer(
         TestServers.redis().newDatabase(),
-        TestServers.rabbit().newVhost(),
+        newVhost(),
+        true,
         TestServers.mysql().newDatabase(),
         properties,
         beans);
@@ -103,18 +127,21 @@ public final class TestConsumer implements AutoCloseable {
    */
   public static TestConsumer start(
       RedisDatabase redis, RabbitVhost vhost, Map<String, String> properties) {
-    return new TestConsumer(redis, vhost, TestServers.mysql().newDatabase(), properties);
+    return new TestConsumer(redis, vhost, false, TestServers.mysql().newDatabase(), properties);
   }
 
   /** As {@link #start()}, on the caller's MySQL database. */
   public static TestConsumer start(MySqlDatabase database, Map<String, String> properties) {
     return new TestConsumer(
-        TestServers.redis().newDatabase(), TestServers.rabbit().newVhost(), database, properties);
+        TestServers.redis().newDatabase(), newVhost(), true, database, properties);
   }
 
   /** Starts the service again on the databases and vhost of this one, as a second process. */
   public TestConsumer another(Map<String, String> properties) {
-    return new TestConsumer(redisDatabase, vhost, database, properties);
+    synchronized (TestConsumer.class) {
+      UNUSED.remove(vhost);
+    }
+    return new TestConsumer(redisDatabase, vhost, false, database, properties);
   }
 
   private ConfigurableApplicationContext run(Map<String, String> overrides, Class<?>... beans) {
@@ -250,5 +277,10 @@ public final class TestConsumer implements AutoCloseable {
   public void close() {
     context.close();
     redis.close();
+    if (ownsVhost) {
+      synchronized (TestConsumer.class) {
+        UNUSED.add(vhost);
+      }
+    }
   }
 }

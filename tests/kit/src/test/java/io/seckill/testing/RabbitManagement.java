@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -152,6 +153,30 @@ final class RabbitManagement {
     return texts("vhosts/" + vhost + "/connections", "user_provided_name");
   }
 
+  /** The connections of clients by the addresses of their ends. */
+  Set<String> connections() {
+    return texts("connections", "name");
+  }
+
+  /** The connections to one vhost. */
+  Set<String> connections(String vhost) {
+    return texts("vhosts/" + vhost + "/connections", "name");
+  }
+
+  /** Closes connections from the server's side; one that has ended meanwhile is none. */
+  void closeConnections(Set<String> connections, String reason) {
+    for (String connection : connections) {
+      String path =
+          "connections/"
+              + URLEncoder.encode(connection, StandardCharsets.UTF_8).replace("+", "%20");
+      HttpRequest request = request(path).header("X-Reason", reason).DELETE().build();
+      HttpResponse<String> response = send(request);
+      if (response.statusCode() != 404) {
+        check(request, response);
+      }
+    }
+  }
+
   private Set<String> texts(String path, String member) {
     Set<String> texts = new TreeSet<>();
     for (Map<String, Object> one : JsonObjects.parse(send("GET", path, ""))) {
@@ -167,25 +192,25 @@ final class RabbitManagement {
   }
 
   private String send(String method, String path, String body) {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(api + path))
-            .timeout(TIMEOUT)
-            .header("Authorization", basicAuthorization())
-            .header("Content-Type", "application/json")
-            .method(method, BodyPublishers.ofString(body))
-            .build();
+    HttpRequest request = request(path).method(method, BodyPublishers.ofString(body)).build();
     HttpResponse<String> response = send(request);
+    check(request, response);
+    return response.body();
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create(api + path))
+        .timeout(TIMEOUT)
+        .header("Authorization", basicAuthorization())
+        .header("Content-Type", "application/json");
+  }
+
+  private static void check(HttpRequest request, HttpResponse<String> response) {
     if (response.statusCode() / 100 != 2) {
       throw new IllegalStateException(
-          method
-              + " "
-              + path
-              + " of the management API: "
-              + response.statusCode()
-              + " "
-              + response.body());
+          "%s %s of the management API: %d %s"
+              .formatted(request.method(), request.uri(), response.statusCode(), response.body()));
     }
-    return response.body();
   }
 
   private HttpResponse<String> send(HttpRequest request) {

@@ -97,8 +97,7 @@ final class RabbitProcess implements ServerProgram {
         "default_user = " + RabbitServer.USER,
         "default_pass = " + RabbitServer.PASSWORD,
         "heartbeat = 10",
-        "disk_free_limit.absolute = 1MB",
-        "collect_statistics_interval = 250");
+        "disk_free_limit.absolute = 1MB");
   }
 
   /**

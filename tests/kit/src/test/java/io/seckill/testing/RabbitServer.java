@@ -4,6 +4,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -120,12 +121,17 @@ public final class RabbitServer extends TestServer {
     }
   }
 
+  /** The connections of all clients by the addresses of their ends; may be some seconds old. */
+  public Set<String> connections() {
+    return management.connections();
+  }
+
   /**
    * Closes every client connection of every vhost from the server's side; clients see the reason as
    * a CONNECTION_FORCED.
    */
   public void closeConnections(String reason) {
-    ctl("close_all_connections", "--global", reason);
+    management.closeConnections(management.connections(), reason);
   }
 
   /**

@@ -94,7 +94,8 @@ public final class RabbitVhost {
 
   /** Closes all client connections of this vhost from the server's side. */
   public void closeConnections(String reason) {
-    server.get().ctl("close_all_connections", "-p", name, reason);
+    RabbitManagement management = server.get().management();
+    management.closeConnections(management.connections(name), reason);
   }
 
   /**

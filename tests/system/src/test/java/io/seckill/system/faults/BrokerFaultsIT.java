@@ -68,7 +68,7 @@ class BrokerFaultsIT {
       broker
           .channel()
           .queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, BrokerTopology.routingKey(partition));
-      run.load().awaitAccepted(1_000);
+      run.load().awaitAccepted(PipelineLab.PURCHASES * 5 / 12);
       run.fault("queue unbound; orders returned and kept");
       run.judge();
       assertThat(returns()).as("returned orders").isGreaterThan(before);

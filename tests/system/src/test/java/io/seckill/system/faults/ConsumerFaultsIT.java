@@ -37,7 +37,7 @@ class ConsumerFaultsIT {
   private static final Duration FROM_FREEZE_TO_DRAINED = Duration.ofSeconds(60);
 
   private static final Map<String, String> RECONCILING_SOON =
-      Map.of("SECKILL_RECONCILIATION_INTERVAL", "5s");
+      Map.of("SECKILL_RECONCILIATION_INTERVAL", "1s");
   private static final String REJECTED =
       "SELECT COUNT(*) FROM orders WHERE reason = 'QUOTA_EXCEEDED' AND sku_id = ";
 

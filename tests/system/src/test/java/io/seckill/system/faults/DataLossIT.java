@@ -13,7 +13,6 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -45,7 +44,7 @@ class DataLossIT {
   @DisplayName("7: Redis empty")
   void redisEmpty() {
     RedisServer redis = lab.servers().redis();
-    try (FaultRun run = run("7 Redis empty").begin(700)) {
+    try (FaultRun run = lab.longRun("7 Redis empty").begin(700)) {
       losesRedis(
           run,
           () -> {
@@ -60,7 +59,7 @@ class DataLossIT {
   @DisplayName("7: Redis older than MySQL")
   void redisOlderThanMySql() throws IOException {
     RedisServer redis = lab.servers().redis();
-    try (FaultRun run = run("7 Redis older than MySQL").begin(300);
+    try (FaultRun run = lab.longRun("7 Redis older than MySQL").begin(300);
         SavedFolder backup = SavedFolder.ofRedis(lab.redis())) {
       awaitMySqlAheadOf(run.sales());
       losesRedis(
@@ -78,7 +77,7 @@ class DataLossIT {
   @DisplayName("8: replica promoted while lagging")
   void replicaPromotedWhileLagging() throws IOException {
     try (Replica replica = new Replica();
-        FaultRun run = run("8 replica promoted while lagging")) {
+        FaultRun run = lab.longRun("8 replica promoted while lagging")) {
       replica.awaitInStep();
       run.begin(300);
       replica.lag();
@@ -98,7 +97,7 @@ class DataLossIT {
   @DisplayName("8: replica promoted while lagging, with the consumers frozen")
   void replicaPromotedWhileLaggingAndMySqlKnowsNothing() throws IOException, SQLException {
     try (Replica replica = new Replica();
-        FaultRun run = run("8 replica promoted while lagging, consumers frozen")) {
+        FaultRun run = lab.longRun("8 replica promoted while lagging, consumers frozen")) {
       replica.awaitInStep();
       run.begin(300);
       lab.consumers().forEach(ServiceInstance::freeze);
@@ -224,11 +223,6 @@ class DataLossIT {
         server.close();
       }
     }
-  }
-
-  /** Lasts long enough for purchases before, during and after the outage of Redis. */
-  private FaultRun run(String row) {
-    return lab.run(row, 4_000, Duration.ofSeconds(8));
   }
 
   /**

@@ -257,17 +257,9 @@ public record Fault(
   /** Closes all connections; the check is true once none of them is open. */
   private static BooleanSupplier closed(RabbitServer rabbit) {
     Set<String> open = new HashSet<>();
-    insist(() -> open.addAll(connections(rabbit)));
+    insist(() -> open.addAll(rabbit.connections()));
     insist(() -> rabbit.closeConnections("random schedule"));
-    return () -> !open.isEmpty() && Collections.disjoint(open, connections(rabbit));
-  }
-
-  private static List<String> connections(RabbitServer rabbit) {
-    return rabbit
-        .ctl("list_connections", "pid")
-        .lines()
-        .filter(line -> line.contains("<"))
-        .toList();
+    return () -> !open.isEmpty() && Collections.disjoint(open, rabbit.connections());
   }
 
   private static boolean isFailing(ServiceInstance relay) {

@@ -37,7 +37,7 @@ public final class FaultRun implements AutoCloseable {
   /** Two seconds of checks: fewer would say little about the invariants during the run. */
   private static final int LEAST_LOOKS = 4;
 
-  private static final Duration LOOK = Duration.ofMillis(500);
+  private static final Duration LOOK = Duration.ofSeconds(1);
 
   private static final List<String> QUEUES =
       List.of("seckill.orders.0", "seckill.orders.1", "seckill.orders.2", "seckill.orders.3");

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 /**
  * Provides fault tests with a {@link PipelineLab} that the tests of a JVM share. It is started for
  * the first of them, ends with {@link #closeAll}, or with the first test on another type or {@link
- * Channel} (not the lab as shipped), and is healed after each test. A failed test may leave sales
- * and probes that cannot be healed, so the next test gets a new lab and one failure causes no
- * others. What a failed test judged is written to a file.
+ * Channel}, and is healed after each test. A failed test may leave sales and probes that cannot be
+ * healed, so the next test gets a new lab and one failure causes no others. What a failed test
+ * judged is written to a file.
  */
 public abstract class LabExtension
     implements ParameterResolver, AfterEachCallback, AfterAllCallback {
@@ -92,12 +92,10 @@ public abstract class LabExtension
   }
 
   /**
-   * The running labs, and the report on all labs. The lab as shipped keeps running while another is
-   * used: most classes use it, and starting a lab takes half a minute.
+   * The running labs, and the report on all labs. An idle lab takes half of a processor, so only
+   * the one in use runs; starting one takes half a minute.
    */
   private static final class Labs {
-
-    private static final List<Object> AS_SHIPPED = List.of(FaultLab.class, Channel.AS_SHIPPED);
 
     private final FaultReport report = new FaultReport();
 
@@ -107,7 +105,7 @@ public abstract class LabExtension
     private PipelineLab get(LabExtension wanted, Channel channel) {
       List<Object> key = List.of(wanted.type, channel);
       List.copyOf(running.keySet()).stream()
-          .filter(other -> !other.equals(AS_SHIPPED) && !other.equals(key))
+          .filter(other -> !other.equals(key))
           .forEach(this::discard);
       PipelineLab lab = running.get(key);
       if (lab == null) {

@@ -35,8 +35,8 @@ public final class LoadGenerator implements AutoCloseable {
   /** Final refusals; every other answer except a yes is retried. */
   private static final Set<String> REFUSALS = Set.of("SOLD_OUT", "TOO_FEW_LEFT", "QUOTA_EXCEEDED");
 
-  /** Most latecomers that arrive after the planned shoppers: two minutes' worth. */
-  static final int MOST_LATECOMERS = 2_400;
+  /** Most latecomers that arrive after the planned shoppers: for ten minutes, as long as a test. */
+  static final int MOST_LATECOMERS = 12_000;
 
   private static final Duration PACE = Duration.ofMillis(10);
   private static final int TICKS_PER_LATECOMER = 5;

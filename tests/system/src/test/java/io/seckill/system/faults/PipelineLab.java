@@ -34,6 +34,10 @@ import redis.clients.jedis.UnifiedJedis;
  */
 public abstract class PipelineLab implements AutoCloseable {
 
+  /** Purchases of a run, and the time in which they arrive, at the same rate in both tiers. */
+  static final int PURCHASES = Boolean.getBoolean("seckill.proof") ? 2_400 : 1_200;
+
+  private static final Duration OVER = Duration.ofMillis(PURCHASES * 5L / 4);
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -148,13 +152,23 @@ public abstract class PipelineLab implements AutoCloseable {
     return servers.environment(links, jwtSecret, internalToken);
   }
 
-  /** Returns a run of 2 400 purchases over three seconds; the load has not begun. */
+  /** Returns a run of {@link #PURCHASES}; the load has not begun. */
   public FaultRun run(String row) {
-    return run(row, 2_400, Duration.ofSeconds(3));
+    return run(row, PURCHASES, OVER);
   }
 
   public FaultRun run(String row, int purchases, Duration over) {
     return run(row, PlannedPurchase.sales(nextSku, purchases), purchases, over);
+  }
+
+  /** A run long enough for purchases before, during and after an outage of Redis. */
+  public FaultRun longRun(String row) {
+    return run(row, PURCHASES * 5 / 3, OVER.multipliedBy(8).dividedBy(3));
+  }
+
+  /** As {@link #longRun}, the first of the sales in shards. */
+  public FaultRun longRunWithShards(String row) {
+    return runWithShards(row, PURCHASES * 5 / 3, OVER.multipliedBy(8).dividedBy(3));
   }
 
   /** As {@link #run(String, int, Duration)}, the first of the sales in shards. */
@@ -164,7 +178,7 @@ public abstract class PipelineLab implements AutoCloseable {
 
   /** As {@link #run(String)}, of strong sales. */
   public FaultRun runStrong(String row) {
-    return runStrong(row, 2_400, Duration.ofSeconds(3));
+    return runStrong(row, PURCHASES, OVER);
   }
 
   public FaultRun runStrong(String row, int purchases, Duration over) {

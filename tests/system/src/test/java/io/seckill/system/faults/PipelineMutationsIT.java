@@ -189,7 +189,9 @@ class PipelineMutationsIT {
             .with(CONSUMER, ConsumerMutations.COMPENSATES_STRONG_SALES)
             .caughtBy("OnlyInMySql: .*to be compensated in Redis"),
         MutatedRun.of(
-                "a fallback returns all units", FallbackFaultsIT.class, "redisBackWithAllItsData")
+                "a fallback returns all units",
+                WithFallbackFaultsIT.class,
+                "redisBackWithAllItsData")
             .with(CONSUMER, ConsumerMutations.FALLBACK_RETURNS_ALL_UNITS)
             .with(CONSUMER, NO_RECONCILIATION)
             .caughtBy("PromisesKept: .*promised and rejected"));

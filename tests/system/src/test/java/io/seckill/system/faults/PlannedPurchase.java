@@ -37,11 +37,12 @@ record PlannedPurchase(long userId, long skuId, String key, int quantity, After 
    */
   static List<SaleOffer> sales(long firstSku, int purchases) {
     int each = purchases / 4;
+    long ample = each * 4L + LoadGenerator.MOST_LATECOMERS;
     return List.of(
         new SaleOffer(firstSku, PurchasePolicy.ONE_PER_USER, 1, each * 5L / 6),
         new SaleOffer(firstSku + 1, PurchasePolicy.LIMITED, 3, each * 14L / 15),
-        new SaleOffer(firstSku + 2, PurchasePolicy.LIMITED, 4, each * 4L),
-        new SaleOffer(firstSku + 3, PurchasePolicy.UNLIMITED, 0, each * 4L));
+        new SaleOffer(firstSku + 2, PurchasePolicy.LIMITED, 4, ample),
+        new SaleOffer(firstSku + 3, PurchasePolicy.UNLIMITED, 0, ample));
   }
 
   /** The same, the first of them in four shards, in four partitions of their own. */

@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 /** MySQL decides the sales of Redis for a while: what Redis had promised is kept. */
 @OnChannel(fallback = "automatic")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
-class FallbackFaultsIT {
+class WithFallbackFaultsIT {
 
   private static final Duration ENTERED_WITHIN = Duration.ofSeconds(5);
 
@@ -42,7 +42,7 @@ class FallbackFaultsIT {
 
   private final FaultLab lab;
 
-  FallbackFaultsIT(FaultLab lab) {
+  WithFallbackFaultsIT(FaultLab lab) {
     this.lab = lab;
   }
 
@@ -244,7 +244,7 @@ class FallbackFaultsIT {
   /** Of a gateway that died in the test before it is still unknown what it promised. */
   private FaultRun run(String row) {
     Signals.await("no gateway but the running ones", () -> nodes().size() == 2);
-    return lab.runWithShards(row, 4_000, Duration.ofSeconds(8)).begin(300);
+    return lab.longRunWithShards(row).begin(300);
   }
 
   private void awaitConfirmed(FaultRun run, int purchases) {
