@@ -26,7 +26,7 @@ export function found({checkedAt, whole, wallets, entries, differences, detail})
 function askToCheck(context) {
   ask(context, {
     title: 'Check all wallets?',
-    text: 'Compares every balance with its entries, charges and paid orders. A wallet with a difference is frozen: it pays nothing until an operator has corrected it.',
+    text: 'Compares every balance with its entries, charges and paid orders. A wallet with a difference is frozen: it pays nothing until its changed row is restored in MySQL, and its state is ACTIVE again.',
     yes: 'Check',
     run: () => post(context, 'admin/v1/wallet/check'),
     done: (answer) => `check wallets: ${found(answer.json)}`,

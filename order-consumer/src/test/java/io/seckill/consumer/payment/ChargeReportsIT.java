@@ -88,6 +88,7 @@ class ChargeReportsIT {
             new Case("CONFIRMED", "CHARGED c 0", "OTHER_AMOUNT", "CONFIRMED", "-"),
             new Case("CONFIRMED", "CHARGED c 9901", "OTHER_AMOUNT", "CONFIRMED", "-"),
             new Case("CONFIRMED", "REFUNDED c 9900", "REFUNDED_BY_PROVIDER", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "CHARGED wallet 9900", "CHARGE_OF_OTHER_ORDER", "CONFIRMED", "-"),
             new Case("PAID", "CHARGED sim 9900", "-", "PAID", "CHARGED"),
             new Case("PAID", "CHARGED c 9900", "SECOND_CHARGE", "PAID", "CHARGED"),
             new Case("PAID", "CHARGED sim 6000", "OTHER_AMOUNT", "PAID", "CHARGED"),
@@ -202,10 +203,15 @@ class ChargeReportsIT {
 
     callback(body("e", one, "CHARGED", charge, PRICE));
     Answer second = callback(body("f", two, "CHARGED", charge, PRICE));
+    Answer ofWallet = callback(body("g", two, "CHARGED", "wallet-" + one, PRICE));
 
     assertThat(reason(second)).isEqualTo("CHARGE_OF_OTHER_ORDER");
+    assertThat(reason(ofWallet)).isEqualTo("CHARGE_OF_OTHER_ORDER");
     assertThat(List.of(status(one), status(two))).containsExactly("PAID", "CONFIRMED");
-    assertThat(openRows(two)).containsExactly("CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900");
+    assertThat(openRows(two))
+        .containsExactly(
+            "CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900",
+            "CHARGE_OF_OTHER_ORDER CHARGED wallet-" + one + " 9900");
   }
 
   @Test
