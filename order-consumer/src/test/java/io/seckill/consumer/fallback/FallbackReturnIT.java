@@ -365,6 +365,23 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theUnitsOfASaleWhoseClosingTimeHasPassedAreCountedOnce(boolean isInRedis) {
+    fallback.enterWith(GATEWAY, "");
+    fallback.buy(sku, 9);
+    if (isInRedis) {
+      fallback.comeBack();
+    }
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+    if (!isInRedis) {
+      fallback.comeBack();
+    }
+
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isEqualTo(isInRedis);
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void operatorsWorkOnASaleInFallbackAsOnAStrongSale() {
     fallback.enterWith(GATEWAY, "");
