@@ -451,6 +451,24 @@ class ChargeReportsIT {
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
   }
 
+  @Test
+  void anArchiveThatWaitsForItsTurnDoesNotStandStill() {
+    for (int minutesAgo : List.of(0, 20)) {
+      consumer.update(
+          "INSERT INTO archive (sku_id, phase, started_by, started_at, stepped_at) VALUES"
+              + " (?, 'REDIS', 'a', NOW(6) + INTERVAL 1 HOUR, NOW(6) - INTERVAL ? MINUTE)",
+          999_000 + minutesAgo,
+          minutesAgo);
+    }
+
+    PendingWork work = consumer.bean(PendingWork.class);
+    work.read();
+
+    assertThat(work.now().get(WorkKind.ARCHIVES).number()).isEqualTo(2);
+    assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isLessThan(60);
+    consumer.update("DELETE FROM archive");
+  }
+
   private OrderId order(SoldBy soldBy, String status) {
     Sales sales = new Sales(consumer);
     long own = soldBy == SoldBy.STRONG_SALE ? sku + 100_000 : sku;
