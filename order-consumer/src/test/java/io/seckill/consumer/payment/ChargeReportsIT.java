@@ -297,6 +297,9 @@ class ChargeReportsIT {
     assertThat(second.status()).as(second.text()).isEqualTo(202);
     assertThat(reason(second)).isEqualTo("ARCHIVED_ORDER");
     assertThat(openRows(id)).containsExactly("ARCHIVED_ORDER CHARGED " + charge(id, "c") + " 9900");
+    JsonNode row = list("OPEN").get(0);
+    assertThat(row.path("orderStatus").stringValue()).isEqualTo("PAID");
+    assertThat(row.path("paymentState").stringValue()).isEqualTo("CHARGED");
   }
 
   @Test
