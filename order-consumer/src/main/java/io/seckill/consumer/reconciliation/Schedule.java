@@ -215,7 +215,7 @@ class Schedule {
     if (due) {
       Report report =
           reconciler.run(
-              sale.skuId(), new Order(false, false, NAME, pace.steps(requireNonNull(leadership))));
+              sale.skuId(), Order.inBackground(false, pace.steps(requireNonNull(leadership))));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
