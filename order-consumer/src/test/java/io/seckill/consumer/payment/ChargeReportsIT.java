@@ -303,6 +303,9 @@ class ChargeReportsIT {
     assertThat(second.status()).as(second.text()).isEqualTo(202);
     assertThat(reason(second)).isEqualTo("ARCHIVED_ORDER");
     assertThat(openRows(id)).containsExactly("ARCHIVED_ORDER CHARGED " + charge(id, "c") + " 9900");
+    JsonNode row = list("OPEN").get(0);
+    assertThat(row.path("orderStatus").stringValue()).isEqualTo("PAID");
+    assertThat(row.path("paymentState").stringValue()).isEqualTo("CHARGED");
   }
 
   @Test
@@ -455,6 +458,24 @@ class ChargeReportsIT {
                   .isBetween((double) age, age + 60.0);
             });
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
+  }
+
+  @Test
+  void anArchiveThatWaitsForItsTurnDoesNotStandStill() {
+    for (int minutesAgo : List.of(0, 20)) {
+      consumer.update(
+          "INSERT INTO archive (sku_id, phase, started_by, started_at, stepped_at) VALUES"
+              + " (?, 'REDIS', 'a', NOW(6) + INTERVAL 1 HOUR, NOW(6) - INTERVAL ? MINUTE)",
+          999_000 + minutesAgo,
+          minutesAgo);
+    }
+
+    PendingWork work = consumer.bean(PendingWork.class);
+    work.read();
+
+    assertThat(work.now().get(WorkKind.ARCHIVES).number()).isEqualTo(2);
+    assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isLessThan(60);
+    consumer.update("DELETE FROM archive");
   }
 
   private OrderId order(SoldBy soldBy, String status) {
