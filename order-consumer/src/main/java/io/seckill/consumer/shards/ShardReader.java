@@ -35,8 +35,8 @@ class ShardReader {
 
   private static final LuaScript READ = LuaScript.from(ShardReader.class, "shard_read.lua");
 
-  /** A third of the time that a purchase waits at a gateway. */
-  private static final Duration PATIENCE = Duration.ofMillis(100);
+  /** Less than a purchase waits at a gateway, and as long as a busy server may take. */
+  private static final Duration PATIENCE = Duration.ofMillis(200);
 
   private final UnifiedJedis redis;
   private final RedisCallGuard guard;
