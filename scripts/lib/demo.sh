@@ -14,12 +14,12 @@ http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only
   BODY=${answer%$'\n'*}
 }
 
-# 503 means busy or an unknown outcome; the same request is sent again.
+# 503 means busy or an unknown outcome, after which a reconciliation may still run; the same request is sent again.
 http_patiently() { # as http
-  local deadline=$((SECONDS + 60))
+  local deadline=$((SECONDS + ${PATIENCE_SECONDS:-60}))
   until
     http "$@"
-    [[ $STATUS != 503 ]]
+    [[ $STATUS != 503 && "$STATUS $(json_text code)" != '409 RECONCILIATION_RUNNING' ]]
   do
     ((SECONDS < deadline)) || fail "$1 $2 is not served: $BODY"
     sleep 1
@@ -30,13 +30,14 @@ json_text() { # NAME: the text value of a member of BODY
   [[ $BODY =~ \"$1\"\ *:\ *\"([^\"]*)\" ]] && printf '%s\n' "${BASH_REMATCH[1]}"
 }
 
-# After scripts/restore Redis lacks what MySQL has; the file names the sales.
+# After scripts/restore Redis lacks what MySQL has; the file names the sales. The gateway answers within five minutes, and the
+# rebuild of ten million orders takes nearly as long.
 rebuild_restored_sales() {
   local admin sku
   [[ -e $DATA_DIR/restored ]] || return 0
-  admin=$(make_token "$HS256_SECRET" operator seckill.admin 600)
   for sku in $(<"$DATA_DIR/restored"); do
-    HTTP_SECONDS=180 operate "$admin" POST "$sku/reconciliation" '{"dryRun":false}'
+    admin=$(make_token "$HS256_SECRET" operator seckill.admin 1800)
+    HTTP_SECONDS=330 PATIENCE_SECONDS=900 operate "$admin" POST "$sku/reconciliation" '{"dryRun":false}'
     say "sale of SKU $sku in Redis: $(json_text outcome)"
   done
   rm "$DATA_DIR/restored"

@@ -6,13 +6,14 @@ import {amount, MONEY, WHOLE} from './entries.js';
 
 const TRIES = 5;
 
-/** Above the five minutes in which the gateway answers. */
-const RECONCILIATION_MS = 330_000;
+/** Above the five minutes in which the gateway answers a call that may load a sale or read much. */
+const LONG_MS = 330_000;
 
 /** Which states an action is legal in, and what it does. */
 const ON_A_SALE = {
   preheat: {
     label: 'Preheat',
+    long: true,
     from: ['NEW', 'PREHEATED', 'CLOSED'],
     text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
     strongText: 'Checks that the sale is complete in MySQL, and fixes its rules. Nobody can buy before you open the sale.',
@@ -36,6 +37,7 @@ const ON_A_SALE = {
   },
   archive: {
     label: 'Archive',
+    long: true,
     from: ['CLOSED'],
     danger: true,
     text: 'Ends the sale for good, if nothing of it is pending: Redis forgets it, and its orders move to the history. It can never be preheated again. Shoppers still find their orders. Repeat it to see how far it is.',
@@ -63,7 +65,7 @@ export function actionButtons(product, context) {
       text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
       yes: action.label,
       danger: action.danger,
-      run: () => post(context, `admin/v1/skus/${product.skuId}/${name}`),
+      run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
       done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
       what: `${name} SKU ${product.skuId}`,
     })),
@@ -113,13 +115,12 @@ function askToReconcile(product, context) {
   });
 }
 
-/** Sent once, because a repeat finds the first still running. Without an outcome, the last finding is shown. */
+/** Without an outcome, the last finding is shown. */
 async function reconcile(context, skuId, dryRun) {
   const path = `admin/v1/skus/${skuId}/reconciliation`;
-  const token = context.token();
-  const answer = await call('POST', path, {token, body: {dryRun}, timeoutMs: RECONCILIATION_MS});
+  const answer = await postOnce(context, path, {dryRun});
   if (!isUnsettled(answer) && answer.code !== 'RECONCILIATION_RUNNING') return answer;
-  const reports = await insist(() => call('GET', path, {token}));
+  const reports = await insist(() => call('GET', path, {token: context.token()}));
   return {...answer, newest: reports.status === 200 && reports.json.reconciliations[0]};
 }
 
@@ -152,7 +153,7 @@ export function askForProduct(product, context) {
       : 'After the first preheat only the name may change, and the closing time to a later one.',
     yes: product ? 'Save' : 'Create',
     fields: all,
-    run: (values) => put(context, `admin/v1/skus/${values.skuId}`, {
+    run: (values) => once('PUT', context, `admin/v1/skus/${values.skuId}`, {
       name: values.name,
       priceCents: values.price,
       stock: values.stock,
@@ -176,7 +177,16 @@ export function put(context, path, body) {
   return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: 15_000}));
 }
 
-/** Every write may be repeated until it has succeeded; a few times it is, by itself. */
+/** A long call: a repeat would find the first one still running, or begin its work anew. */
+export function postOnce(context, path, body) {
+  return once('POST', context, path, body);
+}
+
+function once(method, context, path, body) {
+  return call(method, path, {token: context.token(), body, timeoutMs: LONG_MS});
+}
+
+/** Every write may be repeated until it has succeeded; a few times a short one is, by itself. */
 async function insist(attempt) {
   for (let n = 1; ; n++) {
     const answer = await attempt();

@@ -1,7 +1,7 @@
 // The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
 
 import {$, make, offer, show, write} from './dom.js';
-import {post, ask} from './actions.js';
+import {ask, postOnce} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
 import {found} from './wallets.js';
@@ -52,7 +52,7 @@ function askToAudit(audit, context) {
     title: `Audit SKU ${audit.skuId} again?`,
     text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
     yes: 'Audit',
-    run: () => post(context, `admin/v1/skus/${audit.skuId}/audit`),
+    run: () => postOnce(context, `admin/v1/skus/${audit.skuId}/audit`),
     done: () => `audit SKU ${audit.skuId}`,
     what: `audit SKU ${audit.skuId}`,
   });

@@ -1,7 +1,7 @@
 // Wallets: what their last check found; and what an operator does to a balance.
 
 import {$} from './dom.js';
-import {ask, button, newKey, post} from './actions.js';
+import {ask, button, newKey, post, postOnce} from './actions.js';
 import {amount, MONEY} from './entries.js';
 
 const AMOUNT = {name: 'amount', label: 'Amount, e.g. 499.00', value: '', reads: MONEY};
@@ -26,9 +26,9 @@ export function found({checkedAt, whole, wallets, entries, differences, detail})
 function askToCheck(context) {
   ask(context, {
     title: 'Check all wallets?',
-    text: 'Compares every balance with its entries, charges and paid orders. A wallet with a difference is frozen: it pays nothing until an operator has corrected it.',
+    text: 'Compares every balance with its entries, charges and paid orders. A wallet with a difference is frozen: it pays nothing until its changed row is restored in MySQL, and its state is ACTIVE again.',
     yes: 'Check',
-    run: () => post(context, 'admin/v1/wallet/check'),
+    run: () => postOnce(context, 'admin/v1/wallet/check'),
     done: (answer) => `check wallets: ${found(answer.json)}`,
     what: 'check wallets',
   });

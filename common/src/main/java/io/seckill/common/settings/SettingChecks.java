@@ -1,6 +1,7 @@
 package io.seckill.common.settings;
 
 import java.net.URI;
+import java.util.Currency;
 
 /** Refuses bad settings in the constructors of the records they are bound to. */
 public final class SettingChecks {
@@ -15,6 +16,15 @@ public final class SettingChecks {
   public static void check(boolean ok, String otherwise) {
     if (!ok) {
       throw new IllegalArgumentException(otherwise);
+    }
+  }
+
+  /** Whether it is the ISO 4217 code of a currency of hundredths: all amounts are in cents. */
+  public static boolean hasCents(String currency) {
+    try {
+      return Currency.getInstance(currency).getDefaultFractionDigits() == 2;
+    } catch (IllegalArgumentException e) {
+      return false;
     }
   }
 

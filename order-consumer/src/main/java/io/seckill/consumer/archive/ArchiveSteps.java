@@ -38,6 +38,13 @@ record ArchiveSteps(
   private static final String PAYMENT_COLUMNS =
       "p.order_id, p.amount_cents, p.state, p.charge_id, p.created_at, p.updated_at";
 
+  /** A charge that is reported during the archive makes a refund due; the history has no checks. */
+  private static final String UNSETTLED_PAYMENTS =
+      "SELECT COUNT(*) FROM orders o FORCE INDEX (ix_orders_sku)"
+          + " STRAIGHT_JOIN payment p ON p.order_id = o.order_id"
+          + " WHERE o.sku_id = :sku AND o.order_id BETWEEN :first AND :last"
+          + " AND p.check_at IS NOT NULL";
+
   /** The orders of a page that are in the history; with its index, else MySQL may read it all. */
   private static final String MOVED =
       "order_history h FORCE INDEX (ix_order_history_sku)%s"
@@ -104,7 +111,11 @@ record ArchiveSteps(
     return MOVED.formatted(joined);
   }
 
-  /** Moves a page of orders; returns its orders, 0 when none was left and the phase is over. */
+  /**
+   * Moves a page of orders; returns its orders, 0 when none was left and the phase is over.
+   *
+   * @throws IllegalStateException while the provider may still book or refund a payment of the page
+   */
   int moveOrders(long sku) {
     return inPhase(
         sku,
@@ -112,6 +123,7 @@ record ArchiveSteps(
         () -> {
           Page page = page("orders FORCE INDEX (ix_orders_sku)", sku);
           if (page != null) {
+            requireSettled(sku, page);
             execute(MOVE, sku, page);
             table.moved(sku, page.orders());
           }
@@ -153,7 +165,12 @@ record ArchiveSteps(
   }
 
   /** The first orders of a sale, by their first and last id. */
-  private record Page(int orders, long first, long last) {}
+  private record Page(int orders, long first, long last) {
+
+    Map<String, Long> params(long sku) {
+      return Map.of("sku", sku, "first", first, "last", last);
+    }
+  }
 
   /** Locks the orders: a transaction that pays for one, or ends it, locks it first. */
   private @Nullable Page page(String from, long sku) {
@@ -170,9 +187,18 @@ record ArchiveSteps(
     return ids.isEmpty() ? null : new Page(ids.size(), ids.get(0), ids.get(ids.size() - 1));
   }
 
+  /** While the orders are locked no payment of them becomes due. */
+  private void requireSettled(long sku, Page page) {
+    long unsettled =
+        jdbc.sql(UNSETTLED_PAYMENTS).params(page.params(sku)).query(Long.class).single();
+    if (unsettled > 0) {
+      throw new IllegalStateException(
+          unsettled + " payments of the next page may still be booked or refunded");
+    }
+  }
+
   private void execute(List<String> statements, long sku, Page page) {
-    Map<String, Long> params = Map.of("sku", sku, "first", page.first(), "last", page.last());
-    statements.forEach(statement -> jdbc.sql(statement).params(params).update());
+    statements.forEach(statement -> jdbc.sql(statement).params(page.params(sku)).update());
   }
 
   /** Ends the phase when the work finds nothing; 0 also in any other phase. */

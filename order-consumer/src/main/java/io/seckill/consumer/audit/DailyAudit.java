@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -108,7 +109,7 @@ class DailyAudit {
   /** A sale that cannot be audited now stays due, and keeps no other waiting. */
   private void auditOrWait(long sku, LocalDate day, Runnable stepEnds) {
     try {
-      audit(sku, day, stepEnds);
+      audit(sku, day, id -> reconciler.differences(id, stepEnds), stepEnds);
     } catch (RuntimeException e) {
       log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
@@ -135,16 +136,17 @@ class DailyAudit {
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED when the history of the sale is deleted
    */
   SaleAudit audit(long sku) {
-    return audit(sku, today(), () -> {})
+    return audit(sku, today(), reconciler::differences, () -> {})
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
-  private Optional<SaleAudit> audit(long sku, LocalDate day, Runnable stepEnds) {
+  private Optional<SaleAudit> audit(
+      long sku, LocalDate day, LongFunction<List<String>> comparison, Runnable stepEnds) {
     List<Long> shards =
         snapshots.read(mysql -> mysql.sale(sku)).map(ProductSnapshot::shardIds).orElse(List.of());
     Map<Long, List<String>> inRedis = new HashMap<>();
     for (long id : shards.isEmpty() ? List.of(sku) : shards) {
-      inRedis.put(id, reconciler.differences(id, stepEnds));
+      inRedis.put(id, comparison.apply(id));
     }
     Optional<SaleAudit> made =
         snapshots.read(

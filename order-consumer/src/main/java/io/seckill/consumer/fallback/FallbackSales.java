@@ -255,8 +255,8 @@ public class FallbackSales {
   }
 
   /**
-   * Releases the reserved units, of a SKU with shards those of all: the orders that they were for
-   * are declared lost.
+   * Releases the reserved units, of a SKU with shards those of all that have not returned yet: the
+   * orders that they were for are declared lost.
    *
    * @return units released
    * @throws ProblemException 404 UNKNOWN_SKU; 409 REFUSED when MySQL does not decide the sale in a
@@ -265,23 +265,32 @@ public class FallbackSales {
   long release(long skuId) {
     List<Long> shards =
         ProductRows.find(jdbc, skuId).map(ProductSnapshot::shardIds).orElse(List.of());
-    return shards.isEmpty() ? releaseOne(skuId) : shards.stream().mapToLong(this::releaseOne).sum();
-  }
-
-  private long releaseOne(long skuId) {
-    InFallback sale =
-        jdbc.sql(
-                "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"
-                    + " WHERE sku_id = ? FOR UPDATE")
-            .param(skuId)
-            .query(InFallback.class)
-            .optional()
-            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    if (sale.phase() != SalePhase.MYSQL && sale.phase() != SalePhase.LOADING) {
+    List<InFallback> sales =
+        (shards.isEmpty() ? List.of(skuId) : shards)
+            .stream()
+                .map(this::lock)
+                .filter(
+                    sale -> sale.phase() == SalePhase.MYSQL || sale.phase() == SalePhase.LOADING)
+                .toList();
+    if (sales.isEmpty()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL does not decide this sale in a fallback now.");
     }
-    jdbc.sql("UPDATE products SET reserved_units = 0 WHERE sku_id = ?").param(skuId).update();
-    return sale.reservedUnits();
+    sales.forEach(
+        sale ->
+            jdbc.sql("UPDATE products SET reserved_units = 0 WHERE sku_id = ?")
+                .param(sale.skuId())
+                .update());
+    return sales.stream().mapToLong(InFallback::reservedUnits).sum();
+  }
+
+  private InFallback lock(long skuId) {
+    return jdbc.sql(
+            "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"
+                + " WHERE sku_id = ? FOR UPDATE")
+        .param(skuId)
+        .query(InFallback.class)
+        .optional()
+        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 }

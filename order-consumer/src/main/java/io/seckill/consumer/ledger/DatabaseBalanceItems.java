@@ -117,8 +117,8 @@ class DatabaseBalanceItems {
     Map<Long, List<UnfinishedChange>> unfinished = unfinished(skus);
     Map<Long, DatabaseSaleCounters> sales = new HashMap<>();
     read(
-        "SELECT sku_id, sale_phase, state, epoch, stock, initial_stock, settled FROM products"
-            + " WHERE sku_id IN (:skus)",
+        "SELECT sku_id, sale_phase, state, closes_at <= UTC_TIMESTAMP(3) AS ended, epoch, stock,"
+            + " initial_stock, settled FROM products WHERE sku_id IN (:skus)",
         skus,
         row -> {
           long sku = row.getLong("sku_id");
@@ -128,6 +128,7 @@ class DatabaseBalanceItems {
                   sku,
                   SalePhase.valueOf(row.getString("sale_phase")).decider(),
                   row.getString("state"),
+                  row.getBoolean("ended"),
                   row.getLong("epoch"),
                   row.getLong("stock"),
                   row.getLong("initial_stock"),
@@ -235,6 +236,7 @@ class DatabaseBalanceItems {
    * The counters of one SKU in MySQL, all read in one snapshot.
    *
    * @param decides the store that decides its purchases
+   * @param ended whether its closing time has passed
    * @param stock units still sellable (sd)
    * @param total opening stock + added - withdrawn (S)
    * @param settled orders settled, on the scale of {@link RedisSaleCounters#seq}
@@ -245,6 +247,7 @@ class DatabaseBalanceItems {
       long skuId,
       Decider decides,
       String state,
+      boolean ended,
       long epoch,
       long stock,
       long total,

@@ -160,7 +160,7 @@ record LedgerReader(
         @Nullable Queue queue,
         long changing) {
       Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
-      boolean offSale = sale.isEmpty() && isOffSale(mysql.state());
+      boolean offSale = sale.isEmpty() && isOffSale(mysql);
       this.mysql = mysql;
       this.redis =
           sale.orElseGet(() -> RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
@@ -168,7 +168,7 @@ record LedgerReader(
       this.lists = partition.lists();
       this.queue = queue;
       this.compensating = offSale ? 0 : units(Item.COMPENSATING);
-      this.changing = changing;
+      this.changing = offSale ? 0 : changing;
     }
 
     /** Of a strong sale: nothing but MySQL counts. A dead letter of its SKU never took a unit. */
@@ -182,9 +182,9 @@ record LedgerReader(
       this.changing = 0;
     }
 
-    /** The sale has not been preheated, or closed so long ago that Redis no longer has it. */
-    private static boolean isOffSale(String state) {
-      return state.equals("NEW") || state.equals("CLOSED");
+    /** Redis need not have the sale: it has not been preheated, or is over. */
+    private static boolean isOffSale(DatabaseSaleCounters sale) {
+      return sale.ended() || sale.state().equals("NEW") || sale.state().equals("CLOSED");
     }
 
     SkuLedger solve(Instant readAt) {

@@ -6,12 +6,14 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -53,17 +55,27 @@ public class Orders {
     return found;
   }
 
+  /** Orders that a transaction has locked, and when, by MySQL's clock. */
+  public record Locked(Map<OrderId, OrderRow> rows, Instant at) {}
+
   /**
    * Locks orders, in the order of their ids: nothing else ends or pays for them until the caller's
    * transaction is over.
    *
    * @param wait false to leave out orders that another transaction has locked
    */
-  public Map<OrderId, OrderRow> lock(Collection<OrderId> orders, boolean wait) {
+  public Locked lock(Collection<OrderId> orders, boolean wait) {
     String sql =
-        "SELECT * FROM orders FORCE INDEX (PRIMARY) WHERE order_id IN (:ids) FOR UPDATE"
+        "SELECT *, NOW(6) AS locked_at FROM orders FORCE INDEX (PRIMARY) WHERE order_id IN (:ids)"
+            + " FOR UPDATE"
             + (wait ? "" : " SKIP LOCKED");
-    return read(sql, orders);
+    Map<OrderRow, Instant> rows =
+        jdbc.sql(sql)
+            .param("ids", ids(orders))
+            .query(Sql.map(Orders::order, row -> UtcColumn.instant(row, "locked_at")));
+    return new Locked(
+        rows.keySet().stream().collect(Collectors.toMap(OrderRow::orderId, Function.identity())),
+        rows.values().stream().findAny().orElse(Instant.EPOCH));
   }
 
   private Map<OrderId, OrderRow> read(String sql, Collection<OrderId> orders) {
@@ -90,17 +102,42 @@ public class Orders {
   }
 
   /**
-   * Changes those of these orders that are CONFIRMED to PAID, in the caller's transaction, which
-   * has locked them.
+   * Changes orders from CONFIRMED to PAID, in the caller's transaction, which has locked them.
+   *
+   * @return the locked orders afterwards
+   * @throws IllegalStateException when one was not CONFIRMED: everything must be rolled back
    */
-  public void markPaid(Collection<OrderId> orders) {
+  public Map<OrderId, OrderRow> markPaid(Collection<OrderId> orders, Locked locked) {
+    Map<OrderId, OrderRow> now = new HashMap<>(locked.rows());
     if (!orders.isEmpty()) {
-      jdbc.sql(
-              "UPDATE orders SET status = 'PAID'"
-                  + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'")
-          .param("ids", ids(orders))
-          .update();
+      int changed =
+          jdbc.sql(
+                  "UPDATE orders SET status = 'PAID', updated_at = :at"
+                      + " WHERE order_id IN (:ids) AND status = 'CONFIRMED'")
+              .param("at", UtcColumn.text(locked.at()))
+              .param("ids", ids(orders))
+              .update();
+      if (changed != orders.size()) {
+        throw new IllegalStateException(changed + " orders are CONFIRMED of " + orders);
+      }
+      orders.forEach(id -> now.computeIfPresent(id, (same, order) -> paid(order, locked.at())));
     }
+    return now;
+  }
+
+  private static OrderRow paid(OrderRow order, Instant at) {
+    return new OrderRow(
+        order.orderId(),
+        order.userId(),
+        order.skuId(),
+        order.quantity(),
+        order.unitPriceCents(),
+        order.requestId(),
+        OrderStatus.PAID,
+        order.reason(),
+        order.admittedAt(),
+        order.createdAt(),
+        at);
   }
 
   /** Those of these results whose sale Redis decides now. */

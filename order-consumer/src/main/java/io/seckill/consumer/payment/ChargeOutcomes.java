@@ -11,6 +11,7 @@ import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderRow;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -65,7 +68,11 @@ record ChargeOutcomes(
   Settled settle(Collection<ChargeAnswer> outcomes) {
     List<OrderId> ids = outcomes.stream().map(ChargeAnswer::orderId).toList();
     Settled settled =
-        transactions.execute(tx -> change(outcomes, orders.lock(ids, ids.size() == 1)));
+        transactions.execute(
+            tx -> {
+              Orders.Locked locked = orders.lock(ids, ids.size() == 1);
+              return change(outcomes, locked, judge(outcomes, locked.rows())::judge);
+            });
     return report(settled, outcomes.size());
   }
 
@@ -73,58 +80,66 @@ record ChargeOutcomes(
    * Charges those orders of the attempts that wait for their payment, and settles the charges in
    * the same transaction.
    *
-   * @param stored the orders of the attempts
-   * @param waits for orders that another transaction has locked
+   * @param waits for orders and wallets that another transaction has locked
    * @return the orders afterwards; one that it has not waited for is missing
    */
   Map<OrderPayment, Optional<OrderRow>> pay(
-      Set<OrderPayment> attempts,
-      Map<OrderId, OrderRow> stored,
-      ChargesInTransaction provider,
-      boolean waits) {
-    Map<OrderId, ChargeRequest> waiting = new HashMap<>();
-    for (OrderPayment attempt : attempts) {
-      Payments.own(attempt, stored)
-          .filter(order -> order.status() == OrderStatus.CONFIRMED)
-          .ifPresent(order -> waiting.put(order.orderId(), request(order)));
-    }
-    Map<OrderId, OrderRow> now = new HashMap<>(stored);
-    if (!waiting.isEmpty()) {
-      provider.prepare(waiting.values());
-      now.keySet().removeAll(waiting.keySet());
-      now.putAll(charge(waiting, provider, waits).orders());
-    }
+      Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
+    provider.prepare(attempts.stream().map(OrderPayment::userId).toList());
+    Map<OrderId, OrderRow> locked = charge(attempts, provider, waits).orders();
+    Map<OrderId, OrderRow> others =
+        orders.find(
+            attempts.stream()
+                .map(OrderPayment::orderId)
+                .filter(id -> !locked.containsKey(id))
+                .toList());
     Map<OrderPayment, Optional<OrderRow>> paid = new HashMap<>();
     for (OrderPayment attempt : attempts) {
-      if (now.containsKey(attempt.orderId()) || !stored.containsKey(attempt.orderId())) {
-        paid.put(attempt, Payments.own(attempt, now));
+      Optional<OrderRow> other = Payments.own(attempt, others);
+      if (other.filter(ChargeOutcomes::isConfirmed).isEmpty()) {
+        paid.put(attempt, Payments.own(attempt, locked).or(() -> other));
       }
     }
     return paid;
   }
 
-  private static ChargeRequest request(OrderRow order) {
-    return new ChargeRequest(order.orderId(), order.userId(), order.amountCents());
+  private static boolean isConfirmed(OrderRow order) {
+    return order.status() == OrderStatus.CONFIRMED;
+  }
+
+  private Settled charge(Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
+    Settled settled;
+    try {
+      settled = transactions.execute(tx -> charge(attempts, provider, waits, true));
+    } catch (DataAccessException e) {
+      if (SqlFailure.of(e) != SqlFailure.ROW) {
+        throw e;
+      }
+      settled = transactions.execute(tx -> charge(attempts, provider, waits, false));
+    }
+    return report(settled, attempts.size());
   }
 
   private Settled charge(
-      Map<OrderId, ChargeRequest> waiting, ChargesInTransaction provider, boolean waits) {
-    Settled settled =
-        transactions.execute(
-            tx -> {
-              Map<OrderId, OrderRow> locked = orders.lock(waiting.keySet(), waits);
-              List<ChargeRequest> requests =
-                  locked.values().stream()
-                      .filter(order -> order.status() == OrderStatus.CONFIRMED)
-                      .map(ChargeOutcomes::request)
-                      .toList();
-              List<ChargeAnswer> outcomes = new ArrayList<>();
-              provider
-                  .chargeAll(jdbc, requests)
-                  .forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
-              return change(outcomes, locked);
-            });
-    return report(settled, waiting.size());
+      Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits, boolean areNew) {
+    Orders.Locked locked =
+        orders.lock(attempts.stream().map(OrderPayment::orderId).toList(), waits);
+    List<ChargeRequest> requests =
+        attempts.stream()
+            .flatMap(attempt -> Payments.own(attempt, locked.rows()).stream())
+            .filter(ChargeOutcomes::isConfirmed)
+            .map(order -> new ChargeRequest(order.orderId(), order.userId(), order.amountCents()))
+            .toList();
+    Map<OrderId, PaymentProvider.Charge> charges =
+        provider.chargeAll(jdbc, requests, waits, areNew);
+    List<ChargeAnswer> outcomes = new ArrayList<>();
+    charges.forEach((id, charge) -> outcomes.add(new ChargeAnswer(id, charge)));
+    Settled settled = change(outcomes, locked, (order, charge) -> ChargeJudge.Verdict.PAYS);
+    requests.stream()
+        .map(ChargeRequest::orderId)
+        .filter(id -> !charges.containsKey(id))
+        .forEach(settled.orders()::remove);
+    return settled;
   }
 
   private Settled report(Settled settled, int outcomes) {
@@ -153,20 +168,22 @@ record ChargeOutcomes(
    * Another attempt may still be under way, so a declined payment of an order that has ended in the
    * meantime is closed like any other.
    */
-  private Settled change(Collection<ChargeAnswer> outcomes, Map<OrderId, OrderRow> locked) {
+  private Settled change(
+      Collection<ChargeAnswer> outcomes,
+      Orders.Locked locked,
+      BiFunction<OrderRow, String, ChargeJudge.Verdict> judge) {
     List<BookedCharge> booked = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
     Set<OrderId> declined = new HashSet<>();
     Set<OrderId> ended = new HashSet<>();
     Map<ChargeAnswer, UnexplainedReason> reasons = new LinkedHashMap<>();
-    ChargeJudge judge = judge(outcomes, locked);
     for (ChargeAnswer outcome : outcomes) {
-      OrderRow order = locked.get(outcome.orderId());
+      OrderRow order = locked.rows().get(outcome.orderId());
       if (order == null) {
         continue;
       }
       if (outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
-        ChargeJudge.Verdict verdict = judge.judge(order, charged.chargeId());
+        ChargeJudge.Verdict verdict = judge.apply(order, charged.chargeId());
         UnexplainedReason reason = verdict.reason();
         if (reason != null) {
           reasons.put(outcome, reason);
@@ -177,23 +194,21 @@ record ChargeOutcomes(
         } else if (verdict == ChargeJudge.Verdict.REFUND) {
           booked.add(new BookedCharge(order, charged.chargeId(), false));
         }
-      } else if (order.status() == OrderStatus.CONFIRMED) {
+      } else if (isConfirmed(order)) {
         declined.add(order.orderId());
       } else if (order.status() != OrderStatus.PAID) {
         ended.add(order.orderId());
       }
     }
-    orders.markPaid(paid);
+    Map<OrderId, OrderRow> now = orders.markPaid(paid, locked);
     payments.charged(booked);
     payments.declined(declined);
     payments.ended(ended);
     OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
     paid.stream()
-        .map(locked::get)
+        .map(locked.rows()::get)
         .forEach(order -> totals.add(order.skuId(), OrderFate.PAID, order.quantity()));
     totals.write(jdbc);
-    Map<OrderId, OrderRow> now = new HashMap<>(locked);
-    now.putAll(orders.find(paid));
     return new Settled(now, paid, reasons);
   }
 

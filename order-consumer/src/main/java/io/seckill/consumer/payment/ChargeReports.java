@@ -59,6 +59,9 @@ record ChargeReports(
     if (order == null) {
       return UnexplainedReason.UNKNOWN_ORDER;
     }
+    if (report.chargeId().startsWith(ChargesInTransaction.PREFIX)) { // no provider has made it
+      return UnexplainedReason.CHARGE_OF_OTHER_ORDER;
+    }
     if (report.currency() != null) {
       return UnexplainedReason.OTHER_CURRENCY;
     }

@@ -14,14 +14,26 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 public interface ChargesInTransaction extends PaymentProvider {
 
-  /** Is called before the transaction of these charges. */
-  void prepare(Collection<ChargeRequest> requests);
+  /** What the ids of these charges begin with; the id of the order follows. */
+  String PREFIX = "wallet-";
+
+  /** Whether an order was charged, or closed, even if nothing of it is left. */
+  boolean hasCharge(OrderId orderId);
+
+  /** Is called before the transaction of charges of these users. */
+  void prepare(Collection<Long> users);
 
   /**
    * Charges as {@link #charge(ChargeRequest)}, in the caller's transaction, which holds the locks
    * of the orders.
    *
    * @param requests one for each order
+   * @param waits for wallets that another transaction has locked; else their orders have no answer
+   * @param areNew false after MySQL has refused a row, and rolled back: an order may be charged
    */
-  Map<OrderId, Charge> chargeAll(JdbcOperations transaction, Collection<ChargeRequest> requests);
+  Map<OrderId, Charge> chargeAll(
+      JdbcOperations transaction,
+      Collection<ChargeRequest> requests,
+      boolean waits,
+      boolean areNew);
 }

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -89,8 +88,9 @@ class Payments {
   OrderRow pay(OrderPayment payment) {
     Optional<OrderRow> tried = attempts.submitAll(List.of(payment)).get(payment);
     OrderRow now =
-        Objects.requireNonNull(
-                tried != null ? tried : attempt(Set.of(payment), true).get(payment), "no answer")
+        (tried != null
+                ? tried
+                : attempt(Set.of(payment), true).getOrDefault(payment, Optional.empty()))
             .orElse(null);
     if (now != null
         && now.status() == OrderStatus.CONFIRMED
@@ -125,13 +125,13 @@ class Payments {
    */
   private Map<OrderPayment, Optional<OrderRow>> attempt(Set<OrderPayment> batch, boolean waits) {
     return provider instanceof ChargesInTransaction inTransaction
-        ? outcomes.pay(batch, find(batch), inTransaction, waits)
+        ? outcomes.pay(batch, inTransaction, waits)
         : begin(batch);
   }
 
   /** Reads the orders, each for its owner only, and stores the intents for those that wait. */
   Map<OrderPayment, Optional<OrderRow>> begin(Set<OrderPayment> batch) {
-    Map<OrderId, OrderRow> stored = find(batch);
+    Map<OrderId, OrderRow> stored = orders.find(batch.stream().map(OrderPayment::orderId).toList());
     Map<OrderPayment, Optional<OrderRow>> found = new HashMap<>();
     Map<OrderId, Long> waiting = new HashMap<>();
     for (OrderPayment attempt : batch) {
@@ -142,10 +142,6 @@ class Payments {
     }
     payments.start(waiting);
     return found;
-  }
-
-  private Map<OrderId, OrderRow> find(Set<OrderPayment> batch) {
-    return orders.find(batch.stream().map(OrderPayment::orderId).toList());
   }
 
   /** The order of a payment among these; empty when it is not stored, or is another user's. */
@@ -271,7 +267,7 @@ class Payments {
     return due;
   }
 
-  private void look(OrderId orderId) {
+  void look(OrderId orderId) {
     Optional<OrderRow> order = orders.find(orderId);
     if (order.isEmpty()) {
       log.error("order {}: has a payment but is not stored", orderId);
@@ -287,6 +283,9 @@ class Payments {
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
     if (charge.isPresent()) {
       settle(order.orderId(), charge.get().chargeId());
+    } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
+      log.error(
+          "order {}: its payment was begun at another provider, and stays due", order.orderId());
     } else if (hasEnded(order)) {
       payments.refundDue(order.orderId());
       refund(order.orderId(), false);

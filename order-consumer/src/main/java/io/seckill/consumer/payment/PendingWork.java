@@ -43,15 +43,28 @@ class PendingWork {
     UNEXPLAINED_CHARGES(
         "SELECT received_at AS since FROM unexplained_charge WHERE state = 'OPEN'"
             + " ORDER BY id LIMIT :most"),
-    /** Archives that are not done, since their last step. */
+    /** Archives that are not done, since the last step of any: one goes on after the other. */
     ARCHIVES(
+        "MAX",
         "SELECT stepped_at AS since FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
             + " ORDER BY phase LIMIT :most");
+
+    /** Selects of all pieces the time that counts. */
+    private final String aggregate;
 
     private final String statement;
 
     WorkKind(String statement) {
+      this("MIN", statement);
+    }
+
+    WorkKind(String aggregate, String statement) {
+      this.aggregate = aggregate;
       this.statement = statement;
+    }
+
+    String aggregate() {
+      return aggregate;
     }
 
     String statement() {
@@ -118,7 +131,9 @@ class PendingWork {
 
   private Pending read(WorkKind kind) {
     return jdbc.sql(
-            "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, MIN(since), NOW(6)), 0) FROM ("
+            "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, "
+                + kind.aggregate()
+                + "(since), NOW(6)), 0) FROM ("
                 + kind.statement()
                 + ") pending")
         .param("most", MOST)

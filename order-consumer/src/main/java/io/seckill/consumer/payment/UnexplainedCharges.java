@@ -36,9 +36,12 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
           + " reason = IF(state = 'OPEN' AND reason = 'UNKNOWN_ORDER', VALUES(reason), reason)";
 
   private static final String SELECT =
-      "SELECT u.*, o.status AS order_status, p.state AS payment_state FROM unexplained_charge u"
+      "SELECT u.*, COALESCE(o.status, oh.status) AS order_status,"
+          + " COALESCE(p.state, ph.state) AS payment_state FROM unexplained_charge u"
           + " LEFT JOIN orders o ON o.order_id = u.order_id"
-          + " LEFT JOIN payment p ON p.order_id = u.order_id WHERE ";
+          + " LEFT JOIN payment p ON p.order_id = u.order_id"
+          + " LEFT JOIN order_history oh ON oh.order_id = u.order_id"
+          + " LEFT JOIN payment_history ph ON ph.order_id = u.order_id WHERE ";
 
   private static final String NOW_STORED =
       "SELECT u.id, u.kind, u.charge_id, u.order_id, u.amount_cents, u.currency"

@@ -26,8 +26,9 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Reconciles a SKU. At any time at most one run is active for it in all processes, and at most
- * {@value ConnectionPools#RECONCILIATION_RUNS} runs in this process.
+ * Reconciles a SKU. At any time at most one run is active for it in all processes, and in this
+ * process at most {@value ConnectionPools#RECONCILIATION_RUNS} for which someone waits. The
+ * schedule and the daily audit have one more each, so that they keep nobody waiting.
  */
 @Component
 public class Reconciler implements SaleReturn {
@@ -67,12 +68,21 @@ public class Reconciler implements SaleReturn {
    * @param mayRebuild rebuild a sale that Redis has lost
    * @param startedBy an operator, "schedule" or "fallback"
    * @param stepEnds called after each page of a comparison; may wait
+   * @param isWaitedFor false for a comparison of the only thread of a periodic task
    */
-  record Order(boolean dryRun, boolean mayRebuild, String startedBy, Runnable stepEnds) {
+  record Order(
+      boolean dryRun,
+      boolean mayRebuild,
+      String startedBy,
+      Runnable stepEnds,
+      boolean isWaitedFor) {
 
-    /** Someone waits for this run. */
     Order(boolean dryRun, boolean mayRebuild, String startedBy) {
-      this(dryRun, mayRebuild, startedBy, () -> {});
+      this(dryRun, mayRebuild, startedBy, () -> {}, true);
+    }
+
+    static Order inBackground(boolean dryRun, Runnable stepEnds) {
+      return new Order(dryRun, false, Schedule.NAME, stepEnds, false);
     }
   }
 
@@ -86,6 +96,9 @@ public class Reconciler implements SaleReturn {
   }
 
   private Report run(long skuId, Order order, Function<RunLock, Found> work) {
+    if (!order.isWaitedFor()) {
+      return alone(skuId, order, work);
+    }
     if (!runs.tryAcquire()) {
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
@@ -112,14 +125,23 @@ public class Reconciler implements SaleReturn {
   /**
    * Compares Redis with MySQL and changes nothing.
    *
-   * @param stepEnds called after each page; may wait
+   * @param stepEnds called after each page; may wait. For the only thread of a periodic task.
    * @return the differences, for operators; empty also when Redis need not have the sale
    * @throws ProblemException as {@link #run}
    * @throws JedisException when Redis is unavailable
    */
   public List<String> differences(long skuId, Runnable stepEnds) {
+    return differences(skuId, Order.inBackground(true, stepEnds));
+  }
+
+  /** As {@link #differences(long, Runnable)}, for an operator who waits. */
+  public List<String> differences(long skuId) {
+    return differences(skuId, new Order(true, false, Schedule.NAME));
+  }
+
+  private List<String> differences(long skuId, Order order) {
     try {
-      Report report = run(skuId, new Order(true, false, Schedule.NAME, stepEnds));
+      Report report = run(skuId, order);
       return report.outcome() == RunOutcome.CLEAN || report.outcome() == RunOutcome.NOT_ON_SALE
           ? List.of()
           : List.of("Redis: " + report.detail() + " " + report.counts());

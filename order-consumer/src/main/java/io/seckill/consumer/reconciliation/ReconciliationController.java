@@ -23,6 +23,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Reconciliation on the internal port. */
@@ -103,8 +104,11 @@ record ReconciliationController(
       throw ProblemException.of(ProblemCode.UNREADABLE_IN_REDIS, e.detail());
     } catch (JedisException e) {
       log.warn("sku {}: cannot be reconciled now: {}", skuId, e.toString());
-      throw ProblemException.of(
-          ProblemCode.UNAVAILABLE, "Redis does not answer; send the same request again.");
+      String reason =
+          e instanceof JedisDataException
+              ? "Redis refuses: " + e.getMessage()
+              : "Redis does not answer";
+      throw ProblemException.of(ProblemCode.UNAVAILABLE, reason + "; send the same request again.");
     }
   }
 

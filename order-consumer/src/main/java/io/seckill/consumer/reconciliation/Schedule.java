@@ -16,10 +16,12 @@ import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemException;
 import jakarta.annotation.PreDestroy;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -60,9 +62,16 @@ class Schedule {
   private final Pace pace;
   private final Map<Long, LastCheck> checks = new HashMap<>();
   private final Map<Long, String> failures = new HashMap<>();
+
+  /** The sales that Redis had when all were last looked at. */
+  private final Set<Long> whole = new HashSet<>();
+
   private @Nullable RunLock leadership;
   private volatile boolean leading;
   private volatile int lost;
+
+  /** When all were last looked at, by System.nanoTime. */
+  private long lookedNanos;
 
   /**
    * The last check of a sale.
@@ -119,19 +128,32 @@ class Schedule {
     }
   }
 
+  /** A comparison may take minutes: sales that are lost by then wait no longer than others. */
   private void checkSales() {
-    List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
-    int lostNow = 0;
+    List<ProductSnapshot> sales = sales();
+    rebuildLost(sales);
     for (ProductSnapshot sale : sales) {
-      if (Thread.currentThread().isInterrupted() || !isLeader()) {
+      if (!mayGoOn()) {
         return;
       }
-      lostNow += check(sale) ? 1 : 0;
+      if (System.nanoTime() - lookedNanos >= settings.interval().toNanos()) {
+        rebuildLost(sales());
+      }
+      if (whole.contains(sale.skuId())) {
+        compare(sale);
+      }
     }
-    lost = lostNow;
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
     checks.keySet().retainAll(skus);
     failures.keySet().retainAll(skus);
+  }
+
+  private List<ProductSnapshot> sales() {
+    return jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
+  }
+
+  private boolean mayGoOn() {
+    return !Thread.currentThread().isInterrupted() && isLeader();
   }
 
   private boolean isLeader() {
@@ -154,21 +176,55 @@ class Schedule {
     }
   }
 
-  /**
-   * Returns whether the sale is lost and stays so. A failure does not keep the next sale from being
-   * checked.
-   */
-  private boolean check(ProductSnapshot sale) {
-    boolean lostNow = false;
-    try {
-      RedisSaleState seen = redis.state(sale.skuId());
-      lostNow = sale.isWanted() && seen.isLostOf(sale);
-      if (lostNow) {
-        lostNow = !rebuilt(sale, seen);
-      } else if (!seen.isAbsent()) {
-        compareWhenDue(sale, seen);
+  private void rebuildLost(List<ProductSnapshot> sales) {
+    int lostNow = 0;
+    whole.clear();
+    for (ProductSnapshot sale : sales) {
+      if (!mayGoOn()) {
+        return;
       }
+      lostNow += staysLost(sale) ? 1 : 0;
+    }
+    lost = lostNow;
+    lookedNanos = System.nanoTime();
+  }
+
+  private boolean staysLost(ProductSnapshot sale) {
+    RedisSaleState seen = attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
+    if (seen != null && isLost(sale, seen)) {
+      return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
+    }
+    if (seen != null) {
+      whole.add(sale.skuId());
+    }
+    return false;
+  }
+
+  private static boolean isLost(ProductSnapshot sale, RedisSaleState seen) {
+    return sale.isWanted() && seen.isLostOf(sale);
+  }
+
+  private void compare(ProductSnapshot sale) {
+    boolean done =
+        attempt(
+                sale,
+                () -> {
+                  RedisSaleState seen = redis.state(sale.skuId());
+                  if (!seen.isAbsent() && !isLost(sale, seen)) {
+                    compareWhenDue(sale, seen);
+                  }
+                  return true;
+                })
+            .isPresent();
+    if (done) {
       failures.remove(sale.skuId());
+    }
+  }
+
+  /** A failure does not keep the next sale from being checked. */
+  private <T> Optional<T> attempt(ProductSnapshot sale, Supplier<T> work) {
+    try {
+      return Optional.of(work.get());
     } catch (ProblemException e) {
       log.info("sku {}: {}", sale.skuId(), e.getMessage());
     } catch (JedisException e) {
@@ -176,7 +232,7 @@ class Schedule {
     } catch (RuntimeException e) {
       failed(sale.skuId(), e);
     }
-    return lostNow;
+    return Optional.empty();
   }
 
   /** Logs a failure once, until it is another one; the sale is tried again at every check. */
@@ -215,7 +271,7 @@ class Schedule {
     if (due) {
       Report report =
           reconciler.run(
-              sale.skuId(), new Order(false, false, NAME, pace.steps(requireNonNull(leadership))));
+              sale.skuId(), Order.inBackground(false, pace.steps(requireNonNull(leadership))));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));

@@ -16,8 +16,11 @@ import org.springframework.stereotype.Component;
 @Component
 public class ConnectionPools {
 
-  /** Reconciliation runs at the same time, each of a different SKU. */
+  /** Reconciliation runs for which someone waits, at the same time, each of a different SKU. */
   public static final int RECONCILIATION_RUNS = 2;
+
+  /** A comparison of the schedule, and one of the daily audit. */
+  private static final int BACKGROUND_RUNS = 2;
 
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;
@@ -35,10 +38,10 @@ public class ConnectionPools {
   private static final int CONNECTIONS_OF_A_RUN = 2;
 
   /**
-   * Held by the process that runs the scheduled reconciliation, and by the one that moves units
-   * between shards, for as long as they do.
+   * The locks of the scheduled reconciliation, the moves of units between shards, the daily audit,
+   * the archives and the check of the wallets; and the snapshot of that check.
    */
-  private static final int LEADERSHIP = 2;
+  private static final int PERIODIC_TASKS = 6;
 
   private final HikariDataSource orderStorage;
   private final HikariDataSource strongSales;
@@ -57,7 +60,9 @@ public class ConnectionPools {
         pool(
             settings,
             "reconciliation",
-            LEADERSHIP + RECONCILIATION_RUNS * CONNECTIONS_OF_A_RUN + PREHEATS,
+            PERIODIC_TASKS
+                + (RECONCILIATION_RUNS + BACKGROUND_RUNS) * CONNECTIONS_OF_A_RUN
+                + PREHEATS,
             meters);
   }
 
@@ -90,7 +95,7 @@ public class ConnectionPools {
     return fallback;
   }
 
-  /** Pool for the locks and the snapshots of reconciliation runs and preheats. */
+  /** Pool for the locks of periodic tasks, and for reconciliation runs and preheats. */
   public DataSource reconciliation() {
     return reconciliation;
   }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +82,7 @@ final class WalletBatch {
   }
 
   private final Map<Long, WalletRow> storedWallets;
+  private final Set<Long> busy;
   private final Map<Long, WalletRow> wallets = new TreeMap<>();
   private final Map<EntryKey, Booked> entries;
   private final List<Booked> newEntries = new ArrayList<>();
@@ -90,12 +92,17 @@ final class WalletBatch {
 
   /**
    * @param wallets of all users of the operations that have one
+   * @param busy users whose wallets could not be locked
    * @param entries of the operations that are done already
    * @param charges that operations name, where they are stored
    */
   WalletBatch(
-      Map<Long, WalletRow> wallets, Map<EntryKey, Booked> entries, Map<Long, ChargeRow> charges) {
+      Map<Long, WalletRow> wallets,
+      Set<Long> busy,
+      Map<EntryKey, Booked> entries,
+      Map<Long, ChargeRow> charges) {
     this.storedWallets = wallets;
+    this.busy = busy;
     this.entries = new HashMap<>(entries);
     this.storedCharges = charges;
   }
@@ -121,6 +128,9 @@ final class WalletBatch {
   }
 
   private @Nullable WalletCode refusal(WalletOperation operation) {
+    if (busy.contains(operation.userId())) {
+      return WalletCode.BUSY;
+    }
     WalletCode ofCharge =
         switch (operation.kind()) {
           case CHARGE -> refusalOfCharge(operation);
@@ -209,6 +219,10 @@ final class WalletBatch {
   /** One for each operation, in their order. */
   List<WalletOutcome> outcomes() {
     return Collections.unmodifiableList(outcomes);
+  }
+
+  boolean isDone() {
+    return outcomes.stream().allMatch(outcome -> outcome.code() == WalletCode.DONE);
   }
 
   /** Wallets with a new balance, by user. */

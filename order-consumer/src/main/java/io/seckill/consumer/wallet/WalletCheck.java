@@ -31,8 +31,9 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Checks all wallets every hour, the first time of a day as a whole, in one of several processes. A
- * wallet that differs from its entries is frozen: only its user stops until an operator has looked.
+ * Checks all wallets every hour, the first time of a day and after a difference as a whole, in one
+ * of several processes. A wallet that differs from its entries is frozen: only its user stops until
+ * an operator has looked.
  */
 @Component
 public class WalletCheck {
@@ -56,6 +57,7 @@ public class WalletCheck {
   private final Pace pace;
   private final Clock clock;
   private volatile long differences;
+  private volatile Instant checkedAt;
 
   WalletCheck(
       JdbcOperations jdbc,
@@ -68,6 +70,7 @@ public class WalletCheck {
     this.wallets = wallets;
     this.pace = pace;
     this.clock = clock;
+    this.checkedAt = clock.instant(); // until the latest check is read
     this.pool = pools.reconciliation();
     this.snapshots = new JdbcTemplate(pool);
     this.snapshot = new TransactionTemplate(new JdbcTransactionManager(pool));
@@ -75,6 +78,14 @@ public class WalletCheck {
     Gauge.builder("seckill.consumer.wallet.differences", () -> differences)
         .description("Differences that the latest check of the wallets has found")
         .register(meters);
+    Gauge.builder("seckill.consumer.wallet.check.age", this::ageSeconds)
+        .description("Time since the latest check of the wallets, or since the start without one")
+        .baseUnit("seconds")
+        .register(meters);
+  }
+
+  private long ageSeconds() {
+    return Duration.between(checkedAt, clock.instant()).toSeconds();
   }
 
   /**
@@ -104,8 +115,9 @@ public class WalletCheck {
     Optional<WalletCheckReport> latest = latest();
     differences = latest.map(WalletCheckReport::differences).orElse(0);
     Instant last = latest.map(WalletCheckReport::checkedAt).orElse(null);
+    checkedAt = last == null ? checkedAt : last;
     if (isDue(last, now)) {
-      var unused = check(isFirstOfDay(last, now));
+      var unused = check(differences > 0 || isFirstOfDay(last, now));
     }
   }
 

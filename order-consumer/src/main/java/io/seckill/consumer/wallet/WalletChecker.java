@@ -48,7 +48,16 @@ final class WalletChecker {
   record Checked(long userId, long balanceCents, long seq, long verifiedSeq, long lastCents) {}
 
   private record Entry(
-      long seq, WalletKind kind, long amountCents, long balanceAfter, @Nullable Long chargeId) {}
+      long seq, WalletKind kind, long amountCents, long balanceAfter, @Nullable Long chargeId) {
+
+    long chargedCents() {
+      return kind == WalletKind.CHARGE ? -amountCents : 0;
+    }
+
+    long refundedCents() {
+      return kind == WalletKind.REFUND ? amountCents : 0;
+    }
+  }
 
   /**
    * @param verified receives wallets without a difference, in pages
@@ -61,7 +70,7 @@ final class WalletChecker {
       page = page(after);
       page.forEach(this::check);
       if (whole) {
-        checkSums(after, page);
+        checkGaps(after, page);
       }
       verified.accept(page.stream().filter(each -> !users.contains(each.userId())).toList());
       after = page.isEmpty() ? after : page.get(page.size() - 1).userId();
@@ -87,19 +96,28 @@ final class WalletChecker {
         PAGE);
   }
 
-  /** House accounts have the opposite of all entries, also of those whose wallet is missing. */
-  private void checkSums(long after, List<Checked> page) {
-    long last = page.size() < PAGE ? Long.MAX_VALUE : page.get(page.size() - 1).userId();
-    String houses =
-        "SELECT COALESCE(-SUM(amount_cents), 0) FROM wallet_entry"
-            + " WHERE user_id > ? AND user_id <= ?";
-    BigDecimal sum =
-        Objects.requireNonNull(snapshot.queryForObject(houses, BigDecimal.class, after, last));
-    for (Checked wallet : page) {
-      sum = sum.add(BigDecimal.valueOf(wallet.balanceCents()));
+  /**
+   * House accounts have the opposite of all entries. A balance is the sum of its entries, so all
+   * accounts have 0 unless a user has entries and no wallet.
+   */
+  private void checkGaps(long after, List<Checked> page) {
+    List<Object> bounds = new ArrayList<>(List.of(after));
+    page.forEach(wallet -> bounds.addAll(List.of(wallet.userId(), wallet.userId())));
+    if (page.size() < PAGE) {
+      bounds.add(Long.MAX_VALUE);
+    } else {
+      bounds.remove(bounds.size() - 1);
     }
+    String houses =
+        "SELECT COALESCE(-SUM(amount_cents), 0) FROM wallet_entry WHERE "
+            + String.join(
+                " OR ", Collections.nCopies(bounds.size() / 2, "user_id > ? AND user_id < ?"));
+    BigDecimal sum =
+        Objects.requireNonNull(snapshot.queryForObject(houses, BigDecimal.class, bounds.toArray()));
     if (sum.signum() != 0) {
-      differences.add("users %d to %d: all accounts have %s, not 0".formatted(after, last, sum));
+      differences.add(
+          "users after %d have entries and no wallet: all accounts have %s, not 0"
+              .formatted(after, sum));
     }
   }
 
@@ -118,7 +136,8 @@ final class WalletChecker {
   }
 
   private void checkEntries(Checked wallet, long from) {
-    Map<Long, ChargeRow> charges = new HashMap<>();
+    BookedCharges charges =
+        new BookedCharges(wallet.userId(), ids -> WalletTable.charges(snapshot, ids));
     long expected = Math.max(1, from); // the last verified entry is where the others begin
     Long balance = from == 0 ? 0L : null;
     List<Entry> page;
@@ -131,7 +150,9 @@ final class WalletChecker {
         if (balance != null) {
           entries++;
           checkEntry(wallet.userId(), balance, entry);
-          add(wallet.userId(), entry, charges);
+          if (whole && entry.chargeId() != null) {
+            charges.add(entry.chargeId(), entry.chargedCents(), entry.refundedCents());
+          }
         }
         balance = entry.balanceAfter();
         expected = entry.seq() + 1;
@@ -142,9 +163,8 @@ final class WalletChecker {
           wallet.userId(),
           "seq %d, but the last entry is %d".formatted(wallet.seq(), expected - 1));
     }
-    if (whole) {
-      compare(wallet.userId(), charges);
-    }
+    charges.compare().forEach(difference -> differs(wallet.userId(), difference));
+    chargedCents += charges.equalCents();
   }
 
   private List<Entry> entries(long userId, long from) {
@@ -168,41 +188,6 @@ final class WalletChecker {
           userId,
           "entry %d leaves %d, not %d"
               .formatted(entry.seq(), entry.balanceAfter(), balance + entry.amountCents()));
-    }
-  }
-
-  private static void add(long userId, Entry entry, Map<Long, ChargeRow> charges) {
-    if (entry.chargeId() != null) {
-      long charged = entry.kind() == WalletKind.CHARGE ? -entry.amountCents() : 0;
-      long refunded = entry.kind() == WalletKind.REFUND ? entry.amountCents() : 0;
-      charges.merge(
-          entry.chargeId(),
-          new ChargeRow(entry.chargeId(), userId, charged, refunded, false),
-          (a, b) ->
-              new ChargeRow(
-                  a.chargeId(),
-                  userId,
-                  a.amountCents() + b.amountCents(),
-                  a.refundedCents() + b.refundedCents(),
-                  false));
-    }
-  }
-
-  private void compare(long userId, Map<Long, ChargeRow> byEntries) {
-    for (List<Long> ids : Sql.chunks(byEntries.keySet(), PAGE)) {
-      Map<Long, ChargeRow> stored = WalletTable.charges(snapshot, ids);
-      for (Long id : ids) {
-        ChargeRow charge = stored.get(id);
-        ChargeRow booked = Objects.requireNonNull(byEntries.get(id));
-        if (charge == null
-            || charge.userId() != userId
-            || charge.amountCents() != booked.amountCents()
-            || charge.refundedCents() != booked.refundedCents()) {
-          differs(userId, "charge %d is %s, but booked as %s".formatted(id, charge, booked));
-        } else {
-          chargedCents += booked.amountCents();
-        }
-      }
     }
   }
 

@@ -44,13 +44,16 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
   }
 
   @Override
-  public void prepare(Collection<ChargeRequest> requests) {
-    accounts.begin(requests.stream().map(ChargeRequest::userId).toList());
+  public void prepare(Collection<Long> users) {
+    accounts.begin(users);
   }
 
   @Override
   public Map<OrderId, Charge> chargeAll(
-      JdbcOperations transaction, Collection<ChargeRequest> requests) {
+      JdbcOperations transaction,
+      Collection<ChargeRequest> requests,
+      boolean waits,
+      boolean areNew) {
     List<ChargeRequest> costing =
         requests.stream().filter(request -> request.amountCents() > 0).toList();
     Map<OrderId, Charge> charges = new HashMap<>();
@@ -58,10 +61,16 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     if (!costing.isEmpty()) {
       List<WalletOutcome> outcomes =
           WalletTransactions.decide(
-              transaction, costing.stream().map(WalletPayments::operation).toList());
+              transaction, costing.stream().map(WalletPayments::operation).toList(), areNew, waits);
+      wallets.countAfterCommit(outcomes);
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
-        charges.put(id, answer(id, outcomes.get(i).code()));
+        WalletCode code = outcomes.get(i).code();
+        if (code == WalletCode.BUSY) {
+          charges.remove(id);
+        } else {
+          charges.put(id, answer(id, code));
+        }
       }
     }
     return charges;
@@ -94,13 +103,18 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
         .map(charge -> charged(orderId));
   }
 
+  @Override
+  public boolean hasCharge(OrderId orderId) {
+    return accounts.find(orderId.value()).isPresent();
+  }
+
   private static Charge.Charged charged(OrderId orderId) {
     return new Charge.Charged(chargeId(orderId));
   }
 
   /** The name of the charge of an order, once it is made. */
   static String chargeId(OrderId orderId) {
-    return "wallet-" + orderId;
+    return PREFIX + orderId;
   }
 
   @Override

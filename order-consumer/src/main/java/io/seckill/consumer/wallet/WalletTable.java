@@ -48,14 +48,16 @@ final class WalletTable {
    * Locks the wallets of these users, in the order of the key, until the transaction ends.
    *
    * @param users one or more
+   * @param wait false to leave out wallets that another transaction has locked
    * @return the wallets by user; users without one are missing
    */
-  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users) {
+  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users, boolean wait) {
     String sql =
         "SELECT user_id, balance_cents, seq, state FROM wallet FORCE INDEX (PRIMARY)"
             + " WHERE user_id IN ("
             + Sql.marks(users.size())
-            + ") FOR UPDATE";
+            + ") FOR UPDATE"
+            + (wait ? "" : " SKIP LOCKED");
     return wallets(jdbc, sql, users);
   }
 

@@ -1,6 +1,8 @@
 package io.seckill.consumer.wallet;
 
+import io.seckill.consumer.wallet.WalletBatch.Booked;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.consumer.wallet.WalletBatch.EntryKey;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
@@ -25,9 +27,13 @@ final class WalletTransactions {
   /**
    * Decides operations and writes what they change.
    *
+   * @param areNew true to look for earlier ones only if a wallet refuses one; an earlier one is
+   *     then a duplicate key
+   * @param waits for wallets that another transaction has locked; else they are BUSY
    * @return an outcome for each, in their order
    */
-  static List<WalletOutcome> decide(JdbcOperations jdbc, Collection<WalletOperation> operations) {
+  static List<WalletOutcome> decide(
+      JdbcOperations jdbc, Collection<WalletOperation> operations, boolean areNew, boolean waits) {
     Set<Long> users = new TreeSet<>();
     Set<Long> charges = new TreeSet<>();
     for (WalletOperation operation : operations) {
@@ -36,11 +42,15 @@ final class WalletTransactions {
         charges.add(operation.chargeId());
       }
     }
-    Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users);
-    WalletBatch batch =
-        new WalletBatch(
-                wallets, WalletTable.done(jdbc, operations), WalletTable.charges(jdbc, charges))
-            .decide(operations);
+    Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users, waits);
+    users.removeAll(wallets.keySet());
+    Set<Long> busy = waits || users.isEmpty() ? Set.of() : WalletTable.find(jdbc, users).keySet();
+    WalletBatch batch = new WalletBatch(wallets, busy, Map.of(), Map.of());
+    if (!areNew || !batch.decide(operations).isDone()) {
+      Map<EntryKey, Booked> done = WalletTable.done(jdbc, operations);
+      batch = new WalletBatch(wallets, busy, done, WalletTable.charges(jdbc, charges));
+      batch.decide(operations);
+    }
     WalletTable.write(jdbc, batch);
     return batch.outcomes();
   }
@@ -55,14 +65,15 @@ final class WalletTransactions {
     ChargeRow charge = WalletTable.charges(jdbc, id).get(chargeId);
     Map<Long, WalletRow> wallets = Map.of();
     if (charge != null) { // its user stays the same, its amounts may change before the lock
-      wallets = WalletTable.lock(jdbc, List.of(charge.userId()));
+      wallets = WalletTable.lock(jdbc, List.of(charge.userId()), true);
       charge = WalletTable.charges(jdbc, id).get(chargeId);
     }
     if (charge != null && charge.closed()) {
       return WalletCode.DONE;
     }
     WalletBatch batch =
-        new WalletBatch(wallets, Map.of(), charge == null ? Map.of() : Map.of(chargeId, charge));
+        new WalletBatch(
+            wallets, Set.of(), Map.of(), charge == null ? Map.of() : Map.of(chargeId, charge));
     if (charge != null && charge.isInForce()) {
       batch.decide(
           List.of(

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,6 +29,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
@@ -110,8 +113,23 @@ public final class Wallets {
       }
     }
     time.record(Duration.ofNanos(System.nanoTime() - start));
-    all.forEach(outcome -> Objects.requireNonNull(outcomes.get(outcome.code())).increment());
+    all.forEach(outcome -> count(outcome.code()));
     return all;
+  }
+
+  private void count(WalletCode code) {
+    Objects.requireNonNull(outcomes.get(code)).increment();
+  }
+
+  /** Counts outcomes of an open transaction once they are committed. */
+  void countAfterCommit(List<WalletOutcome> decided) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            decided.forEach(outcome -> count(outcome.code()));
+          }
+        });
   }
 
   private static List<Integer> places(List<WalletOperation> operations, int batcher) {
@@ -131,7 +149,7 @@ public final class Wallets {
     try {
       return batchers.get(batcher).submit(new Part(operations));
     } catch (ProblemException e) { // too many wait
-      return all(operations, WalletCode.BUSY);
+      return Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY));
     }
   }
 
@@ -139,7 +157,13 @@ public final class Wallets {
     List<WalletOperation> operations =
         parts.stream().flatMap(part -> part.operations.stream()).toList();
     List<WalletOutcome> decided = new ArrayList<>(operations.size());
-    Sql.chunks(operations, MAX_BATCH).forEach(chunk -> decided.addAll(executeChunk(chunk)));
+    Map<Long, WalletOutcome> undone = new HashMap<>();
+    for (List<WalletOperation> chunk : Sql.chunks(operations, MAX_BATCH)) {
+      decided.addAll(executeChunk(chunk, undone));
+      if (undone.containsValue(WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE))) {
+        var unused = all(operations, WalletCode.WALLET_UNAVAILABLE, undone); // none is tried now
+      }
+    }
     Map<Part, List<WalletOutcome>> ofParts = new HashMap<>();
     int from = 0;
     for (Part part : parts) {
@@ -150,31 +174,50 @@ public final class Wallets {
     return ofParts;
   }
 
-  private List<WalletOutcome> executeChunk(List<WalletOperation> operations) {
+  /**
+   * An operation may depend on one of its user that was not done before it: it has the same
+   * outcome, and is not executed.
+   *
+   * @param undone outcomes of these, by user; receives those of this chunk
+   */
+  private List<WalletOutcome> executeChunk(
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
+    Map<Long, WalletOutcome> before = Map.copyOf(undone);
+    List<WalletOperation> others =
+        operations.stream().filter(each -> !before.containsKey(each.userId())).toList();
+    Iterator<WalletOutcome> outcomes =
+        others.isEmpty() ? Collections.emptyIterator() : decide(others, undone).iterator();
+    return operations.stream()
+        .map(each -> Optional.ofNullable(before.get(each.userId())).orElseGet(outcomes::next))
+        .toList();
+  }
+
+  private List<WalletOutcome> decide(
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
     try {
-      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations))
-          .orElseGet(() -> undone(operations));
+      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, true))
+          .orElseGet(() -> halved(operations, undone));
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN) {
-        return all(operations, WalletCode.BUSY);
+        return all(operations, WalletCode.BUSY, undone);
       } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
-        return halved(operations);
+        return halved(operations, undone);
       }
       log.warn("MySQL has failed during operations on wallets: {}", e.toString());
-      return all(operations, WalletCode.WALLET_UNAVAILABLE);
+      return all(operations, WalletCode.WALLET_UNAVAILABLE, undone);
     }
   }
 
   /** Rows of one wallet that were edited by hand may refuse every entry; the others can go on. */
-  private List<WalletOutcome> undone(List<WalletOperation> operations) {
-    return operations.size() > 1 ? halved(operations) : all(operations, WalletCode.BUSY);
-  }
-
-  private List<WalletOutcome> halved(List<WalletOperation> operations) {
+  private List<WalletOutcome> halved(
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
+    if (operations.size() == 1) {
+      return all(operations, WalletCode.BUSY, undone);
+    }
     int half = operations.size() / 2;
-    List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half)));
-    halves.addAll(executeChunk(operations.subList(half, operations.size())));
+    List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half), undone));
+    halves.addAll(executeChunk(operations.subList(half, operations.size()), undone));
     return halves;
   }
 
@@ -204,8 +247,11 @@ public final class Wallets {
    * @throws TransactionException as well
    */
   WalletCode close(long chargeId, String requestId) {
-    return repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
-        .orElse(WalletCode.BUSY);
+    WalletCode code =
+        repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
+            .orElse(WalletCode.BUSY);
+    count(code);
+    return code;
   }
 
   /**
@@ -217,7 +263,9 @@ public final class Wallets {
     var unused = transactions.run(jdbc -> WalletTable.setVerified(jdbc, verified));
   }
 
-  private static List<WalletOutcome> all(List<WalletOperation> operations, WalletCode code) {
+  private static List<WalletOutcome> all(
+      List<WalletOperation> operations, WalletCode code, Map<Long, WalletOutcome> undone) {
+    operations.forEach(each -> undone.put(each.userId(), WalletOutcome.of(code)));
     return Collections.nCopies(operations.size(), WalletOutcome.of(code));
   }
 }

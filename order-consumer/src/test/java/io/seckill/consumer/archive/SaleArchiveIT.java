@@ -176,6 +176,35 @@ class SaleArchiveIT {
     assertThat(audit().path("differences").toString()).isEqualTo("[]");
   }
 
+  /** As the report of a charge leaves it while the provider refuses the refund. */
+  @Test
+  void aRefundThatBecomesDueDuringTheArchiveIsMadeBeforeItsOrderMoves() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage cancelled = sale.order(7, 1);
+    sale.admit(cancelled);
+    sale.claim(1);
+    sale.publish(cancelled);
+    eventually().until(() -> rows("orders") == 1);
+    assertThat(consumer.api().cancel(cancelled.orderId(), 7).status()).isEqualTo(200);
+    close();
+    eventually().until(() -> archive().status() == 200);
+    long order = cancelled.orderId().value();
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, charge_id, state, asked_at, check_at) VALUES"
+            + " (?, 9900, 'late', 'REFUND_DUE', NOW(6) - INTERVAL 1 DAY, NOW(6) + INTERVAL 1 HOUR)",
+        order);
+    finish(sku, "ORDERS");
+
+    assertThatThrownBy(() -> consumer.bean(ArchiveSteps.class).moveOrders(sku))
+        .hasMessageContaining("1 payments");
+
+    assertThat(rows("orders")).isEqualTo(1);
+    consumer.update("UPDATE payment SET check_at = NOW(6) WHERE order_id = ?", order);
+    finish();
+    assertThat(consumer.text("SELECT state FROM payment_history WHERE order_id = ?", order))
+        .isEqualTo("REFUNDED");
+  }
+
   @Test
   void nothingOfAnArchivedSaleCanBeChanged() {
     archivedSale();
@@ -517,14 +546,18 @@ class SaleArchiveIT {
     finish(sku);
   }
 
-  /** Without the wait for gateways: there are none. */
   private static void finish(long sku) {
+    finish(sku, "DONE");
+  }
+
+  /** Continues to a phase, without the wait for gateways: there are none. */
+  private static void finish(long sku, String phase) {
     consumer.update("UPDATE archive SET started_at = started_at - INTERVAL 1 MINUTE");
     eventually()
         .until(
             () -> {
               consumer.bean(SaleArchiver.class).round();
-              return archive(sku).text("phase").equals("DONE");
+              return archive(sku).text("phase").equals(phase);
             });
   }
 

@@ -9,6 +9,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -16,6 +17,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -363,6 +365,53 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
     fallback.assertBalanced(sku);
     assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theUnitsOfASaleWhoseClosingTimeHasPassedAreCountedOnce(boolean isInRedis) {
+    fallback.enterWith(GATEWAY, "");
+    fallback.buy(sku, 9);
+    if (isInRedis) {
+      fallback.comeBack();
+    }
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+    if (!isInRedis) {
+      fallback.comeBack();
+    }
+
+    assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isEqualTo(isInRedis);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void theReserveOfAShardIsReleasedAlthoughTheOtherHasReturned() {
+    long sharded = NEXT_SKU.incrementAndGet();
+    String product = "/internal/v1/skus/" + sharded;
+    List<Long> shards = Shards.ids(sharded, 2);
+    consumer.api().put(product, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
+    consumer.api().post(product + "/preheat");
+    consumer.api().post(product + "/open");
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.transfer(GATEWAY, fallback.enter(), "", false);
+    fallback.awaitState("MYSQL");
+    execute("DELETE FROM gateway_node");
+    String foreign = RedisKeys.stock(shards.get(1));
+    consumer.redis().del(foreign);
+    consumer.redis().sadd(foreign, "foreign");
+    eventually().until(() -> fallback.leave().status() == 200);
+    eventually().until(() -> fallback.product(shards.get(0), "fallback").equals("NO"));
+    assertThat(fallback.number(shards.get(1), "reserved_units")).isEqualTo(100);
+
+    Answer released = consumer.api().post(product + "/release-reserve", "{}");
+
+    assertThat(released.status()).as(released.text()).isEqualTo(200);
+    assertThat(fallback.number(shards.get(1), "reserved_units")).isZero();
+    consumer.redis().del(foreign);
+    fallback.awaitState("REDIS");
+    assertThat(consumer.api().post(product + "/release-reserve", "{}").code()).isEqualTo("REFUSED");
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sharded);
+    shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
   }
 
   @Test

@@ -88,6 +88,7 @@ class ChargeReportsIT {
             new Case("CONFIRMED", "CHARGED c 0", "OTHER_AMOUNT", "CONFIRMED", "-"),
             new Case("CONFIRMED", "CHARGED c 9901", "OTHER_AMOUNT", "CONFIRMED", "-"),
             new Case("CONFIRMED", "REFUNDED c 9900", "REFUNDED_BY_PROVIDER", "CONFIRMED", "-"),
+            new Case("CONFIRMED", "CHARGED wallet 9900", "CHARGE_OF_OTHER_ORDER", "CONFIRMED", "-"),
             new Case("PAID", "CHARGED sim 9900", "-", "PAID", "CHARGED"),
             new Case("PAID", "CHARGED c 9900", "SECOND_CHARGE", "PAID", "CHARGED"),
             new Case("PAID", "CHARGED sim 6000", "OTHER_AMOUNT", "PAID", "CHARGED"),
@@ -202,10 +203,15 @@ class ChargeReportsIT {
 
     callback(body("e", one, "CHARGED", charge, PRICE));
     Answer second = callback(body("f", two, "CHARGED", charge, PRICE));
+    Answer ofWallet = callback(body("g", two, "CHARGED", "wallet-" + one, PRICE));
 
     assertThat(reason(second)).isEqualTo("CHARGE_OF_OTHER_ORDER");
+    assertThat(reason(ofWallet)).isEqualTo("CHARGE_OF_OTHER_ORDER");
     assertThat(List.of(status(one), status(two))).containsExactly("PAID", "CONFIRMED");
-    assertThat(openRows(two)).containsExactly("CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900");
+    assertThat(openRows(two))
+        .containsExactly(
+            "CHARGE_OF_OTHER_ORDER CHARGED " + charge + " 9900",
+            "CHARGE_OF_OTHER_ORDER CHARGED wallet-" + one + " 9900");
   }
 
   @Test
@@ -297,6 +303,9 @@ class ChargeReportsIT {
     assertThat(second.status()).as(second.text()).isEqualTo(202);
     assertThat(reason(second)).isEqualTo("ARCHIVED_ORDER");
     assertThat(openRows(id)).containsExactly("ARCHIVED_ORDER CHARGED " + charge(id, "c") + " 9900");
+    JsonNode row = list("OPEN").get(0);
+    assertThat(row.path("orderStatus").stringValue()).isEqualTo("PAID");
+    assertThat(row.path("paymentState").stringValue()).isEqualTo("CHARGED");
   }
 
   @Test
@@ -449,6 +458,24 @@ class ChargeReportsIT {
                   .isBetween((double) age, age + 60.0);
             });
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
+  }
+
+  @Test
+  void anArchiveThatWaitsForItsTurnDoesNotStandStill() {
+    for (int minutesAgo : List.of(0, 20)) {
+      consumer.update(
+          "INSERT INTO archive (sku_id, phase, started_by, started_at, stepped_at) VALUES"
+              + " (?, 'REDIS', 'a', NOW(6) + INTERVAL 1 HOUR, NOW(6) - INTERVAL ? MINUTE)",
+          999_000 + minutesAgo,
+          minutesAgo);
+    }
+
+    PendingWork work = consumer.bean(PendingWork.class);
+    work.read();
+
+    assertThat(work.now().get(WorkKind.ARCHIVES).number()).isEqualTo(2);
+    assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isLessThan(60);
+    consumer.update("DELETE FROM archive");
   }
 
   private OrderId order(SoldBy soldBy, String status) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.payment;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -171,7 +172,9 @@ class LifecycleIT {
     assertThat(orders.letter(sku, id)).isEqualTo("X");
     assertThat(pay(id, 7).code()).isEqualTo("NOT_PAYABLE");
     assertThat(pay(id, 7).text("orderStatus")).isEqualTo("CANCELLED");
-    consumer.bean(Orders.class).markPaid(List.of(id));
+    Orders table = consumer.bean(Orders.class);
+    assertThatThrownBy(() -> table.markPaid(List.of(id), table.lock(List.of(id), true)))
+        .isInstanceOf(IllegalStateException.class);
     assertThat(orders.status(id)).as("never paid afterwards").isEqualTo("CANCELLED");
     assertThat(consumer.counter("seckill.consumer.orders.ended", "status", "CANCELLED"))
         .isEqualTo(ended + 1);

@@ -38,6 +38,11 @@ public final class PaidBy {
     return payments.pay(list);
   }
 
+  /** Checks a payment, as the sweep does when it is due. */
+  public void look(OrderId order) {
+    payments.look(order);
+  }
+
   /** Expires the orders that are due, as the sweep does. */
   public void expire() {
     expiry.sweep();

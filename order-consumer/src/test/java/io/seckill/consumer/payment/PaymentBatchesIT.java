@@ -237,7 +237,7 @@ class PaymentBatchesIT {
         .sql("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?")
         .param(
             table.equals("orders")
-                ? "SELECT * FROM orders FORCE%FOR UPDATE"
+                ? "SELECT *% FROM orders FORCE%FOR UPDATE"
                 : "INSERT INTO payment%charge_id%")
         .query(Long.class)
         .optional();

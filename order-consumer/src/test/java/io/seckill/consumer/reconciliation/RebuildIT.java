@@ -82,6 +82,21 @@ class RebuildIT extends ReconciliationFixture {
     assertThat(sale.field("state")).isEqualTo("OPEN");
   }
 
+  @Test
+  void namesTheReasonForWhichRedisRefusesARebuild() {
+    sale.forget();
+    consumer.redis().configSet("min-replicas-to-write", "1");
+    try {
+      Answer refused = consumer.api().post(path(sale), "{\"dryRun\":false}");
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.text("detail")).startsWith("Redis refuses: NOREPLICAS");
+    } finally {
+      consumer.redis().configSet("min-replicas-to-write", "0");
+    }
+    assertThat(reconcile()).isEqualTo("REBUILT");
+  }
+
   /**
    * Makes the change after the load has read the sale from MySQL; a table lock keeps it from
    * finishing.

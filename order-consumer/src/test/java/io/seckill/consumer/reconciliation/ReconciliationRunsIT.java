@@ -65,6 +65,38 @@ class ReconciliationRunsIT {
     }
   }
 
+  @Test
+  void comparisonsInTheBackgroundLeaveOperatorsTheirRuns() {
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try (TestConsumer consumer = TestConsumer.start(WAITING)) {
+      List<AdmittedSale> sales = new ArrayList<>();
+      for (long sku = 8_001; sku <= 8_004; sku++) {
+        AdmittedSale sale = new AdmittedSale(consumer, sku, PurchasePolicy.LIMITED, 5, 100);
+        sale.admit(1, 1);
+        sales.add(sale);
+      }
+      Reconciler reconciler = consumer.bean(Reconciler.class);
+      List<CompletableFuture<List<String>>> background =
+          sales.subList(0, 2).stream()
+              .map(
+                  sale ->
+                      CompletableFuture.supplyAsync(
+                          () -> reconciler.differences(sale.sku, () -> {}), threads))
+              .toList();
+      sales.subList(0, 2).forEach(sale -> awaitRun(consumer, sale));
+
+      List<CompletableFuture<Answer>> operators =
+          sales.subList(2, 4).stream()
+              .map(sale -> CompletableFuture.supplyAsync(() -> reconcile(consumer, sale), threads))
+              .toList();
+
+      assertThat(operators).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
+      assertThat(background).allMatch(run -> Bounded.get(run).size() == 1);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
   private static void awaitRun(TestConsumer consumer, AdmittedSale sale) {
     eventually().until(() -> isRunning(consumer, sale));
   }

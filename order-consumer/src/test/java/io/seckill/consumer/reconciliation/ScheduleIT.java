@@ -15,8 +15,10 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** One process looks at all sales, again and again. */
 class ScheduleIT extends ReconciliationFixture {
+
+  private static final ReconciliationProperties OFTEN =
+      new ReconciliationProperties(Duration.ofSeconds(1), Duration.ofSeconds(20), false);
 
   @Test
   void reportsTheSameAgainOnlyWhenTheSaleMoves() {
@@ -68,6 +73,45 @@ class ScheduleIT extends ReconciliationFixture {
   }
 
   @Test
+  void comparesOthersAfterTheSalesThatAreLost() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale first = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale lost = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale last = sale(PurchasePolicy.LIMITED, 5, 100);
+    List<String> states = new ArrayList<>();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Reconciler(
+                consumer.bean(ConnectionPools.class),
+                consumer.bean(SaleReconciliation.class),
+                consumer.bean(ReconciliationTable.class),
+                OFTEN,
+                consumer.bean(Clock.class),
+                new SimpleMeterRegistry()) {
+              @Override
+              Report run(long skuId, Order order) {
+                if (skuId == first.sku || skuId == last.sku) {
+                  states.add(lost.field("state"));
+                  lost.setField("state", RedisSaleState.LOADING); // is lost during the comparison
+                  busy(OFTEN.interval());
+                }
+                return super.run(skuId, order);
+              }
+            },
+            OFTEN,
+            new SimpleMeterRegistry());
+    schedule.round(); // sees them for the first time
+    lost.setField("state", RedisSaleState.LOADING);
+
+    schedule.round();
+
+    assertThat(states).containsExactly("OPEN", "OPEN");
+    schedule.round();
+    schedule.stop();
+  }
+
+  @Test
   void wantsNoSaleInRedisAfterItsClosingTime() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.forget();
@@ -77,6 +121,8 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(lostSales()).isEqualTo(lost - 1);
     assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
     assertThat(sale.field("state")).isEqualTo("null");
+    Answer balance = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger");
+    assertThat(balance.body().at("/units/difference").longValue()).as(balance.text()).isZero();
   }
 
   @Test
@@ -188,12 +234,20 @@ class ScheduleIT extends ReconciliationFixture {
 
   /** Another one than the consumer's, which must have been stopped. */
   private static Schedule schedule(RedisSale redis, Reconciler reconciler, MeterRegistry meters) {
+    return schedule(redis, reconciler, consumer.bean(ReconciliationProperties.class), meters);
+  }
+
+  private static Schedule schedule(
+      RedisSale redis,
+      Reconciler reconciler,
+      ReconciliationProperties settings,
+      MeterRegistry meters) {
     return new Schedule(
         consumer.bean(ConnectionPools.class),
         consumer.sql(),
         redis,
         reconciler,
-        consumer.bean(ReconciliationProperties.class),
+        settings,
         consumer.bean(Pace.class),
         meters);
   }
@@ -203,6 +257,13 @@ class ScheduleIT extends ReconciliationFixture {
         ledger.number(
             "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-all'))");
     consumer.update("KILL " + holder);
+  }
+
+  private static void busy(Duration time) {
+    long end = System.nanoTime() + time.toNanos();
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Each run takes 60 ms. */
@@ -220,10 +281,7 @@ class ScheduleIT extends ReconciliationFixture {
 
     @Override
     Report run(long skuId, Order order) {
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(60);
-      while (System.nanoTime() < end) {
-        Thread.onSpinWait();
-      }
+      busy(Duration.ofMillis(60));
       order.stepEnds().run();
       return super.run(skuId, order);
     }

@@ -5,6 +5,7 @@ import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.wallet.WalletBatch.Booked;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.support.contract.OrderRow;
 import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +22,9 @@ public final class MutantWallets {
   }
 
   /** Returns balances that are read before their lock. */
-  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users) {
+  static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users, boolean wait) {
     Map<Long, WalletRow> before = WalletTable.find(jdbc, users);
-    WalletTable.lock(jdbc, users);
+    WalletTable.lock(jdbc, users, wait);
     return before;
   }
 
@@ -43,5 +44,8 @@ public final class MutantWallets {
   }
 
   /** Leaves orders unpaid whose charge is made. */
-  public static void markPaid(Orders table, Collection<OrderId> orders) {}
+  public static Map<OrderId, OrderRow> markPaid(
+      Orders table, Collection<OrderId> orders, Orders.Locked locked) {
+    return locked.rows();
+  }
 }

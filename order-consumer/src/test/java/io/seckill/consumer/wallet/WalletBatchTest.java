@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -192,7 +193,7 @@ class WalletBatchTest {
   @Test
   void aClosedChargeIsNeverMadeAndAChargeIsClosedWithItsRest() {
     charges.put(1L, new ChargeRow(1, USER, 60, 20, false));
-    WalletBatch batch = new WalletBatch(wallets, entries, charges);
+    WalletBatch batch = new WalletBatch(wallets, Set.of(), entries, charges);
 
     batch.close(1);
     batch.close(9);
@@ -230,7 +231,7 @@ class WalletBatchTest {
   }
 
   private List<WalletOutcome> run(List<WalletOperation> operations) {
-    WalletBatch batch = new WalletBatch(wallets, entries, charges).decide(operations);
+    WalletBatch batch = new WalletBatch(wallets, Set.of(), entries, charges).decide(operations);
     batch.changedWallets().forEach(wallet -> wallets.put(wallet.userId(), wallet));
     batch.newEntries().forEach(entry -> entries.put(entry.key(), entry));
     batch.changedCharges().forEach(charge -> charges.put(charge.chargeId(), charge));
@@ -255,7 +256,7 @@ class WalletBatchTest {
   }
 
   private WalletBatch decide(WalletOperation... operations) {
-    return new WalletBatch(wallets, entries, charges).decide(Arrays.asList(operations));
+    return new WalletBatch(wallets, Set.of(), entries, charges).decide(Arrays.asList(operations));
   }
 
   private static WalletOperation charge(String key, long charge, long amount) {

@@ -57,10 +57,12 @@ class WalletPaidOrdersIT {
   void aChargeAndItsOrderAreOneTransaction() {
     open(10);
     OrderId order = orders.confirmed(sku, payer, 2);
+    double done = count("DONE");
 
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
 
+    assertThat(count("DONE")).isEqualTo(done + 1);
     assertThat(balance()).isEqualTo(1_000_000 - 2 * 9_900);
     assertThat(
             consumer.text(
@@ -71,29 +73,76 @@ class WalletPaidOrdersIT {
     assertThatThrownBy(() -> paidBy.pay(order, payer + 1)).hasMessageStartingWith("UNKNOWN_ORDER");
   }
 
+  private static double count(String outcome) {
+    return consumer.counter("seckill.consumer.wallet.operations", "outcome", outcome);
+  }
+
   /** A refusal stores nothing. */
   @Test
   void aPoorShopperPaysAfterARecharge() {
     open(200);
     OrderId order = orders.confirmed(sku, payer, 102);
+    double refused = count("INSUFFICIENT_FUNDS");
 
     assertThatThrownBy(() -> paidBy.pay(order, payer)).hasMessageStartingWith("PAYMENT_DECLINED");
     assertThat(consumer.number("SELECT COUNT(*) FROM payment WHERE order_id = ?", order.value()))
         .isZero();
+    assertThat(count("INSUFFICIENT_FUNDS")).isEqualTo(refused + 1);
     recharge("recharge-2", 9_800);
     assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
     assertThat(balance()).isZero();
   }
 
-  /** A former process charged it, and died before it marked the order. */
+  /** A former process charged it, and died before it marked the order; the money may be spent. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 101})
+  void anOrderThatIsChargedAlreadyIsPaidOnce(int quantity) {
+    open(200);
+    OrderId order = orders.confirmed(sku, payer, quantity);
+    OrderId other = orders.confirmed(sku, payer, 1);
+    payments.charge(new PaymentProvider.ChargeRequest(order, payer, 9_900L * quantity));
+
+    assertThat(results(List.of(new OrderPayment(order, payer), new OrderPayment(other, payer))))
+        .isEqualTo(quantity == 1 ? "PAID, PAID" : "PAID, PAYMENT_DECLINED");
+    assertThat(balance()).isEqualTo(1_000_000 - 9_900L * (quantity == 1 ? 2 : 101));
+  }
+
   @Test
-  void anOrderThatIsChargedAlreadyIsPaidOnce() {
+  void aLockedWalletHoldsUpNoOther() throws Exception {
+    open(10);
+    OrderId waiting = orders.confirmed(sku, payer, 1);
+    OrderId other = orders.confirmed(sku, payer + 1, 1);
+    consumer.bean(WalletAccounts.class).balance(payer + 1); // makes it, in demo mode
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + payer + " FOR UPDATE")) {
+      assertThat(
+              results(
+                  List.of(new OrderPayment(waiting, payer), new OrderPayment(other, payer + 1))))
+          .isEqualTo("alone, PAID");
+      lock.release();
+    }
+    assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
+  }
+
+  /** The money may still be at the provider before, which alone can return it. */
+  @Test
+  void aPaymentBegunAtAnotherProviderStaysDue() {
     open(10);
     OrderId order = orders.confirmed(sku, payer, 1);
-    payments.charge(new PaymentProvider.ChargeRequest(order, payer, 9_900));
+    consumer.api().cancel(order, payer);
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, charge_id, check_at)"
+            + " VALUES (?, 9900, 'REFUND_DUE', 'acme-1', NOW(6) + INTERVAL 1 HOUR)",
+        order.value());
 
-    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
-    assertThat(balance()).isEqualTo(1_000_000 - 9_900);
+    paidBy.look(order);
+
+    assertThat(
+            consumer.text(
+                "SELECT CONCAT(state, check_at IS NULL) FROM payment WHERE order_id = ?",
+                order.value()))
+        .isEqualTo("REFUND_DUE0");
+    consumer.update("DELETE FROM payment WHERE order_id = ?", order.value());
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -213,6 +214,30 @@ class WalletsIT {
     }
     assertThat(balance(user)).isEqualTo(10);
     assertThat(charge(5).code()).isEqualTo(WalletCode.DONE);
+  }
+
+  /** The charge is of another transaction than the recharge, and would be refused as too poor. */
+  @Test
+  void whatFollowsABusyOperationOfItsUserIsBusyToo() throws Exception {
+    long holder = 40_000 * user;
+    long poor = holder + 4; // of the same batcher
+    recharge(holder, 10);
+    List<WalletOperation> operations = new ArrayList<>();
+    operations.add(of(holder, WalletKind.CHARGE, "charge-001", 1, charge));
+    for (int i = 0; i < 510; i++) {
+      operations.add(of(holder, WalletKind.RECHARGE, "request-" + (1_000 + i), 1, null));
+    }
+    operations.add(of(poor, WalletKind.RECHARGE, "recharge-1", 5, null));
+    operations.add(of(poor, WalletKind.CHARGE, "charge-001", 5, user));
+    List<WalletCode> codes;
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + holder + " FOR UPDATE")) {
+      codes = codes(wallets.execute(operations));
+      lock.release();
+    }
+
+    assertThat(codes).hasSize(513).containsOnly(WalletCode.BUSY);
+    assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.DONE);
   }
 
   @Test
@@ -498,6 +523,34 @@ class WalletsIT {
         consumer, "UPDATE wallet_entry SET amount_cents = 100 WHERE user_id = ? AND seq = 1", user);
     assertThat(check().text()).doesNotContain("user " + user);
     assertThat(consumer.api().get("/internal/v1/wallet/check").text()).contains("\"whole\":true");
+  }
+
+  /** The entries since the check before show nothing, a charge that differs is still there. */
+  @Test
+  void aDifferenceIsLookedForUntilItIsGone() {
+    recharge(user, 100);
+    charge(60);
+    edit("wallet_charge", "refunded_cents = 21", "refunded_cents = 0");
+    check();
+    WalletCheck.WalletCheckReport later = anHourLater();
+    edit("wallet_charge", "refunded_cents = 0", "refunded_cents = 21");
+
+    assertThat(later.detail()).anyMatch(found -> found.startsWith("user " + user + ": charge "));
+    assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  /** The scheduled check, which may be running already. */
+  private static WalletCheck.WalletCheckReport anHourLater() {
+    WalletCheck check = consumer.bean(WalletCheck.class);
+    Instant before = check.latest().orElseThrow().checkedAt();
+    consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 61 MINUTE");
+    return eventually()
+        .until(
+            () -> {
+              check.round();
+              return check.latest().orElseThrow();
+            },
+            latest -> latest.checkedAt().isAfter(before));
   }
 
   /** The scheduled check may be running. */

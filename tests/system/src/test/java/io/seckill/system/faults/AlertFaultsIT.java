@@ -396,6 +396,10 @@ class AlertFaultsIT {
       watch.awaitFiring("AuditNotMade");
       lab.consumers().forEach(consumer -> consumer.links().redis().heal());
       watch.awaitSilent("AuditNotMade");
+
+      sql("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 3 HOUR");
+      watch.awaitFiring("WalletsNotChecked");
+      watch.awaitSilent("WalletsNotChecked");
     }
   }
 

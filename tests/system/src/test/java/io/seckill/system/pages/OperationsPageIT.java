@@ -187,6 +187,31 @@ class OperationsPageIT {
     return pipeline.shop().page(skuId).json().path("onSale").asBoolean();
   }
 
+  /** A repeat of a preheat would begin it anew. */
+  @Tag("proof")
+  @Test
+  void sendsALongCallOnce() throws SQLException {
+    put(3012);
+    page.open(pipeline.tokens().operator()).choose(3012);
+    try (var mysql = pipeline.mysql().connect();
+        var lock = mysql.createStatement()) {
+      lock.execute("BEGIN");
+      lock.execute("SELECT * FROM products WHERE sku_id = 3012 FOR UPDATE");
+      page.ask("Preheat");
+      browser.press("#confirm-yes");
+      browser.awaitText("#audit li.bad", "preheat SKU 3012");
+    }
+
+    assertThat(
+            browser.run(
+                "return performance.getEntriesByType('resource')"
+                    + ".filter(call => call.name.endsWith('/3012/preheat')).length;"))
+        .isEqualTo(1L);
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    page.act("Preheat", "preheat SKU 3012: PREHEATED, epoch 1");
+  }
+
   @Tag("proof")
   @Test
   void saysWhatARefusalMeansAndDoesNothingUnconfirmed() {

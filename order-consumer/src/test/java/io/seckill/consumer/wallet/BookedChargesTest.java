@@ -1,0 +1,60 @@
+package io.seckill.consumer.wallet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import java.util.Collection;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class BookedChargesTest {
+
+  private final BookedCharges charges = new BookedCharges(7, BookedChargesTest::stored);
+
+  /** Every charge is one of 60, of which 20 are refunded. */
+  private static Map<Long, ChargeRow> stored(Collection<Long> ids) {
+    return ids.stream()
+        .map(id -> new ChargeRow(id, 7, 60, 20, true))
+        .collect(Collectors.toMap(ChargeRow::chargeId, Function.identity()));
+  }
+
+  @Test
+  void equalOnesAreForgotten() {
+    int most = 0;
+    for (long id = 1; id <= 50_000; id++) {
+      charges.add(id, 60, 0);
+      charges.add(id, 0, 20);
+      most = Math.max(most, charges.size());
+    }
+
+    assertThat(most).isLessThanOrEqualTo(10_000);
+    assertThat(charges.compare()).isEmpty();
+    assertThat(charges.equalCents()).isEqualTo(50_000 * 60);
+  }
+
+  /** The refunds come after all charges, as of a sale that was cancelled. */
+  @Test
+  void refundsMayFollowMuchLater() {
+    for (long id = 1; id <= 15_000; id++) {
+      charges.add(id, 60, 0);
+    }
+    for (long id = 1; id <= 15_000; id++) {
+      charges.add(id, 0, 20);
+    }
+
+    assertThat(charges.compare()).isEmpty();
+    assertThat(charges.equalCents()).isEqualTo(15_000 * 60);
+  }
+
+  @Test
+  void anEntryOfOneThatWasForgottenIsADifference() {
+    charges.add(1, 60, 20);
+    assertThat(charges.compare()).isEmpty();
+
+    charges.add(1, 0, 5);
+
+    assertThat(charges.compare()).singleElement().asString().startsWith("charge 1 is ");
+  }
+}
