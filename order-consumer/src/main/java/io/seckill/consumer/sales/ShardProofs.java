@@ -7,7 +7,7 @@ import java.util.List;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
-/** Tells the gateways of a shard how many units of its SKU are elsewhere. Thread-safe. */
+/** Shows the gateways of a shard how many units of its SKU are elsewhere. Thread-safe. */
 @Component
 public class ShardProofs {
 
@@ -30,13 +30,13 @@ public class ShardProofs {
   }
 
   /**
-   * Tells that no unit is elsewhere for as long again.
+   * Shows for as long again that no unit is elsewhere.
    *
-   * @param toldMs when it was true that the shard tells now
+   * @param shownMs when it was true that the shard shows now
    * @return false when it does not: it was taken back, or written by another process
    */
-  public boolean renew(long shard, long epoch, long toldMs, long atMs) {
-    return call(shard, Long.toString(epoch), 0, Long.toString(atMs), "0:" + toldMs);
+  public boolean renew(long shard, long epoch, long shownMs, long atMs) {
+    return call(shard, Long.toString(epoch), 0, Long.toString(atMs), "0:" + shownMs);
   }
 
   /** Units come to the SKU, or move: what was found before does not count, and is not written. */
@@ -44,7 +44,7 @@ public class ShardProofs {
     shards.forEach(shard -> call(shard, "", -1, "", ""));
   }
 
-  private boolean call(long shard, String epoch, long units, String atMs, String told) {
+  private boolean call(long shard, String epoch, long units, String atMs, String shown) {
     boolean[] written = {false};
     guard.run(
         guard.partOf(shard),
@@ -55,7 +55,7 @@ public class ShardProofs {
                         SCRIPT.call(
                             redis,
                             List.of(RedisKeys.sku(shard)),
-                            List.of(epoch, Long.toString(units), atMs, told))));
+                            List.of(epoch, Long.toString(units), atMs, shown))));
     return written[0];
   }
 }

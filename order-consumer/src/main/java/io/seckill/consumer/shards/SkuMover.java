@@ -49,7 +49,7 @@ final class SkuMover {
   /** All shards as of that look, if nothing was sold, asked for or proven; else empty. */
   private List<ShardState> quiet = List.of();
 
-  /** The pass as of which the shards tell that no unit is left; empty when one may be. */
+  /** The pass that the shards show, in which no unit was left; empty when one may be. */
   private volatile List<ShardState> soldOut = List.of();
 
   private long soldOutNanos;
@@ -196,7 +196,7 @@ final class SkuMover {
   /**
    * While MySQL is away nothing comes to a shard but what MySQL has stored before, and that shows;
    * and what comes to the pool takes the proof back. So a proof that no unit is left stays true for
-   * as long as the shards tell it.
+   * as long as the shards show it.
    */
   synchronized void renew() {
     if (soldOut.isEmpty() || nanoTime.getAsLong() - soldOutNanos < LATE.toNanos()) {

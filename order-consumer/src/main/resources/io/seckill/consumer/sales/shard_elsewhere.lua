@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- shard_elsewhere.lua: tell a shard's gateways how many units are outside of it, at most.
+-- shard_elsewhere.lua: show a shard's gateways how many units are outside of it, at most.
 -- KEYS  1 the shard's hash
 -- ARGV  1 epoch for which it was found, "" for any  2 units; -1 when they are not known any more
 --       3 Unix ms by the clock of this server at which it was true, "" for now
---       4 what must be told until now, "" for anything
--- reply 1 written · 0 another epoch, something else is told, or something newer: nothing changed. A time to come is from
+--       4 what must be shown until now, "" for anything
+-- reply 1 written · 0 another epoch, something else is shown, or something newer: nothing changed. A time to come is from
 --       before the clock was set back, or of another server, and is not newer
 -- Gateways use it for a second (docs/adr/0028). Headed allow-oom: a full Redis must be able to say no.
 

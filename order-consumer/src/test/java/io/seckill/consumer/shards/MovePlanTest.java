@@ -131,7 +131,9 @@ class MovePlanTest {
     assertThat(pool).isZero();
   }
 
-  /** Nothing sells, and whoever asks goes on: the moves end, and nobody is left with too few. */
+  /**
+   * Nothing sells, and purchases go on waiting: the moves end, and no shard is left with too few.
+   */
   @Test
   void unitsComeToRest() {
     long seed = System.nanoTime();

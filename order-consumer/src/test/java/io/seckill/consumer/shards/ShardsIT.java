@@ -450,7 +450,7 @@ class ShardsIT {
     long found = System.currentTimeMillis();
     proofs.write(shard, 1, 0, found);
     assertThat(elsewhere(shard)).isZero();
-    assertThat(proofs.renew(shard, 1, found - 1, found + 1)).as("not what it tells").isFalse();
+    assertThat(proofs.renew(shard, 1, found - 1, found + 1)).as("not what it shows").isFalse();
     assertThat(proofs.renew(shard, 1, found, found + 1)).isTrue();
 
     assertThat(change("top-up-" + sku, 10).text("state")).isEqualTo("DONE");

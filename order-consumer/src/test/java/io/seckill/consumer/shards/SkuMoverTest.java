@@ -52,20 +52,20 @@ class SkuMoverTest {
         }
       };
 
-  /** What each shard tells, and since when. */
-  private final Map<Long, Long> told = new HashMap<>();
+  /** Since when each shard shows something. */
+  private final Map<Long, Long> shown = new HashMap<>();
 
   private final ShardProofs proofs =
       new ShardProofs(null, null) {
         @Override
         public void write(long shard, long epoch, long units, long atMs) {
           written.add(Shards.shard(shard) + "=" + units);
-          told.put(shard, atMs);
+          shown.put(shard, atMs);
         }
 
         @Override
-        public boolean renew(long shard, long epoch, long toldMs, long atMs) {
-          boolean same = told.replace(shard, toldMs, atMs);
+        public boolean renew(long shard, long epoch, long shownMs, long atMs) {
+          boolean same = shown.replace(shard, shownMs, atMs);
           if (same) {
             written.add(Shards.shard(shard) + "=0");
           }
@@ -75,7 +75,7 @@ class SkuMoverTest {
         @Override
         public void takeBack(List<Long> shards) {
           shards.forEach(shard -> written.add(Shards.shard(shard) + "=-1"));
-          told.keySet().removeAll(shards);
+          shown.keySet().removeAll(shards);
         }
       };
   private final ShardTable table =
@@ -134,7 +134,7 @@ class SkuMoverTest {
   void aNoIsNotRenewedAfterUnitsWereAdded() {
     mover.look(sku(SKU));
     renew();
-    told.remove(IDS.get(1)); // the other cannot be reached at that moment
+    shown.remove(IDS.get(1)); // the other cannot be reached at that moment
     written.clear();
 
     renew();
