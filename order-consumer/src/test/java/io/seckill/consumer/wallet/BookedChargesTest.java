@@ -13,7 +13,7 @@ class BookedChargesTest {
 
   private final BookedCharges charges = new BookedCharges(7, BookedChargesTest::stored);
 
-  /** Every charge is one of 60, of which 20 are refunded. */
+  /** Every charge is one of 60, and 20 of it are refunded. */
   private static Map<Long, ChargeRow> stored(Collection<Long> ids) {
     return ids.stream()
         .map(id -> new ChargeRow(id, 7, 60, 20, true))
