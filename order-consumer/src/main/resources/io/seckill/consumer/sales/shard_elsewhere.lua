@@ -2,7 +2,7 @@
 -- shard_elsewhere.lua: show a shard's gateways how many units are outside of it, at most.
 -- KEYS  1 the shard's hash
 -- ARGV  1 epoch for which it was found, "" for any  2 units; -1 when they are not known any more
---       3 Unix ms by the clock of this server at which it was true, "" for now
+--       3 Unix ms by the clock of this server at which it was true, "" for this moment
 --       4 what must be shown until now, "" for anything
 -- reply 1 written · 0 another epoch, something else is shown, or something newer: nothing changed. A time to come is from
 --       before the clock was set back, or of another server, and is not newer

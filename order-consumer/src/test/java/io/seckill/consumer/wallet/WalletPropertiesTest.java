@@ -16,7 +16,7 @@ class WalletPropertiesTest {
 
   /** They have no decimals, three, and none that are defined. */
   @ParameterizedTest
-  @ValueSource(strings = {"JPY", "KWD", "XXX", "usd", ""})
+  @ValueSource(strings = {"JPY", "KWD", "XAU", "usd", ""})
   void otherCurrenciesAreRefused(String currency) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new WalletProperties(currency))
