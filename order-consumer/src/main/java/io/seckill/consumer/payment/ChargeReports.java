@@ -59,7 +59,7 @@ record ChargeReports(
     if (order == null) {
       return UnexplainedReason.UNKNOWN_ORDER;
     }
-    if (report.chargeId().startsWith(ChargesInTransaction.PREFIX)) { // no provider has made it
+    if (report.chargeId().startsWith(ChargesInTransaction.ID_PREFIX)) { // no provider has made it
       return UnexplainedReason.CHARGE_OF_OTHER_ORDER;
     }
     if (report.currency() != null) {

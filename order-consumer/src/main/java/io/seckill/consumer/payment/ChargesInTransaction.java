@@ -15,7 +15,7 @@ import org.springframework.jdbc.core.JdbcOperations;
 public interface ChargesInTransaction extends PaymentProvider {
 
   /** What the ids of these charges begin with; the id of the order follows. */
-  String PREFIX = "wallet-";
+  String ID_PREFIX = "wallet-";
 
   /** Whether an order was charged, or closed, even if nothing of it is left. */
   boolean hasCharge(OrderId orderId);

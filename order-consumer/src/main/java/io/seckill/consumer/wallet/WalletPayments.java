@@ -114,7 +114,7 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
 
   /** The name of the charge of an order, once it is made. */
   static String chargeId(OrderId orderId) {
-    return PREFIX + orderId;
+    return ID_PREFIX + orderId;
   }
 
   @Override
