@@ -10,7 +10,6 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -50,6 +49,7 @@ class FallbackControl {
   private final FallbackMeters meters;
   private final AuditLog audit;
   private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
+  private final StoppedReturns stopped;
   private volatile SalePhase last = SalePhase.ENTERING;
   private boolean isPrevented;
 
@@ -70,6 +70,7 @@ class FallbackControl {
     this.transactions = mysql.transactions();
     this.meters = meters;
     this.audit = audit;
+    this.stopped = new StoppedReturns(sales, mysql.jdbc(), System::nanoTime);
   }
 
   @Bean
@@ -94,7 +95,10 @@ class FallbackControl {
       case REDIS -> rests = !enterByItself(now.gateways());
       case ENTERING -> activate(now);
       case MYSQL -> leaveByItself(now);
-      case RETURNING -> resumeIfLost(now);
+      case RETURNING -> {
+        resumeIfLost(now);
+        stopped.resume();
+      }
       case STRONG, LOADING, SHARDED ->
           throw new IllegalStateException("a fallback is in no such state");
     }
@@ -154,7 +158,7 @@ class FallbackControl {
     boolean begun =
         transactions.execute(
             tx -> {
-              if (!Arrays.asList(from).contains(table.lock().state())) {
+              if (!List.of(from).contains(table.lock().state())) {
                 return false;
               }
               sales.resume();
@@ -191,7 +195,7 @@ class FallbackControl {
         .forEach(sale -> activateAlone(sale.skuId(), term));
     if (moveIf(
         row ->
-            isEntering(row, term)
+            row.isEntering(term)
                 && sales.all().stream().noneMatch(sale -> sale.phase() == SalePhase.ENTERING),
         SalePhase.MYSQL)) {
       log.warn("fallback {}: MySQL decides {}", term, sales.all());
@@ -209,16 +213,12 @@ class FallbackControl {
 
   /** The gateways are read again, after the sale is stopped and while the state cannot change. */
   private boolean activate(long skuId, long term) {
-    if (!isEntering(table.lock(), term)) {
+    if (!table.lock().isEntering(term)) {
       return false;
     }
     boolean whole = gateways.overview().gateways().haveTransferredAll(term);
     sales.activate(skuId, looks.of(skuId), whole);
     return true;
-  }
-
-  private static boolean isEntering(Row row, long term) {
-    return row.isIn(SalePhase.ENTERING) && row.term() == term;
   }
 
   private void leaveByItself(Overview seen) {

@@ -51,6 +51,10 @@ class FallbackTable {
     boolean isIn(SalePhase wanted) {
       return state == wanted;
     }
+
+    boolean isEntering(long wanted) {
+      return isIn(SalePhase.ENTERING) && term == wanted;
+    }
   }
 
   Row read() {
