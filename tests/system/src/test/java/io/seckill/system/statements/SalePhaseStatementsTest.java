@@ -45,7 +45,8 @@ class SalePhaseStatementsTest {
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       shards.ShardTable: SHARDED
-      shards.ShardTable: any
+      shards.ShardTable: REDIS
+      shards.ShardTable: MYSQL LOADING
       storage.StrongSale: any
       ops.SalesTable: any
       verification.StoredSales: REDIS
