@@ -37,6 +37,7 @@ class SalePhaseStatementsTest {
       fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
+      fallback.FallbackSales: MYSQL
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
