@@ -98,6 +98,18 @@ class LaneRecoveryTest {
   }
 
   @Test
+  void replacesBothConnectionsAfterAnError() throws Exception {
+    recovery.attempt(
+        () -> {
+          throw new InternalError("no thread");
+        });
+
+    assertThat(status.state()).isEqualTo(LaneState.REDIS_UNAVAILABLE);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
+    assertThat(orders.count()).isEqualTo(1);
+  }
+
+  @Test
   void doesNotTryAgainAfterTheLastAttempt() throws Exception {
     recovery.lastAttempt(
         () -> {
