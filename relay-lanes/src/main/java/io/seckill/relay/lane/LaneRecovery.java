@@ -162,7 +162,7 @@ record LaneRecovery(
   private void loseLink() {
     connections.dropLink();
     orders.linkLost();
-    status.outstanding(orders.count(), 0);
+    status.outstanding(status.outstanding(), 0); // they stay in the private queue
   }
 
   private void retryAfter(LaneState failure, String reason) throws InterruptedException {
