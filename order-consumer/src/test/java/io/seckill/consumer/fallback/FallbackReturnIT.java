@@ -152,13 +152,14 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 9)).isEqualTo("BUSY");
     consumer.redis().del(RedisKeys.sku(sku));
     consumer.redis().set(RedisKeys.sku(sku), "foreign"); // refuses the first read
-
-    assertThatThrownBy(
-            () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
-        .isInstanceOf(JedisException.class);
-
-    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
-    consumer.redis().del(RedisKeys.sku(sku));
+    try {
+      assertThatThrownBy(
+              () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
+          .isInstanceOf(JedisException.class);
+      assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    } finally {
+      consumer.redis().del(RedisKeys.sku(sku));
+    }
     fallback.comeBack();
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
