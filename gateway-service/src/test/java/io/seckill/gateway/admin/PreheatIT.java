@@ -52,7 +52,7 @@ class PreheatIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"0, 1024", "28672, 1024", "28673, 1025"})
+  @CsvSource({"0, 256", "7168, 256", "7169, 257"})
   void splitsHashesSoThatTheyStayPacked(long stock, String buckets) { // facts.md 13
     long sku = product(PurchasePolicy.UNLIMITED, 0, stock);
     preheat(sku);

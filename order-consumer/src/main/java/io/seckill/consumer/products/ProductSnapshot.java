@@ -53,8 +53,11 @@ public record ProductSnapshot(
    */
   private static final int UNITS_PER_BUCKET = 28;
 
-  /** Units that are added to a small sale after its preheat do not add buckets. */
-  private static final int LEAST_BUCKETS = 1_024;
+  /**
+   * Units that are added to a small sale after its preheat do not add buckets. Each has some 100
+   * bytes of its own in Redis.
+   */
+  private static final int LEAST_BUCKETS = 256;
 
   /**
    * Whether Redis must have the sale. A closed sale is shown from MySQL, and so is a sale past its

@@ -19,7 +19,7 @@ import redis.clients.jedis.AbstractPipeline;
 
 class RedisSaleIT extends ReconciliationFixture {
 
-  private static final int ORDERS = 40_000;
+  private static final int ORDERS = 10_000;
 
   private final RedisSale redis = consumer.bean(RedisSale.class);
 
