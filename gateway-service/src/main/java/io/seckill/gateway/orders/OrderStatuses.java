@@ -139,10 +139,12 @@ public class OrderStatuses {
                     .filter(order -> order.record().userId() == userId)
                     .map(order -> hot(order, userId))
                     .orElseGet(
-                        () ->
-                            mysql
-                                .find(id)
-                                .thenApply(stored -> cold(stored, userId, inRedis.known()))));
+                        () -> {
+                          boolean redisKnows = inRedis.known() && !products.isInFallback();
+                          return mysql
+                              .findOrLookAgain(id)
+                              .thenApply(stored -> cold(stored, userId, redisKnows));
+                        }));
   }
 
   OrderView view(StoredOrder order) {
@@ -260,7 +262,8 @@ public class OrderStatuses {
       StoredOrder order = inMySql.order().get();
       return order.userId() == userId ? new Status.Known(view(order)) : None.NOT_FOUND;
     }
-    // A queued order exists only in Redis: without Redis, "not found" would be a guess.
+    // A queued order exists only in Redis: without what Redis has had, "not found" would be a
+    // guess.
     return inMySql.known() && redisKnows ? None.NOT_FOUND : None.UNAVAILABLE;
   }
 }

@@ -7,6 +7,7 @@
 --       continued, or ""
 --       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to try first or ""
 -- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
+--        replication id of this server if one of these orders is not there and this is no replica, else "",
 --        then one text per order that is done, in their order}:
 --       ""  not there, or in another user's bucket
 --       "sku|settled|record"  the record as admit.lua wrote it
@@ -16,7 +17,7 @@
 local most, after = tonumber(ARGV[1]), ARGV[2]
 local FIRST, FIELDS = 3, 4
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '' }
+local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '', '' }
 local reads = 0
 
 -- include bucket_of.lua
@@ -80,6 +81,10 @@ for i = FIRST, #ARGV, FIELDS do
         end
       end
     end
+  end
+  if not found and reply[3] == '' then
+    local server = redis.call('INFO', 'replication')
+    reply[3] = string.find(server, 'role:master', 1, true) and string.match(server, 'master_replid:(%x+)') or ''
   end
   reply[#reply + 1] = found or ''
   after = ''

@@ -127,6 +127,7 @@ class RedisOrdersIT {
           new RedisOrders(
               redis,
               RedisBreakers.of(redis, new SimpleMeterRegistry()),
+              (partition, onServer) -> true,
               16,
               1,
               Duration.ofSeconds(5));
