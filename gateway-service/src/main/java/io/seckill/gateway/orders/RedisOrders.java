@@ -113,9 +113,9 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * Reads the order from the user's bucket in Redis, of the SKU that the hint names first; the
-   * record names its owner. Not known is also an order that another server may have had. The future
-   * never fails.
+   * Reads the order from the user's bucket in Redis, of the SKU that the hint names, or without one
+   * of each SKU in the partition; the record names its owner. Not known is also an order that
+   * another server may have had. The future never fails.
    */
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {

@@ -5,7 +5,7 @@
 --       set "seckill:{p}:" and share its hash tag
 -- ARGV  1 most reads of one call, after which no further SKU is tried  2 SKU after which the first order is
 --       continued, or ""
---       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to try first or ""
+--       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to look in or "" for a search of all
 -- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
 --        replication id of this server if one of these orders is not there and this is no replica, else "",
 --        then one text per order that is done, in their order}:
@@ -66,8 +66,8 @@ end
 for i = FIRST, #ARGV, FIELDS do
   local of, id, user, hint = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local partition = partitions[of]
-  local found = after == '' and hint ~= '' and find(partition, hint, user, id)
-  if not found then
+  local found = hint ~= '' and find(partition, hint, user, id)
+  if hint == '' then
     for _, sku in ipairs(skusOf(partition, KEYS[of])) do
       if sku > after then
         if reads >= most then
@@ -75,7 +75,7 @@ for i = FIRST, #ARGV, FIELDS do
           return reply
         end
         after = sku
-        found = sku ~= hint and find(partition, sku, user, id)
+        found = find(partition, sku, user, id)
         if found then
           break
         end
