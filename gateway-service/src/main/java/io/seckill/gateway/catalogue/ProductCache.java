@@ -163,6 +163,15 @@ public final class ProductCache implements SmartLifecycle {
     return now == null ? null : now.bySku().get(skuId);
   }
 
+  /**
+   * The product as of a read that began at most two seconds ago; null without one, and for a SKU
+   * that was not there.
+   */
+  public @Nullable ProductRow freshlyRead(long skuId) {
+    ProductReading now = latest;
+    return now == null ? null : now.fresh(skuId);
+  }
+
   /** The term of the last fallback in the last read; 0 for none. */
   public long term() {
     ProductReading now = latest;
