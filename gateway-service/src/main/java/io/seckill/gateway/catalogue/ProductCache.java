@@ -41,6 +41,9 @@ public final class ProductCache implements SmartLifecycle {
   private static final long READ_EVERY_MS = 1_000;
   private static final long READ_EARLIEST_MS = 250;
 
+  /** Longest time until the next read has ended, while MySQL answers at once. */
+  public static final Duration NEXT_READ_WITHIN = Duration.ofMillis(READ_EARLIEST_MS + 750);
+
   /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
