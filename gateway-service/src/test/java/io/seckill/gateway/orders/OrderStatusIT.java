@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -92,6 +93,18 @@ class OrderStatusIT {
       assertThat(status.status()).isEqualTo(404);
       assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
     }
+  }
+
+  @Test
+  void boundsHowOftenSomebodyElsesOrderIsLookedUpEvenIfItsOwnerHas() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    assertThat(show(order).status()).isEqualTo(200);
+    long other = stage.newUser();
+
+    assertThat(Stream.generate(() -> gateway.get(other, path(order)).status()).limit(500))
+        .anyMatch(status -> status == 429)
+        .containsOnly(404, 429);
+    assertThat(show(order).status()).isEqualTo(200);
   }
 
   @ParameterizedTest
