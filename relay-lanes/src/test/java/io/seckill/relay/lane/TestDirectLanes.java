@@ -88,7 +88,8 @@ public final class TestDirectLanes implements AutoCloseable {
     }
     byte[] queue = RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
     outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
-    room.deliver(pushed.stream().map(OutboundOrder::of).toList());
+    room.deliver(
+        pushed.stream().map(body -> OutboundOrder.of(body, Partition.ofSku(sku))).toList());
     return ids;
   }
 
