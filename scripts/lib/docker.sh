@@ -168,6 +168,7 @@ container_secret() { # CONTAINER FILE SECRET
 }
 
 stop_containers() { # ARGUMENT…: of compose down
+  [[ -e $CONTAINER_ETC/compose.env ]] || return 0 # written before the first container
   require_docker
   mkdir -p "$LOG_DIR"
   say "stopping the containers"
