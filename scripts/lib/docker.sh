@@ -172,7 +172,7 @@ stop_containers() { # ARGUMENT…: of compose down
   require_docker
   mkdir -p "$LOG_DIR"
   say "stopping the containers"
-  "${COMPOSE[@]}" down "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
+  "${COMPOSE[@]}" --profile observability down "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
     fail "the containers did not stop; see $LOG_DIR/docker.log"
 }
 
