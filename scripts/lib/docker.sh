@@ -20,7 +20,7 @@ require_docker() {
 choose_images() {
   local variable pinned stand_in java
   IMAGES='' JARS=none
-  ! has_jdk || JARS=given
+  ! can_build || JARS=given
   while IFS='=' read -r variable pinned; do
     [[ $variable != BUILD_IMAGE ]] || [[ $JARS == none ]] || { IMAGES+="BUILD_IMAGE=$java"$'\n' && continue; }
     if ! has_image "$pinned"; then
