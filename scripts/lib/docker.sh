@@ -133,6 +133,7 @@ write_container_files() {
   property_lines | write_file "$CONTAINER_ETC/properties.env"
   {
     port_lines | sed 's/=/_PORT=/'
+    property_lines
     printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\nJARS=%s\n%s' "$CONTAINER_ETC" "$JAVA_FLAGS" "$JARS" "$IMAGES"
   } | write_file "$CONTAINER_ETC/compose.env"
 }
