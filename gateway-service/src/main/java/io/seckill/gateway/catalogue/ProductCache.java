@@ -226,7 +226,7 @@ public final class ProductCache implements SmartLifecycle {
       latest = now;
       failing = false;
       asked.complete(now);
-    } catch (RuntimeException e) { // an exception would end the schedule
+    } catch (RuntimeException | Error e) { // a throw would end the schedule
       if (!failing) {
         log.warn("products cannot be read, using those of the last read: {}", e.toString());
       }

@@ -151,6 +151,36 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
   }
 
+  /** Of nine units that Redis admitted, MySQL learns four in time and three late. */
+  @ParameterizedTest(name = "complete: {0}; {1} reserved")
+  @CsvSource({"true, 2, CONFIRMED", "false, 13, BUSY"})
+  void aLateTransferFreesWhatIsReservedForUnknownOrders(
+      boolean isComplete, long reserved, String next) {
+    OrderMessage known = sale.admit(7, 4);
+    OrderMessage late = sale.admit(8, 3);
+    OrderMessage unanswered = sale.admit(9, 2);
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.beat(2, 0, "UNUSABLE", 0);
+    long term = fallback.enter();
+    fallback.transfer(GATEWAY, term, "", known);
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+    assertThat(stock("change-01", 5).status()).isEqualTo(200);
+    assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    assertThat(fallback.buy(sku, 102)).as("only the reserve could serve it").isEqualTo("BUSY");
+
+    fallback.beat(2, term, "UNUSABLE", 0);
+    assertThat(fallback.transfer(2, term, admitted(sku, 1, 9), isComplete, late).status())
+        .isEqualTo(204);
+
+    eventually().until(() -> fallback.number(sku, "reserved_units") == reserved);
+    assertThat(fallback.buy(sku, 102)).isEqualTo(next);
+    broker.publish(unanswered);
+    eventually().until(() -> ledger.status(unanswered).equals("CONFIRMED"));
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved - 2);
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void whereEverythingIsReservedNothingThatComesBackIsSold() {
     OrderMessage known = sale.admit(7, 4);

@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -19,11 +20,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.exceptions.JedisException;
 import tools.jackson.databind.JsonNode;
 
 /** Sales return to Redis with all that MySQL has sold meanwhile. */
@@ -71,10 +74,10 @@ class FallbackReturnIT extends SaleInFallback {
     JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
+    assertThat(fallback.leave().status()).isEqualTo(200);
+
     call(bought.path("orderId").asString(), 9, "cancel");
     assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku)).isOne();
     fallback.assertBalanced(sku);
@@ -93,6 +96,70 @@ class FallbackReturnIT extends SaleInFallback {
     loading.close();
     fallback.comeBack();
     assertThat(sale.stock()).isEqualTo(19);
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  /** The process that loads it keeps its lock, and does nothing. */
+  @Tag("proof")
+  @Test
+  void mySqlSellsOnWhenTheProcessThatLoadsTheSaleHangs() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    try (Connection loading = fallback.loadingElsewhere(sku)) {
+      assertThat(fallback.leave().status()).isEqualTo(200);
+      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
+      assertThat(loading.isValid(1)).isTrue();
+      assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+    }
+    fallback.awaitState("REDIS");
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void aStopOfFiveSecondsEndsAndTheNextMayTakeTwiceAsLong() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may overflow
+    StoppedReturns stopped =
+        new StoppedReturns(consumer.bean(FallbackSales.class), consumer.sql(), nanos::get);
+    for (int seconds : List.of(5, 10)) {
+      try (Connection loading = fallback.loadingElsewhere(sku)) {
+        long epoch = fallback.number(sku, "epoch");
+        stopped.resume();
+        nanos.addAndGet(Duration.ofSeconds(seconds).toNanos() - 1);
+        stopped.resume();
+        assertThat(fallback.product(sku, "fallback")).isEqualTo("RETURNING");
+        nanos.incrementAndGet();
+        stopped.resume();
+        assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+        assertThat(fallback.number(sku, "epoch")).as("of the loading").isEqualTo(epoch + 1);
+        assertThat(loading.isValid(1)).isTrue();
+      }
+    }
+    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    fallback.comeBack();
+    fallback.assertStoresAgree(sku);
+  }
+
+  /** Its Redis is unavailable, too. */
+  @Test
+  void mySqlSellsOnAfterTheProcessThatLoadedTheSaleHasDied() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    fallback.loadingElsewhere(sku).close();
+    assertThat(fallback.buy(sku, 9)).isEqualTo("BUSY");
+    consumer.redis().del(RedisKeys.sku(sku));
+    consumer.redis().set(RedisKeys.sku(sku), "foreign"); // refuses the first read
+
+    assertThatThrownBy(
+            () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
+        .isInstanceOf(JedisException.class);
+
+    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    consumer.redis().del(RedisKeys.sku(sku));
+    fallback.comeBack();
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
   }

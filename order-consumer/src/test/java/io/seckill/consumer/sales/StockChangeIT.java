@@ -299,6 +299,44 @@ class StockChangeIT {
   }
 
   @Test
+  void manyChangesThatWaitDoNotKeepTheSweepFromOneOfAnotherSku() {
+    long healthy = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+    new Sales(consumer).open(healthy, "LIMITED", 5, 100);
+    insertWaiting(sku, 100);
+    insertWaiting(healthy, 1);
+
+    consumer.bean(StockChanges.class).sweep();
+
+    assertThat(orders.stockInRedis(healthy)).isEqualTo(99);
+    assertThat(state("waiting-100")).isEqualTo("PENDING");
+  }
+
+  @Test
+  void aSweepAsksARedisThatDoesNotAnswerOnce() {
+    open(1_000);
+    insertWaiting(sku, 100);
+    toRedis.cut();
+    long before = toRedis.resetConnections();
+
+    consumer.bean(StockChanges.class).sweep();
+
+    assertThat(toRedis.resetConnections() - before).as("calls").isLessThan(50);
+    assertThat(state("waiting-100")).isEqualTo("PENDING");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
+  }
+
+  /** Withdrawals of a unit whose process has died. */
+  private static void insertWaiting(long skuId, int count) {
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
+            + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+            + " SELECT ?, CONCAT('waiting-', i), -1, '', '', 1, NOW(6) - INTERVAL 1 HOUR FROM n",
+        count,
+        skuId);
+  }
+
+  @Test
   void anAdditionAfterTheSaleNeedsNoRedis() {
     new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
     consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sku);
