@@ -71,7 +71,7 @@ class FallbackReturnIT extends SaleInFallback {
     JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
@@ -103,7 +103,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "", promised);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     call(promised.orderId().toString(), 7, "cancel");
     loading.close();
@@ -123,7 +123,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.sell(sku, 30_000, 1_000);
     JsonNode cancelled = fallback.buy(sku, 9, "key-00000001", 2);
     JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -175,7 +175,7 @@ class FallbackReturnIT extends SaleInFallback {
     long epoch = fallback.number(sku, "epoch");
     put(obstacle);
     try {
-      eventually().until(() -> fallback.leave().status() == 200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       assertThat(fallback.product(sku, "CONCAT_WS(' ', fallback, epoch)"))
           .isEqualTo("ACTIVE " + epoch);
@@ -200,7 +200,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     fallback.sell(sku, 30_000, 1_000);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -263,7 +263,7 @@ class FallbackReturnIT extends SaleInFallback {
             + sku
             + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
     try {
-      assertThat(fallback.leave().status()).isEqualTo(200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       eventually().until(() -> fallback.product(sku, "fallback").equals("ACTIVE"));
       assertThat(fallback.number(sku, "epoch")).as("raised twice").isGreaterThan(epoch + 1);
@@ -288,7 +288,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
     execute("DELETE FROM gateway_node");
 
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
     assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
@@ -399,7 +399,7 @@ class FallbackReturnIT extends SaleInFallback {
     String foreign = RedisKeys.stock(shards.get(1));
     consumer.redis().del(foreign);
     consumer.redis().sadd(foreign, "foreign");
-    eventually().until(() -> fallback.leave().status() == 200);
+    fallback.leaveSoon();
     eventually().until(() -> fallback.product(shards.get(0), "fallback").equals("NO"));
     assertThat(fallback.number(shards.get(1), "reserved_units")).isEqualTo(100);
 
