@@ -253,11 +253,7 @@ class IntakeFaultsIT {
       database.awaitOrders(sku, 29);
       eventually()
           .during(Duration.ofMillis(500)) // longer than the broker's counters lag
-          .until(() -> observer.vhost().queueDepth(QUEUE).total() <= 1);
-
-      assertThat(observer.vhost().queueDepth(QUEUE).total())
-          .as("orders still at the broker")
-          .isEqualTo(1);
+          .until(() -> observer.vhost().queueDepth(QUEUE).total() == 1);
     } finally {
       observer.asRoot("DROP TRIGGER poison");
     }
@@ -346,6 +342,8 @@ class IntakeFaultsIT {
     properties.put("spring.datasource.url", database.jdbcUrl());
     properties.put("seckill.broker.urls", observer.vhost().via(toBroker).url());
     properties.put("seckill.redis.url", observer.redisDatabase().via(toRedis).url());
+    properties.put("seckill.redis.socket-timeout", "500ms");
+    properties.put("spring.datasource.hikari.connection-timeout", "2000");
     properties.putAll(overrides);
     return observer.another(properties);
   }

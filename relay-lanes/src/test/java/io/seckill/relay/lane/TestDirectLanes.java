@@ -48,8 +48,16 @@ public final class TestDirectLanes implements AutoCloseable {
    * @param window most orders of one lane that are not settled
    */
   public static TestDirectLanes start(String redisUrl, String brokerUrl, int window) {
-    TestDirectLanes started =
-        new TestDirectLanes(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
+    return start(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
+  }
+
+  /** As {@link #start}, for tests without failures. */
+  public static TestDirectLanes startPatient(String redisUrl, String brokerUrl, int window) {
+    return start(redisUrl, brokerUrl, Tuning.PATIENT.withMaxUnconfirmed(window));
+  }
+
+  private static TestDirectLanes start(String redisUrl, String brokerUrl, Tuning tuning) {
+    TestDirectLanes started = new TestDirectLanes(redisUrl, brokerUrl, tuning);
     started.lanes.start();
     return started;
   }
