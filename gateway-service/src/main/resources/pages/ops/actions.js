@@ -50,6 +50,7 @@ const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
 /** In how many parts, on as many servers at most, a stock may be sold. */
 const SHARDS = [1, 2, 4, 8, 16];
 
+/** Sends what the open dialog asks; null while none is open. */
 let perform = null;
 
 /** Whether MySQL decides the purchases, without Redis. */
@@ -57,25 +58,30 @@ export function isStrong(product) {
   return product.decides === 'MYSQL';
 }
 
-/** The buttons for a product. */
-export function actionButtons(product, context) {
-  const buttons = Object.entries(ON_A_SALE).map(([name, action]) =>
-    button(action.label, action.from.includes(product.state), () => ask(context, {
-      title: `${action.label} SKU ${product.skuId}?`,
-      text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
-      yes: action.label,
-      danger: action.danger,
-      run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
-      done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
-      what: `${name} SKU ${product.skuId}`,
-    })),
-  );
+/**
+ * The buttons for a product in its state.
+ * @param {() => object} latest the product when a button is pressed: the buttons outlive what they were made of
+ */
+export function actionButtons(product, latest, context) {
   return [
-    ...buttons,
-    button('Change stock…', product.state !== 'NEW', () => askForStock(product, context)),
-    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(product, context))]),
-    button('Edit…', true, () => askForProduct(product, context)),
+    ...Object.entries(ON_A_SALE).map(([name, action]) =>
+      button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
+    button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
+    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
+    button('Edit…', true, () => askForProduct(latest(), context)),
   ];
+}
+
+function askToAct(name, action, product, context) {
+  ask(context, {
+    title: `${action.label} SKU ${product.skuId}?`,
+    text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
+    yes: action.label,
+    danger: action.danger,
+    run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
+    done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
+    what: `${name} SKU ${product.skuId}`,
+  });
 }
 
 export function button(label, enabled, onClick) {
@@ -163,6 +169,7 @@ export function askForProduct(product, context) {
       shards: values.shards,
       opensAt: values.opensAt,
       closesAt: values.closesAt,
+      version: product?.version,
     }),
     done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units at ${amount(answer.json.priceCents)}`,
     what: 'put SKU',
@@ -233,18 +240,20 @@ async function confirmed(context, question) {
     return;
   }
   enable($('confirm-yes'), false);
+  const mine = perform;
   const answer = await question.run(values);
-  enable($('confirm-yes'), true);
+  const isOpen = perform === mine; // and no later dialog, which is not to be touched
+  if (isOpen) enable($('confirm-yes'), true);
   const taken = answer.status >= 200 && answer.status < 300;
   const good = taken && answer.json.state !== 'REFUSED'; // a withdrawal of more than is left
   auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
   if (taken) {
-    $('confirm').close();
+    if (isOpen) $('confirm').close();
     context.changed();
   } else if (answer.status === 401) {
     $('confirm').close();
     context.signInAgain();
-  } else {
+  } else if (isOpen) {
     write($('confirm-problem'), problem(answer));
   }
 }
@@ -280,6 +289,9 @@ export function listenToConfirmation() {
     if (perform) perform();
   });
   $('confirm-no').addEventListener('click', () => $('confirm').close());
+  $('confirm').addEventListener('close', () => {
+    if (!$('confirm').open) perform = null;
+  });
 }
 
 export function newKey() {

@@ -21,6 +21,8 @@ const PENDING = [
 ];
 
 let chosen = null;
+/** As they were last known. */
+let products = [];
 
 export function renderBoard(snapshot, rates, context) {
   renderServices(snapshot.services, snapshot.durableIn);
@@ -114,36 +116,47 @@ function tiles(values) {
 
 function renderSales(snapshot, context) {
   const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, ledger]));
-  const skus = snapshot.skus && withMore(snapshot.skus);
-  if (skus) {
-    show($('no-sales'), skus.length === 0);
-    reconcileRows($('sales-rows'), skus, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
-    if (chosen === null && skus.length > 0) chosen = skus[0].skuId;
-  }
-  const product = skus && skus.find((sku) => sku.skuId === chosen);
+  if (!snapshot.skus) return;
+  products = withMore(snapshot.skus);
+  show($('no-sales'), products.length === 0);
+  reconcileRows($('sales-rows'), products, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
+  if (chosen === null && products.length > 0) chosen = products[0].skuId;
+  const product = productOf(chosen);
   if (product) renderSale(product, ledgers.get(chosen), context);
 }
 
-/** Behind the sales of each snapshot, the further pages that were asked for, as they were then. */
-const further = {skus: [], next: null, ended: false};
+function productOf(skuId) {
+  return products.find((product) => product.skuId === skuId);
+}
+
+/** Behind the sales of each snapshot, as many further pages as were asked for, as they were after the last action. */
+const further = {pages: 0, skus: [], ended: false, reads: 0};
 
 function withMore(skus) {
   show($('more-sales'), skus.length >= MOST_SALES && !further.ended);
-  const shown = new Set(skus.map((sku) => sku.skuId));
-  return [...skus, ...further.skus.filter((sku) => !shown.has(sku.skuId))];
+  const all = new Map(skus.map((sku) => [sku.skuId, sku]));
+  further.skus.filter((sku) => !all.has(sku.skuId)).forEach((sku) => all.set(sku.skuId, sku));
+  return [...all.values()];
 }
 
 export function listenToMoreSales(context) {
-  $('more-sales').addEventListener('click', async () => {
-    const read = (query) => call('GET', `admin/v1/skus${query}`, {token: context.token()});
-    const cursor = further.next ?? (await read('')).json.next;
-    const answer = cursor && (await read(`?cursor=${cursor}`));
-    if (!answer || answer.status !== 200) return;
-    further.skus.push(...answer.json.skus);
-    further.next = answer.json.next;
-    further.ended = further.next === null;
-    context.again();
-  });
+  $('more-sales').addEventListener('click', () => readMoreSales(context, further.pages + 1));
+}
+
+/** Reads the further pages, all of them again: sales move between pages. */
+export async function readMoreSales(context, pages = further.pages) {
+  if (pages === 0) return;
+  const mine = ++further.reads;
+  const skus = [];
+  let cursor = '';
+  for (let page = 0; page <= pages && cursor !== null; page++) {
+    const answer = await call('GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`, {token: context.token()});
+    if (answer.status !== 200 || mine !== further.reads) return;
+    if (page > 0) skus.push(...answer.json.skus);
+    cursor = answer.json.next;
+  }
+  Object.assign(further, {pages, skus, ended: cursor === null});
+  context.again();
 }
 
 function saleRow(sku, context) {
@@ -182,10 +195,10 @@ function renderSale(product, ledger, context) {
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
   write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'}${product.shards > 1 ? `, in ${product.shards} shards` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
-  const buttons = `${product.skuId} ${product.decides} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
+  const buttons = `${product.skuId} ${product.decides} ${product.state}`;
   if ($('actions').dataset.of !== buttons) {
     $('actions').dataset.of = buttons;
-    $('actions').replaceChildren(...actionButtons(product, context));
+    $('actions').replaceChildren(...actionButtons(product, () => productOf(product.skuId) ?? product, context));
   }
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);

@@ -128,6 +128,7 @@ class ProductReadingTest {
         1,
         LAST_SEQ,
         0,
-        1);
+        1,
+        0);
   }
 }

@@ -155,7 +155,10 @@ class SkuPageIT {
     try (TcpProxy link = TcpProxy.to(server);
         TestGateway own =
             TestGateway.start(
-                stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
+                stage.redisDatabase().via(link),
+                stage.mysqlDatabase(),
+                stage.consumer().url(),
+                TestGateway.shippedTimes())) {
       eventually().until(() -> onSale(own, sku));
 
       link.dropToClient(true);

@@ -78,8 +78,8 @@ class RedisSale {
   }
 
   /**
-   * Returns the last bucket of the part that begins with a bucket. A part has the orders
-   * of some {@value #UNITS_OF_A_PART} units if all were sold, or one bucket.
+   * Returns the last bucket of the part that begins with a bucket. A part has the orders of some
+   * {@value #UNITS_OF_A_PART} units if all were sold, or one bucket.
    */
   static int lastOfPart(ProductSnapshot sale, int from, int buckets) {
     long most = UNITS_OF_A_PART * buckets / Math.max(1, sale.units());

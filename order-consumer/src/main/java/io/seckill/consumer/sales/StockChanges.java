@@ -140,8 +140,7 @@ record StockChanges(
   private void driveOrWait(StockChange change, Set<Integer> unavailable) {
     int part = guard.partOf(change.skuId());
     try {
-      if (!unavailable.contains(part)
-          || DatabaseStock.isOnlyInMySql(mysql.sale(change.skuId()))) {
+      if (!unavailable.contains(part) || DatabaseStock.isOnlyInMySql(mysql.sale(change.skuId()))) {
         drive(change);
       }
     } catch (RuntimeException e) { // the others go on

@@ -76,7 +76,7 @@ class FallbackReturnIT extends SaleInFallback {
     Connection loading = fallback.loadingElsewhere(sku);
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     call(bought.path("orderId").asString(), 9, "cancel");
     assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku)).isOne();
@@ -152,13 +152,14 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 9)).isEqualTo("BUSY");
     consumer.redis().del(RedisKeys.sku(sku));
     consumer.redis().set(RedisKeys.sku(sku), "foreign"); // refuses the first read
-
-    assertThatThrownBy(
-            () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
-        .isInstanceOf(JedisException.class);
-
-    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
-    consumer.redis().del(RedisKeys.sku(sku));
+    try {
+      assertThatThrownBy(
+              () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
+          .isInstanceOf(JedisException.class);
+      assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    } finally {
+      consumer.redis().del(RedisKeys.sku(sku));
+    }
     fallback.comeBack();
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
@@ -170,7 +171,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "", promised);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     call(promised.orderId().toString(), 7, "cancel");
     loading.close();
@@ -190,7 +191,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.sell(sku, 30_000, 1_000);
     JsonNode cancelled = fallback.buy(sku, 9, "key-00000001", 2);
     JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -242,7 +243,7 @@ class FallbackReturnIT extends SaleInFallback {
     long epoch = fallback.number(sku, "epoch");
     put(obstacle);
     try {
-      eventually().until(() -> fallback.leave().status() == 200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       assertThat(fallback.product(sku, "CONCAT_WS(' ', fallback, epoch)"))
           .isEqualTo("ACTIVE " + epoch);
@@ -267,7 +268,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     fallback.sell(sku, 30_000, 1_000);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -330,7 +331,7 @@ class FallbackReturnIT extends SaleInFallback {
             + sku
             + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
     try {
-      assertThat(fallback.leave().status()).isEqualTo(200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       eventually().until(() -> fallback.product(sku, "fallback").equals("ACTIVE"));
       assertThat(fallback.number(sku, "epoch")).as("raised twice").isGreaterThan(epoch + 1);
@@ -355,7 +356,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
     execute("DELETE FROM gateway_node");
 
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
     assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
@@ -466,7 +467,7 @@ class FallbackReturnIT extends SaleInFallback {
     String foreign = RedisKeys.stock(shards.get(1));
     consumer.redis().del(foreign);
     consumer.redis().sadd(foreign, "foreign");
-    eventually().until(() -> fallback.leave().status() == 200);
+    fallback.leaveSoon();
     eventually().until(() -> fallback.product(shards.get(0), "fallback").equals("NO"));
     assertThat(fallback.number(shards.get(1), "reserved_units")).isEqualTo(100);
 

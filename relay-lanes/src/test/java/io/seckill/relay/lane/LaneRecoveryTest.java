@@ -21,8 +21,8 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 /** A lane's view and its metrics after each kind of failure; without servers. */
 class LaneRecoveryTest {
 
-  private static final OutboundOrder CONFIRMED = OutboundOrder.of(new byte[] {1});
-  private static final OutboundOrder UNANSWERED = OutboundOrder.of(new byte[] {2});
+  private static final OutboundOrder CONFIRMED = OutboundOrder.of(new byte[] {1}, 0);
+  private static final OutboundOrder UNANSWERED = OutboundOrder.of(new byte[] {2}, 0);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final RelayMeters meters = new RelayMeters(registry);

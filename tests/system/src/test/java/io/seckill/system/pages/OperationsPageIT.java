@@ -18,6 +18,7 @@ import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.InputStream;
 import java.net.URI;
@@ -228,6 +229,151 @@ class OperationsPageIT {
     browser.press("#confirm-no");
     browser.awaitHidden("#confirm");
     assertThat(pipeline.shop().buy(9, 3002, 1, "not-closed-at-all").status()).isEqualTo(202);
+  }
+
+  @Tag("proof")
+  @Test
+  void editsTheProductAsItIsNow() {
+    put(3013);
+    page.open(pipeline.tokens().operator()).choose(3013);
+    page.ask("Edit…").fill("price", "599.00").confirm("put SKU 3013");
+    eventually().until(() -> "599.00".equals(priceInDialog()));
+
+    page.fill("name", "A lamp").confirm("put SKU 3013: A lamp");
+
+    assertThat(priceOf(3013)).isEqualTo(59_900);
+  }
+
+  /** Opens the dialog and leaves it. */
+  private static String priceInDialog() {
+    page.ask("Edit…");
+    Object price = browser.run("return document.querySelector('[name=price]').value;");
+    if ("599.00".equals(price)) {
+      return "599.00";
+    }
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    return String.valueOf(price);
+  }
+
+  private static long priceOf(long skuId) {
+    return pipeline.mysql().number("SELECT price_cents FROM products WHERE sku_id = " + skuId);
+  }
+
+  @Tag("proof")
+  @Test
+  void refusesAnEditOfWhatSomebodyElseHasChangedMeanwhile() {
+    put(3016);
+    page.open(pipeline.tokens().operator()).choose(3016);
+    page.ask("Edit…").fill("name", "A lamp");
+    assertThat(pipeline.admin().putSku(3016, PurchasePolicy.LIMITED, 5, 70).status())
+        .isEqualTo(200);
+    page.refuse("EDIT_CONFLICT: It was changed after this edit had begun.");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    assertThat(
+            pipeline
+                .mysql()
+                .number("SELECT stock FROM products WHERE sku_id = 3016 AND name = 'SKU 3016'"))
+        .isEqualTo(70);
+  }
+
+  @Tag("proof")
+  @Test
+  void aLateAnswerLeavesTheNextDialogAlone() {
+    onSale(3014);
+    page.open(pipeline.tokens().operator()).choose(3014);
+    browser.hold("/3014/stock");
+    page.ask("Change stock…").fill("delta", "1");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    page.ask("Close");
+    browser.release("/3014/stock");
+    browser.awaitText("#audit li.bad", "stock SKU 3014: INVALID_REQUEST");
+    assertThat(browser.text("#confirm-problem")).isEmpty();
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    browser.hold("/3014/stock");
+    browser.hold("/3014/pause");
+    page.ask("Change stock…").fill("delta", "1").fill("reason", "found");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    page.ask("Pause");
+    browser.press("#confirm-yes");
+    browser.release("/3014/stock");
+    browser.awaitText("#audit li", "stock SKU 3014 by 1: DONE");
+    assertThat(browser.text("#confirm-title")).isEqualTo("Pause SKU 3014?");
+    assertThat(browser.isEnabled("#confirm-yes")).as("a second click sends it again").isFalse();
+
+    browser.release("/3014/pause");
+    browser.awaitText("#audit li", "pause SKU 3014: PAUSED");
+    browser.awaitHidden("#confirm");
+  }
+
+  @Tag("proof")
+  @Test
+  void showsEachRowOnceWhenMoreIsClickedTwice() {
+    for (int charge = 1; charge <= 25; charge++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+                  + " amount_cents, detail) VALUES (UNHEX(SHA2('twice %d', 256)), 'SECOND_CHARGE',"
+                      .formatted(charge)
+                  + " 'CHARGED', 'ch-twice-%d', 4711, 9900, '')".formatted(charge));
+    }
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#more-charges");
+      browser.hold("unexplained-charges?state=OPEN&limit=20&after");
+      browser.press("#more-charges");
+      browser.press("#more-charges");
+      assertThat(browser.held("unexplained-charges?state=OPEN&limit=20&after")).isOne();
+      browser.release("unexplained-charges?state=OPEN&limit=20&after");
+      eventually().until(() -> browser.all("#charges tr").size() == 25);
+    } finally {
+      pipeline.mysql().execute("DELETE FROM unexplained_charge WHERE charge_id LIKE 'ch-twice-%'");
+    }
+  }
+
+  @Tag("proof")
+  @Test
+  void keepsTheFocusInSalesThatWereAskedForTwice() {
+    put(3015);
+    for (int skuId = 390_001; skuId <= 390_210; skuId++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                  + " limit_per_user, opens_at, closes_at) SELECT "
+                  + skuId
+                  + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
+                  + " '2020-01-01', '2020-01-02' FROM products WHERE sku_id = 3015");
+    }
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#more-sales");
+      browser.hold("admin/v1/skus");
+      browser.press("#more-sales");
+      browser.press("#more-sales");
+      browser.release("admin/v1/skus");
+      browser.awaitHidden("#more-sales");
+      long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
+      eventually().until(() -> (long) browser.all("#sales-rows tr").size() == all);
+
+      browser.run("document.querySelector('#sales-rows tr:last-child button').focus();");
+      String first =
+          (String) browser.run("return document.querySelector('#sales-rows tr').dataset.key;");
+      pipeline.mysql().execute("UPDATE products SET name = 'Seen' WHERE sku_id = " + first);
+      browser.awaitText("#sales-rows tr", "Seen"); // a snapshot later
+      assertThat(browser.isShown("#sales-rows tr:last-child button:focus")).isTrue();
+    } finally {
+      pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 390001 AND 390210");
+    }
   }
 
   @Tag("proof")
@@ -444,7 +590,7 @@ class OperationsPageIT {
           true,
           new BasicProperties.Builder().deliveryMode(2).build(),
           text.getBytes(StandardCharsets.UTF_8));
-      channel.waitForConfirmsOrDie(5_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
     }
   }
 }

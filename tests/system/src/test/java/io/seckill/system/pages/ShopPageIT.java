@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -183,6 +184,153 @@ class ShopPageIT {
         .endsWith(",CLOSING,,10000000,,,");
   }
 
+  @Tag("proof")
+  @Test
+  void showsEveryEntryOnceWhenAPaymentArrivesWhileOlderOnesAreRead() {
+    onStrongSale(2019, 100);
+    for (int n = 1; n <= 7; n++) {
+      assertThat(pipeline.admin().recharge(120, 100, "recharge-of-page-" + n).status())
+          .isBetween(200, 201);
+    }
+    page.openFresh(2019).signIn(120);
+    browser.awaitShown("#more-entries");
+    browser.hold("&before=");
+    browser.press("#more-entries");
+    browser.press("#more-entries");
+    assertThat(browser.held("&before=")).as("calls of a double click").isOne();
+    page.buy().awaitStatus("CONFIRMED");
+    page.pay().awaitStatus("PAID");
+    browser.awaitText("#wallet-entries li", "Order paid");
+    browser.release("&before=");
+
+    eventually()
+        .until(
+            () -> {
+              browser.run("document.querySelector('#more-entries').click();");
+              return entriesShown().endsWith(",1");
+            });
+    String all =
+        IntStream.iterate(lastSeq(), seq -> seq > 0, seq -> seq - 1)
+            .mapToObj(String::valueOf)
+            .collect(Collectors.joining(","));
+    assertThat(entriesShown()).isEqualTo(all);
+  }
+
+  private static int lastSeq() {
+    return Integer.parseInt(entriesShown().split(",", -1)[0]);
+  }
+
+  private static String entriesShown() {
+    return (String)
+        browser.run(
+            "return [...document.querySelectorAll('#wallet-entries li')]"
+                + ".map((entry) => entry.dataset.seq).join();");
+  }
+
+  @Tag("proof")
+  @Test
+  void readsOrdersAndWalletAgainAfterAFailure() {
+    onSale(2020, PurchasePolicy.LIMITED, 5, 100);
+    assertThat(pipeline.shop().buy(121, 2020, 1, "before-the-failure").status()).isEqualTo(202);
+    page.openFresh(2020);
+    browser.run(
+        """
+        const send = window.fetch;
+        const failed = new Set();
+        window.fetch = async (url, ...more) => {
+          const read = ['v1/orders?', 'wallet/entries', 'wallet'].find((one) => url.includes(one));
+          if (!read || failed.has(read)) return send(url, ...more);
+          failed.add(read);
+          return new Response('{}', {status: 503});
+        };
+        """);
+
+    page.signIn(121);
+
+    browser.awaitText("#order-list", "SKU 2020");
+    browser.awaitShown("#wallet-entries li[data-seq='1']");
+  }
+
+  @Tag("proof")
+  @Test
+  void buysWithAClockThatIsADayFast() throws SQLException {
+    onSale(2021, PurchasePolicy.LIMITED, 5, 100);
+    Map<String, Object> fast =
+        Map.of("source", "const now = Date.now; Date.now = () => now() + 86_400_000;");
+    Map<String, Object> added =
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", fast);
+    try {
+      page.openFresh(2021).buy().fillInSignIn(122).awaitStatus("CONFIRMED");
+    } finally {
+      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
+    }
+    assertThat(ordersOf(2021)).isOne();
+  }
+
+  @Tag("proof")
+  @Test
+  void saysInBothLanguagesThatATokenHasExpired() {
+    onSale(2022, PurchasePolicy.LIMITED, 5, 100);
+    String expired = new ShopTokens("0".repeat(32), Duration.ofDays(-1)).shopper(123);
+    page.openFresh(2022);
+    browser.run("document.documentElement.dataset.demo = 'off';");
+    page.buy();
+    browser.awaitShown("#token");
+    browser.type("#token", expired);
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "This token has expired.");
+    browser.press("#sign-in-close");
+    browser.press("#language");
+    page.buy();
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "令牌已过期");
+    browser.press("#sign-in-close");
+    browser.press("#language");
+
+    browser.run("document.documentElement.dataset.demo = 'on';");
+    browser.run("sessionStorage.setItem('seckill.token', arguments[0]);", expired);
+    page.buy();
+    browser.awaitText("#sign-in-problem", "Please sign in again");
+    page.fillInSignIn(123).awaitStatus("CONFIRMED");
+  }
+
+  @Tag("proof")
+  @Test
+  void goesOnWithAPurchaseOfUnknownOutcomeInsteadOfAnEarlierOrder() throws SQLException {
+    onSale(2023, PurchasePolicy.LIMITED, 5, 100);
+    onSale(2024, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2024).signIn(124).buy().awaitStatus("CONFIRMED");
+    String earlier = page.orderId();
+    browser.run("sessionStorage.removeItem('seckill.intention.124.2024');");
+    browser.reload();
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.hold("/2024/orders");
+    page.buy().awaitStatus("SENDING");
+    page.open(2023);
+    browser.press("#order-list button[aria-label='Show " + earlier + "']");
+
+    page.awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isNotEqualTo(earlier);
+    assertThat(ordersOf(2024)).isEqualTo(2);
+  }
+
+  @Tag("proof")
+  @Test
+  void keepsAPurchaseOfUnknownOutcomeWhileAnotherShopperBuys() throws SQLException {
+    onSale(2025, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2025).signIn(125);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.hold("/2025/orders");
+    page.buy().awaitStatus("SENDING");
+    browser.press("#account");
+    browser.release("/2025/orders");
+    page.signIn(126).buy().awaitStatus("CONFIRMED");
+    browser.press("#account");
+
+    page.signIn(125).awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2025)).isEqualTo(2);
+  }
+
   /** Each status that the order's card has from now on, in {@code window.statuses}. */
   private static void recordStatuses() {
     browser.run(
@@ -296,7 +444,7 @@ class ShopPageIT {
     page.openFresh(2013).signIn(113);
     String lost = OrderId.of(System.currentTimeMillis(), Partition.ofSku(2013), 200, 1).toString();
     browser.run(
-        "sessionStorage.setItem('seckill.intention.2013', JSON.stringify("
+        "sessionStorage.setItem('seckill.intention.113.2013', JSON.stringify("
             + "{sku: 2013, user: '113', quantity: 0, key: null, orderId: arguments[0]}));",
         lost);
     browser.reload();
