@@ -57,25 +57,30 @@ export function isStrong(product) {
   return product.decides === 'MYSQL';
 }
 
-/** The buttons for a product. */
-export function actionButtons(product, context) {
-  const buttons = Object.entries(ON_A_SALE).map(([name, action]) =>
-    button(action.label, action.from.includes(product.state), () => ask(context, {
-      title: `${action.label} SKU ${product.skuId}?`,
-      text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
-      yes: action.label,
-      danger: action.danger,
-      run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
-      done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
-      what: `${name} SKU ${product.skuId}`,
-    })),
-  );
+/**
+ * The buttons for a product in its state.
+ * @param {() => object} latest the product when a button is pressed: the buttons outlive what they were made of
+ */
+export function actionButtons(product, latest, context) {
   return [
-    ...buttons,
-    button('Change stock…', product.state !== 'NEW', () => askForStock(product, context)),
-    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(product, context))]),
-    button('Edit…', true, () => askForProduct(product, context)),
+    ...Object.entries(ON_A_SALE).map(([name, action]) =>
+      button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
+    button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
+    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
+    button('Edit…', true, () => askForProduct(latest(), context)),
   ];
+}
+
+function askToAct(name, action, product, context) {
+  ask(context, {
+    title: `${action.label} SKU ${product.skuId}?`,
+    text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
+    yes: action.label,
+    danger: action.danger,
+    run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
+    done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
+    what: `${name} SKU ${product.skuId}`,
+  });
 }
 
 export function button(label, enabled, onClick) {

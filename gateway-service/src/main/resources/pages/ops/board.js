@@ -21,6 +21,8 @@ const PENDING = [
 ];
 
 let chosen = null;
+/** As they were last known. */
+let products = [];
 
 export function renderBoard(snapshot, rates, context) {
   renderServices(snapshot.services, snapshot.durableIn);
@@ -114,14 +116,17 @@ function tiles(values) {
 
 function renderSales(snapshot, context) {
   const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, ledger]));
-  const skus = snapshot.skus && withMore(snapshot.skus);
-  if (skus) {
-    show($('no-sales'), skus.length === 0);
-    reconcileRows($('sales-rows'), skus, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
-    if (chosen === null && skus.length > 0) chosen = skus[0].skuId;
-  }
-  const product = skus && skus.find((sku) => sku.skuId === chosen);
+  if (!snapshot.skus) return;
+  products = withMore(snapshot.skus);
+  show($('no-sales'), products.length === 0);
+  reconcileRows($('sales-rows'), products, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
+  if (chosen === null && products.length > 0) chosen = products[0].skuId;
+  const product = productOf(chosen);
   if (product) renderSale(product, ledgers.get(chosen), context);
+}
+
+function productOf(skuId) {
+  return products.find((product) => product.skuId === skuId);
 }
 
 /** Behind the sales of each snapshot, the further pages that were asked for, as they were then. */
@@ -182,10 +187,10 @@ function renderSale(product, ledger, context) {
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
   write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'}${product.shards > 1 ? `, in ${product.shards} shards` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
-  const buttons = `${product.skuId} ${product.decides} ${JSON.stringify(product.state)} ${product.name} ${product.closesAt}`;
+  const buttons = `${product.skuId} ${product.decides} ${product.state}`;
   if ($('actions').dataset.of !== buttons) {
     $('actions').dataset.of = buttons;
-    $('actions').replaceChildren(...actionButtons(product, context));
+    $('actions').replaceChildren(...actionButtons(product, () => productOf(product.skuId) ?? product, context));
   }
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);

@@ -232,6 +232,35 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void editsTheProductAsItIsNow() {
+    put(3013);
+    page.open(pipeline.tokens().operator()).choose(3013);
+    page.ask("Edit…").fill("price", "599.00").confirm("put SKU 3013");
+    eventually().until(() -> "599.00".equals(priceInDialog()));
+
+    page.fill("name", "A lamp").confirm("put SKU 3013: A lamp");
+
+    assertThat(priceOf(3013)).isEqualTo(59_900);
+  }
+
+  /** Opens the dialog and leaves it. */
+  private static String priceInDialog() {
+    page.ask("Edit…");
+    Object price = browser.run("return document.querySelector('[name=price]').value;");
+    if ("599.00".equals(price)) {
+      return "599.00";
+    }
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    return String.valueOf(price);
+  }
+
+  private static long priceOf(long skuId) {
+    return pipeline.mysql().number("SELECT price_cents FROM products WHERE sku_id = " + skuId);
+  }
+
+  @Tag("proof")
+  @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
     onSale(3005);
     page.open(pipeline.tokens().operator()).choose(3005);
@@ -342,7 +371,8 @@ class OperationsPageIT {
                   + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
                   + " '2020-01-01', closes_at, 'CLOSED', epoch FROM products WHERE sku_id = 3008");
     }
-    long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
+    long all =
+        pipeline.mysql().number("SELECT COUNT(*) FROM products WHERE state <> 'NEW'");
     browser.awaitText("#extent", " of " + all + " SKUs, open sales first");
     assertThat(browser.text("#extent")).matches("Rates.*: (\\d|1\\d|20) of .*");
     pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 3901 AND 3925");
