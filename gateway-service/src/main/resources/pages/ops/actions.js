@@ -168,6 +168,7 @@ export function askForProduct(product, context) {
       shards: values.shards,
       opensAt: values.opensAt,
       closesAt: values.closesAt,
+      version: product?.version,
     }),
     done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units at ${amount(answer.json.priceCents)}`,
     what: 'put SKU',

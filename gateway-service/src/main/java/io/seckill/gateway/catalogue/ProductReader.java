@@ -32,7 +32,7 @@ public final class ProductReader {
   public static final String COLUMNS =
       """
       sku_id, name, price_cents, stock, initial_stock, policy, limit_per_user, sale_phase, opens_at, closes_at,
-      state, state_version, epoch, last_seq, settled, shards
+      state, state_version, epoch, last_seq, settled, shards, version
       """;
 
   /** Products that may change without being asked for; the first condition is for the index. */
@@ -160,7 +160,8 @@ public final class ProductReader {
         row.getLong("epoch"),
         row.getLong("last_seq"),
         row.getLong("settled"),
-        row.getInt("shards"));
+        row.getInt("shards"),
+        row.getLong("version"));
   }
 
   private static Instant instant(ResultSet row, String column) throws SQLException {

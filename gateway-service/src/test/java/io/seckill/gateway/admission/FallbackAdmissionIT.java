@@ -143,6 +143,7 @@ class FallbackAdmissionIT {
         epoch,
         0,
         0,
-        1);
+        1,
+        0);
   }
 }

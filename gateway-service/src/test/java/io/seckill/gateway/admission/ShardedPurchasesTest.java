@@ -100,6 +100,7 @@ class ShardedPurchasesTest {
         1,
         0,
         0,
-        4);
+        4,
+        0);
   }
 }

@@ -121,6 +121,7 @@ class ProductReadingTest {
         1,
         LAST_SEQ,
         0,
-        1);
+        1,
+        0);
   }
 }

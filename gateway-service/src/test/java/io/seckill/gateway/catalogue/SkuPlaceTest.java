@@ -45,7 +45,8 @@ class SkuPlaceTest {
         1,
         0,
         0,
-        1);
+        1,
+        0);
   }
 
   @ParameterizedTest

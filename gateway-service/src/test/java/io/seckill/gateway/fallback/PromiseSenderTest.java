@@ -163,7 +163,8 @@ class PromiseSenderTest {
         1,
         lastSeq,
         settled,
-        1);
+        1,
+        0);
   }
 
   private void begin(long term) {

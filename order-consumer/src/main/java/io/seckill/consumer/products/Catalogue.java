@@ -5,6 +5,7 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -21,21 +22,23 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
    * Creates the product, or edits it: every field before its first preheat; after that only its
    * name and its closing time, which may only move to later, in both stores.
    *
-   * @throws ProblemException 400 when a SKU with this id has no shards; 409 ARCHIVED,
-   *     IMMUTABLE_AFTER_PREHEAT naming the member that may not change
+   * @param version of the product that was read to be edited; null for any, or to create it
+   * @throws ProblemException 400 when a SKU with this id has no shards; 404 UNKNOWN_SKU when there
+   *     is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the
+   *     member that may not change
    * @throws JedisException when Redis may lack the later closing time; a repeat completes it
    */
-  Upserted upsert(long skuId, ProductRules rules) {
+  Upserted upsert(long skuId, ProductRules rules, @Nullable Long version) {
     if (rules.shards() > 1 && skuId > Shards.LARGEST_SKU) {
       throw ProblemException.invalid("shards", "A SKU above 2^48-2 has no shards.");
     }
-    if (products.findBySkuId(skuId).isEmpty()) {
+    if (version == null && products.findBySkuId(skuId).isEmpty()) {
       Optional<Product> created = create(skuId, rules);
       if (created.isPresent()) {
         return new Upserted(created.get().row(), true);
       }
     }
-    List<Product> edited = transactions.execute(tx -> edit(skuId, rules));
+    List<Product> edited = transactions.execute(tx -> edit(skuId, rules, version));
     edited.stream()
         .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
         .forEach(extension::extend);
@@ -43,12 +46,12 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
   }
 
   /** Returns the SKU's own row first, and then those of its shards. */
-  private List<Product> edit(long skuId, ProductRules rules) {
+  private List<Product> edit(long skuId, ProductRules rules, @Nullable Long version) {
     List<Product> rows = products.lockWithShards(skuId);
     if (rows.isEmpty()) {
       throw Product.unknown();
     }
-    Product sku = rows.get(0).edit(rules);
+    Product sku = rows.get(0).refuseConflict(version, rules).edit(rules);
     rows.stream().skip(1).forEach(shard -> shard.follow(sku));
     return rows;
   }

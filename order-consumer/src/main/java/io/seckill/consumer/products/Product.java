@@ -35,9 +35,7 @@ public class Product {
   @Id private long skuId;
 
   /** Number of changes that were made here; null for a product that is not stored yet. */
-  @SuppressWarnings("UnusedVariable")
-  @Version
-  private @Nullable Long version;
+  @Version private @Nullable Long version;
 
   /** The decider is that of the row, which a fallback changes; the stock is the initial one. */
   @Embedded private ProductRules rules;
@@ -169,6 +167,19 @@ public class Product {
     return rules.shards() == 1 ? List.of(skuId) : shardIds();
   }
 
+  /**
+   * Throws ProblemException 409 EDIT_CONFLICT when the product has another version than the one
+   * that was edited, unless an earlier call has made this edit already.
+   */
+  Product refuseConflict(@Nullable Long edited, ProductRules wanted) {
+    if (edited != null && !edited.equals(version) && !rules.equals(wanted)) {
+      throw ProblemException.of(
+          ProblemCode.EDIT_CONFLICT,
+          "It was changed after this edit had begun. Read it again, and repeat the edit.");
+    }
+    return this;
+  }
+
   /** Takes over from its SKU what has been edited; a shard keeps its stock and decider. */
   Product follow(Product sku) {
     rules = sku.rules.ofShard(rules.stock()).with(rules.decides());
@@ -251,6 +262,7 @@ public class Product {
         epoch,
         lastSeq,
         settled,
-        rules.shards());
+        rules.shards(),
+        version == null ? 0 : version);
   }
 }

@@ -32,7 +32,7 @@ record ProductController(Products products, Catalogue catalogue, AuditLog audit)
             operator,
             "put",
             "sku=" + skuId,
-            () -> catalogue.upsert(skuId, rules),
+            () -> catalogue.upsert(skuId, rules, body.version()),
             done -> (done.created() ? "created stock=" : "edited stock=") + done.row().stock());
     return ResponseEntity.status(upserted.created() ? 201 : 200).body(upserted.row());
   }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param decides REDIS when absent
  * @param shards 1 when absent
+ * @param version of the product that is edited; absent for any, or to create it
  */
 record ProductEntry(
     String name,
@@ -28,7 +29,8 @@ record ProductEntry(
     @Nullable String decides,
     String opensAt,
     String closesAt,
-    @Nullable Long shards) {
+    @Nullable Long shards,
+    @Nullable Long version) {
 
   private static final int MAX_NAME = 200;
   private static final long MAX_PRICE_CENTS = 1_000_000_000_000L;

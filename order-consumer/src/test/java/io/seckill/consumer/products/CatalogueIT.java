@@ -61,7 +61,7 @@ class CatalogueIT {
             """
             {"skuId":%d,"name":"Phone","priceCents":9900,"stock":500,"initialStock":500,\
             "policy":"LIMITED","limitPerUser":2,"decides":"REDIS","fallback":"NO","opensAt":"2026-01-01T00:00:00Z",\
-            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0,"shards":1}\
+            "closesAt":"2036-01-01T00:00:00.123Z","state":"NEW","stateVersion":0,"epoch":0,"lastSeq":0,"settled":0,"shards":1,"version":0}\
             """
                 .formatted(sku));
     assertThat(api.get(path).body()).isEqualTo(created.body());
@@ -79,6 +79,24 @@ class CatalogueIT {
     assertThat(edited.number("initialStock")).isEqualTo(70);
     assertThat(edited.text("policy")).isEqualTo("ONE_PER_USER");
     assertThat(edited.number("priceCents")).isEqualTo(100);
+  }
+
+  @Test
+  void anEditOfAnEarlierVersionIsRefused() {
+    String product = Sales.product("LIMITED", 2, 500);
+    String ofFirst = product.replaceFirst("}$", ",\"version\":0}");
+    assertThat(api.put(path, ofFirst).code()).isEqualTo("UNKNOWN_SKU");
+    api.put(path, product);
+    String edit = ofFirst.replace("9900", "5900");
+    assertThat(api.put(path, edit).number("version")).isEqualTo(1);
+    assertThat(api.put(path, edit).status()).as("a repeat of the edit").isEqualTo(200);
+
+    Answer late = api.put(path, ofFirst.replace("Phone", "Radio"));
+
+    assertThat(late.status()).isEqualTo(409);
+    assertThat(late.code()).isEqualTo("EDIT_CONFLICT");
+    assertThat(api.get(path).number("priceCents")).isEqualTo(5900);
+    assertThat(api.get(path).text("name")).isEqualTo("Phone");
   }
 
   @Test

@@ -21,6 +21,7 @@ import java.util.Collection;
  * @param lastSeq highest admission sequence stored, or the number from which a rebuild continues
  * @param settled orders settled, counted on the same scale as lastSeq
  * @param shards parts that the SKU is sold in, each a row of its own (docs/adr/0028); 1 for none
+ * @param version number of operators' changes of the product and its state so far
  */
 public record ProductRow(
     long skuId,
@@ -39,7 +40,8 @@ public record ProductRow(
     long epoch,
     long lastSeq,
     long settled,
-    int shards) {
+    int shards,
+    long version) {
 
   /** Not of a SKU that is sold in shards: each of them is a sale of its own. */
   public boolean redisDecides() {
@@ -70,6 +72,7 @@ public record ProductRow(
         epoch,
         lastSeq + parts.stream().mapToLong(ProductRow::lastSeq).sum(),
         settled + parts.stream().mapToLong(ProductRow::settled).sum(),
-        shards);
+        shards,
+        version);
   }
 }

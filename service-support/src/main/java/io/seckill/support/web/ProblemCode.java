@@ -34,6 +34,7 @@ public enum ProblemCode {
   CHARGE_CLOSED(409, "The charge is closed"),
   ILLEGAL_TRANSITION(409, "The state of the sale does not allow this"),
   IMMUTABLE_AFTER_PREHEAT(409, "This cannot change after the first preheat"),
+  EDIT_CONFLICT(409, "The product has been changed meanwhile"),
   SALE_RUNNING(409, "The sale is running"),
   NOT_AT_REST(409, "The sale is not at rest"),
   ARCHIVED(409, "The sale is archived"),

@@ -261,6 +261,25 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void refusesAnEditOfWhatSomebodyElseHasChangedMeanwhile() {
+    put(3016);
+    page.open(pipeline.tokens().operator()).choose(3016);
+    page.ask("Edit…").fill("name", "A lamp");
+    assertThat(pipeline.admin().putSku(3016, PurchasePolicy.LIMITED, 5, 70).status())
+        .isEqualTo(200);
+    page.refuse("EDIT_CONFLICT: It was changed after this edit had begun.");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    assertThat(
+            pipeline
+                .mysql()
+                .number("SELECT stock FROM products WHERE sku_id = 3016 AND name = 'SKU 3016'"))
+        .isEqualTo(70);
+  }
+
+  @Tag("proof")
+  @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
     onSale(3005);
     page.open(pipeline.tokens().operator()).choose(3005);
