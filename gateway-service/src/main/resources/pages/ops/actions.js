@@ -50,6 +50,7 @@ const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
 /** In how many parts, on as many servers at most, a stock may be sold. */
 const SHARDS = [1, 2, 4, 8, 16];
 
+/** Sends what the open dialog asks; null while none is open. */
 let perform = null;
 
 /** Whether MySQL decides the purchases, without Redis. */
@@ -239,18 +240,20 @@ async function confirmed(context, question) {
     return;
   }
   enable($('confirm-yes'), false);
+  const mine = perform;
   const answer = await question.run(values);
-  enable($('confirm-yes'), true);
+  const isOpen = perform === mine; // and no later dialog, which is not to be touched
+  if (isOpen) enable($('confirm-yes'), true);
   const taken = answer.status >= 200 && answer.status < 300;
   const good = taken && answer.json.state !== 'REFUSED'; // a withdrawal of more than is left
   auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
   if (taken) {
-    $('confirm').close();
+    if (isOpen) $('confirm').close();
     context.changed();
   } else if (answer.status === 401) {
     $('confirm').close();
     context.signInAgain();
-  } else {
+  } else if (isOpen) {
     write($('confirm-problem'), problem(answer));
   }
 }
@@ -286,6 +289,9 @@ export function listenToConfirmation() {
     if (perform) perform();
   });
   $('confirm-no').addEventListener('click', () => $('confirm').close());
+  $('confirm').addEventListener('close', () => {
+    if (!$('confirm').open) perform = null;
+  });
 }
 
 export function newKey() {

@@ -292,8 +292,13 @@ async function act(name, method, path) {
   state.acting = name;
   state.declined = false;
   render();
-  for (let attempt = 0; state.order && state.order.orderId === order.orderId && !isFinal(state.order.status); attempt++) {
+  const isShown = () => state.order && state.order.orderId === order.orderId;
+  for (let attempt = 0; isShown() && !isFinal(state.order.status); attempt++) {
     const answer = await call(method, path, {token: session.token()});
+    if (!isShown()) {
+      listOrders(); // another order is shown by now
+      break;
+    }
     if (answer.status === 200) {
       take(answer.json);
       break;

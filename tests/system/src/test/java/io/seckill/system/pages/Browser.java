@@ -228,6 +228,36 @@ final class Browser implements AutoCloseable {
     return driver.executeScript(script, arguments);
   }
 
+  /** Holds back the page's further calls whose address has this part, until {@link #release}. */
+  void hold(String part) {
+    run(
+        """
+        const [part] = arguments;
+        const send = window.fetch;
+        const gate = {held: 0};
+        const open = new Promise((release) => (gate.release = release));
+        (window.gates ??= {})[part] = gate;
+        window.fetch = async (url, ...more) => {
+          if (String(url).includes(part)) {
+            gate.held++;
+            await open;
+          }
+          return send(url, ...more);
+        };
+        """,
+        part);
+  }
+
+  /** Number of calls that {@link #hold} has held back. */
+  long held(String part) {
+    return (Long) run("return window.gates[arguments[0]].held;", part);
+  }
+
+  /** Lets the calls pass that {@link #hold} holds back, and those to come. */
+  void release(String part) {
+    run("window.gates[arguments[0]].release();", part);
+  }
+
   ChromeDriver driver() {
     return driver;
   }

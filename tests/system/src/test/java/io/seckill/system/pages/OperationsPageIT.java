@@ -280,6 +280,41 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void aLateAnswerLeavesTheNextDialogAlone() {
+    onSale(3014);
+    page.open(pipeline.tokens().operator()).choose(3014);
+    browser.hold("/3014/stock");
+    page.ask("Change stock…").fill("delta", "1");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    page.ask("Close");
+    browser.release("/3014/stock");
+    browser.awaitText("#audit li.bad", "stock SKU 3014: INVALID_REQUEST");
+    assertThat(browser.text("#confirm-problem")).isEmpty();
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    browser.hold("/3014/stock");
+    browser.hold("/3014/pause");
+    page.ask("Change stock…").fill("delta", "1").fill("reason", "found");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    page.ask("Pause");
+    browser.press("#confirm-yes");
+    browser.release("/3014/stock");
+    browser.awaitText("#audit li", "stock SKU 3014 by 1: DONE");
+    assertThat(browser.text("#confirm-title")).isEqualTo("Pause SKU 3014?");
+    assertThat(browser.isEnabled("#confirm-yes")).as("a second click sends it again").isFalse();
+
+    browser.release("/3014/pause");
+    browser.awaitText("#audit li", "pause SKU 3014: PAUSED");
+    browser.awaitHidden("#confirm");
+  }
+
+  @Tag("proof")
+  @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
     onSale(3005);
     page.open(pipeline.tokens().operator()).choose(3005);
