@@ -1,26 +1,26 @@
 // Who is signed in, in this tab only.
 
+import {now} from './clock.js';
+
 const STORE = 'seckill.token';
 
-/** The token, or null when nobody is signed in or its time is over. */
+/** The token, or null when nobody is signed in. Whether its time is over is the server's to say. */
 export function token() {
-  const kept = sessionStorage.getItem(STORE);
-  const claims = kept && claimsOf(kept);
-  return claims && claims.exp * 1000 > Date.now() - 60_000 ? kept : null;
+  return sessionStorage.getItem(STORE);
 }
 
 /** The shopper's number, or null. */
 export function user() {
-  const kept = token();
-  return kept ? claimsOf(kept).sub : null;
+  return claimsOf(token())?.sub ?? null;
 }
 
-/** @returns {boolean} false when the text is no shopper's token */
+/** @returns {'' | 'badToken' | 'expiredToken'} why not; empty when signed in */
 export function signIn(text) {
   const claims = claimsOf(text);
-  if (!claims || !/^[1-9][0-9]{0,18}$/.test(claims.sub)) return false;
+  if (!claims || !/^[1-9][0-9]{0,18}$/.test(claims.sub)) return 'badToken';
+  if (claims.exp * 1000 < now()) return 'expiredToken';
   sessionStorage.setItem(STORE, text);
-  return true;
+  return '';
 }
 
 export function signOut() {

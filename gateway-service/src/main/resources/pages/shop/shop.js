@@ -424,12 +424,13 @@ async function trySignIn() {
 /** Empty when somebody is signed in. */
 async function signInProblem() {
   if (document.documentElement.dataset.demo !== 'on') {
-    return session.signIn($('token').value.trim()) ? '' : t('badToken');
+    const problem = session.signIn($('token').value.trim());
+    return problem && t(problem);
   }
   const user = $('user').value.trim();
   if (!/^[1-9][0-9]{0,14}$/.test(user)) return t('badNumber');
   const answer = await call('POST', 'api/v1/demo/token', {body: {userId: Number(user)}});
-  return answer.status === 200 && session.signIn(answer.json.token) ? '' : t('noToken');
+  return answer.status === 200 && !session.signIn(answer.json.token) ? '' : t('noToken');
 }
 
 function changeAccount() {

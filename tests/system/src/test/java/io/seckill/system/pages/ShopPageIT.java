@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -181,6 +182,49 @@ class ShopPageIT {
         .last()
         .asString()
         .endsWith(",CLOSING,,10000000,,,");
+  }
+
+  @Tag("proof")
+  @Test
+  void buysWithAClockThatIsADayFast() throws SQLException {
+    onSale(2021, PurchasePolicy.LIMITED, 5, 100);
+    Map<String, Object> fast =
+        Map.of("source", "const now = Date.now; Date.now = () => now() + 86_400_000;");
+    Map<String, Object> added =
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", fast);
+    try {
+      page.openFresh(2021).buy().fillInSignIn(122).awaitStatus("CONFIRMED");
+    } finally {
+      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
+    }
+    assertThat(ordersOf(2021)).isOne();
+  }
+
+  @Tag("proof")
+  @Test
+  void saysInBothLanguagesThatATokenHasExpired() {
+    onSale(2022, PurchasePolicy.LIMITED, 5, 100);
+    String expired = new ShopTokens("0".repeat(32), Duration.ofDays(-1)).shopper(123);
+    page.openFresh(2022);
+    browser.run("document.documentElement.dataset.demo = 'off';");
+    page.buy();
+    browser.awaitShown("#token");
+    browser.type("#token", expired);
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "This token has expired.");
+    browser.press("#sign-in-close");
+    browser.press("#language");
+    page.buy();
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "令牌已过期");
+    browser.press("#sign-in-close");
+    browser.press("#language");
+
+    browser.run("document.documentElement.dataset.demo = 'on';");
+    browser.run("sessionStorage.setItem('seckill.token', arguments[0]);", expired);
+    page.buy();
+    browser.awaitText("#sign-in-problem", "Please sign in again");
+    page.fillInSignIn(123).awaitStatus("CONFIRMED");
   }
 
   /** Each status that the order's card has from now on, in {@code window.statuses}. */
