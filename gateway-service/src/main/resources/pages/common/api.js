@@ -1,5 +1,8 @@
 // HTTP as values: a call always answers, if only with status 0 when nobody knows what was done.
 
+/** Tries of a repeated read, the last one after about ten seconds. */
+const READS = 6;
+
 /**
  * One call.
  * @param {string} method
@@ -41,6 +44,22 @@ export function isUnsettled(answer) {
 export function backOffMs(attempt, retryAfterMs = 0) {
   const full = Math.min(8000, 400 * 2 ** attempt);
   return Math.max(retryAfterMs, full / 2) + (Math.random() * full) / 2;
+}
+
+/**
+ * A read that is repeated a few times while there is no answer, and ends when it is begun anew.
+ * @param {(isNewest: () => boolean) => Promise<boolean>} read resolves to whether there is an answer
+ */
+export function repeated(read) {
+  let newest = 0;
+  return async () => {
+    const mine = ++newest;
+    const isNewest = () => mine === newest;
+    for (let attempt = 0; attempt < READS && isNewest(); attempt++) {
+      if (await read(isNewest)) return;
+      await pause(backOffMs(attempt));
+    }
+  };
 }
 
 /** Waits; shorter when the machine comes back online. */

@@ -4,31 +4,45 @@ import {$, make, offer, show, write} from './dom.js';
 import {ask, postOnce} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
+import {pagedList} from './pages.js';
 import {found} from './wallets.js';
 
 const PAGE = 20;
 const CSV_PAGE = 1000;
 const STATES = ['confirmed', 'paid', 'cancelled', 'expired', 'rejected'];
-let next = null;
+let audits;
 let day = null;
-let shown = [];
+let failed = false;
 
 export function listenToAudits(context) {
-  $('more-audits').addEventListener('click', () => readAudits(context, next));
+  audits = pagedList((after) => newest(context, after), (shown, next) => {
+    show($('more-audits'), next !== null);
+    show($('audits-csv'), shown.length > 0);
+    show($('no-audits'), shown.length === 0);
+    $('audits').replaceChildren(...shown.map((audit) => row(audit, context)));
+  });
+  $('more-audits').addEventListener('click', audits.more);
   $('audits-csv').addEventListener('click', () => download(context));
 }
 
-export async function readAudits(context, after) {
+export function readAudits() {
+  return audits.first();
+}
+
+/** Reads them if the last read has failed. */
+export function retryAudits() {
+  if (failed) readAudits();
+}
+
+async function newest(context, after) {
+  failed = false;
   const answer = await page(context, PAGE, after);
-  if (answer.status !== 200) return;
-  ({day, next} = answer.json);
-  shown = after === null ? answer.json.audits : [...shown, ...answer.json.audits];
+  failed = answer.status !== 200;
+  if (failed) return null;
+  day = answer.json.day;
   write($('audits-day'), day);
   write($('wallet-check'), answer.json.wallets ? found(answer.json.wallets) : 'Not checked yet.');
-  show($('more-audits'), next !== null);
-  show($('audits-csv'), shown.length > 0);
-  show($('no-audits'), shown.length === 0);
-  $('audits').replaceChildren(...shown.map((audit) => row(audit, context)));
+  return {items: answer.json.audits, next: answer.json.next};
 }
 
 function page(context, limit, after) {

@@ -129,26 +129,34 @@ function productOf(skuId) {
   return products.find((product) => product.skuId === skuId);
 }
 
-/** Behind the sales of each snapshot, the further pages that were asked for, as they were then. */
-const further = {skus: [], next: null, ended: false};
+/** Behind the sales of each snapshot, as many further pages as were asked for, as they were after the last action. */
+const further = {pages: 0, skus: [], ended: false, reads: 0};
 
 function withMore(skus) {
   show($('more-sales'), skus.length >= MOST_SALES && !further.ended);
-  const shown = new Set(skus.map((sku) => sku.skuId));
-  return [...skus, ...further.skus.filter((sku) => !shown.has(sku.skuId))];
+  const all = new Map(skus.map((sku) => [sku.skuId, sku]));
+  further.skus.filter((sku) => !all.has(sku.skuId)).forEach((sku) => all.set(sku.skuId, sku));
+  return [...all.values()];
 }
 
 export function listenToMoreSales(context) {
-  $('more-sales').addEventListener('click', async () => {
-    const read = (query) => call('GET', `admin/v1/skus${query}`, {token: context.token()});
-    const cursor = further.next ?? (await read('')).json.next;
-    const answer = cursor && (await read(`?cursor=${cursor}`));
-    if (!answer || answer.status !== 200) return;
-    further.skus.push(...answer.json.skus);
-    further.next = answer.json.next;
-    further.ended = further.next === null;
-    context.again();
-  });
+  $('more-sales').addEventListener('click', () => readMoreSales(context, further.pages + 1));
+}
+
+/** Reads the further pages, all of them again: sales move between pages. */
+export async function readMoreSales(context, pages = further.pages) {
+  if (pages === 0) return;
+  const mine = ++further.reads;
+  const skus = [];
+  let cursor = '';
+  for (let page = 0; page <= pages && cursor !== null; page++) {
+    const answer = await call('GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`, {token: context.token()});
+    if (answer.status !== 200 || mine !== further.reads) return;
+    if (page > 0) skus.push(...answer.json.skus);
+    cursor = answer.json.next;
+  }
+  Object.assign(further, {pages, skus, ended: cursor === null});
+  context.again();
 }
 
 function saleRow(sku, context) {

@@ -3,35 +3,41 @@
 import {$, make, show} from './dom.js';
 import {ask, post} from './actions.js';
 import {call} from './api.js';
+import {pagedList} from './pages.js';
 
 const PAGE = 20;
 let seen = null;
-let next = null;
-let shown = [];
+let letters;
 
 /** @param {number | null} open how many there are, by the stream; null when nobody knows */
-export function deadLettersChanged(open, context) {
+export function deadLettersChanged(open) {
   if (open === null || open === seen) return;
   seen = open;
-  readDeadLetters(context, null);
+  readDeadLetters();
 }
 
 export function listenToDeadLetters(context) {
-  $('more-dead-letters').addEventListener('click', () => readDeadLetters(context, next));
+  letters = pagedList((after) => page(context, after), (shown, next) => {
+    show($('more-dead-letters'), next !== null);
+    show($('no-dead-letters'), shown.length === 0);
+    $('dead-letters').replaceChildren(...shown.map((letter) => row(letter, context)));
+  });
+  $('more-dead-letters').addEventListener('click', letters.more);
 }
 
-export async function readDeadLetters(context, after) {
+/** Reads the newest ones. */
+export function readDeadLetters() {
+  return letters.first();
+}
+
+async function page(context, after) {
   const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
   const answer = await call('GET', `admin/v1/dead-letters${query}`, {token: context.token()});
   if (answer.status !== 200) {
     seen = null; // the next snapshot asks again
-    return;
+    return null;
   }
-  shown = after === null ? answer.json.deadLetters : [...shown, ...answer.json.deadLetters];
-  next = answer.json.next;
-  show($('more-dead-letters'), next !== null);
-  show($('no-dead-letters'), shown.length === 0);
-  $('dead-letters').replaceChildren(...shown.map((letter) => row(letter, context)));
+  return {items: answer.json.deadLetters, next: answer.json.next};
 }
 
 function row(letter, context) {

@@ -7,9 +7,9 @@ import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
-import {listenToAudits, readAudits} from './audits.js';
+import {listenToAudits, readAudits, retryAudits} from './audits.js';
 import {listenToWallets} from './wallets.js';
-import {listenToMoreSales, renderBoard} from './board.js';
+import {listenToMoreSales, readMoreSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
 const LIMITS = {firstMs: 10_000, silenceMs: 10_000};
@@ -22,13 +22,14 @@ let stop = new AbortController();
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
-  changed: () => Promise.all([readDeadLetters(context, null), readUnexplainedCharges(context, null), readAudits(context, null)]),
+  changed: () => Promise.all([readDeadLetters(), readUnexplainedCharges(), readAudits(), readMoreSales(context)]),
   again: () => latest && renderBoard(latest, rates, context),
   signInAgain: () => signOut('The token does not hold any more. Sign in again.'),
 };
 
 /** Watches until somebody signs out; a stream that broke is opened again, later and later. */
 async function watch() {
+  stop.abort();
   stop = new AbortController();
   const {signal} = stop;
   for (let failures = 0; !signal.aborted; failures++) {
@@ -58,8 +59,9 @@ function take(snapshot) {
   receivedAt = performance.now();
   rates = measure(snapshot);
   renderBoard(snapshot, rates, context);
-  deadLettersChanged(snapshot.deadLetters, context);
-  unexplainedChargesChanged(snapshot.pendingWork ? snapshot.pendingWork.UNEXPLAINED_CHARGES.number : null, context);
+  deadLettersChanged(snapshot.deadLetters);
+  unexplainedChargesChanged(snapshot.pendingWork ? snapshot.pendingWork.UNEXPLAINED_CHARGES.number : null);
+  retryAudits();
   draw(history);
   document.body.dataset.live = 'yes';
 }
@@ -80,7 +82,7 @@ function signedIn() {
   show($('sign-out'), known);
   show($('demo'), document.documentElement.dataset.demo === 'on');
   if (known) {
-    readAudits(context, null);
+    readAudits();
     watch();
   } else $('token').focus();
 }

@@ -4,35 +4,41 @@ import {$, make, show} from './dom.js';
 import {ask, post} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
+import {pagedList} from './pages.js';
 
 const PAGE = 20;
 let seen = null;
-let next = null;
-let shown = [];
+let charges;
 
 /** @param {number | null} open how many there are, by the stream; null when nobody knows */
-export function unexplainedChargesChanged(open, context) {
+export function unexplainedChargesChanged(open) {
   if (open === null || open === seen) return;
   seen = open;
-  readUnexplainedCharges(context, null);
+  readUnexplainedCharges();
 }
 
 export function listenToUnexplainedCharges(context) {
-  $('more-charges').addEventListener('click', () => readUnexplainedCharges(context, next));
+  charges = pagedList((after) => page(context, after), (shown, next) => {
+    show($('more-charges'), next !== null);
+    show($('no-charges'), shown.length === 0);
+    $('charges').replaceChildren(...shown.map((charge) => row(charge, context)));
+  });
+  $('more-charges').addEventListener('click', charges.more);
 }
 
-export async function readUnexplainedCharges(context, after) {
+/** Reads the oldest ones. */
+export function readUnexplainedCharges() {
+  return charges.first();
+}
+
+async function page(context, after) {
   const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
   const answer = await call('GET', `admin/v1/unexplained-charges${query}`, {token: context.token()});
   if (answer.status !== 200) {
     seen = null; // the next snapshot asks again
-    return;
+    return null;
   }
-  shown = after === null ? answer.json.charges : [...shown, ...answer.json.charges];
-  next = answer.json.next;
-  show($('more-charges'), next !== null);
-  show($('no-charges'), shown.length === 0);
-  $('charges').replaceChildren(...shown.map((charge) => row(charge, context)));
+  return {items: answer.json.charges, next: answer.json.next};
 }
 
 function row(charge, context) {

@@ -1,12 +1,13 @@
 // The shop page: which product, who buys, and what became of it.
 
 import {$, enable, isEnabled, make, show, write} from './dom.js';
-import {backOffMs, call, isUnsettled, pause} from './api.js';
+import {backOffMs, call, isUnsettled, pause, repeated} from './api.js';
 import {countdown, hear, now} from './clock.js';
 import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
 import {follow, isFinal} from './follow.js';
 import {language, money, switchLanguage, t, translatePage} from './words.js';
 import {renderOrder} from './orderview.js';
+import {pagedList} from './pages.js';
 import {listenToWallet, readWallet, renderWallet} from './wallet.js';
 import * as session from './session.js';
 
@@ -122,22 +123,24 @@ function renderProduct() {
 
 // ---- the list ----
 
-/** Each part of the list: what can be asked for, and where it is shown. */
-const LISTS = {
-  NOW: {list: 'product-list', more: 'more-products', next: null},
-  SOON: {list: 'coming-list', more: 'more-coming', next: null},
-};
+const onSale = pagedList((cursor) => readPage('NOW', cursor), (skus, next) => {
+  $('product-list').replaceChildren(...skus.map(listed));
+  show($('no-products'), skus.length === 0);
+  show($('more-products'), next !== null);
+});
+const coming = pagedList((cursor) => readPage('SOON', cursor), (skus, next) => {
+  $('coming-list').replaceChildren(...skus.map(listed));
+  show($('coming'), skus.length > 0);
+  show($('more-coming'), next !== null);
+});
 
 async function showList() {
   show($('products'), true);
-  const opened = await showPage('NOW', null);
-  show($('no-products'), opened.length === 0);
-  show($('coming'), (await showPage('SOON', null)).length > 0);
+  await onSale.first();
+  await coming.first();
 }
 
-/** Shows a page behind those that are shown, or in their place if it is the first one. */
-async function showPage(when, cursor) {
-  const part = LISTS[when];
+async function readPage(when, cursor) {
   for (let attempt = 0; ; attempt++) {
     const answer = await call('GET', `api/v1/skus?when=${when}${cursor ? `&cursor=${cursor}` : ''}`);
     state.away = answer.status !== 200;
@@ -145,11 +148,7 @@ async function showPage(when, cursor) {
     write($('away'), t('pageUnavailable'));
     if (!state.away) {
       hear(answer, answer.json.serverTime);
-      if (!cursor) $(part.list).replaceChildren();
-      $(part.list).append(...answer.json.skus.map(listed));
-      part.next = answer.json.next;
-      show($(part.more), part.next !== null);
-      return answer.json.skus;
+      return {items: answer.json.skus, next: answer.json.next};
     }
     await pause(backOffMs(attempt));
   }
@@ -337,22 +336,33 @@ function resume() {
 
 // ---- orders of this shopper ----
 
-async function listOrders() {
+function listOrders() {
   readWallet();
+  readOrders();
+}
+
+const readOrders = repeated(async (isNewest) => {
   const token = session.token();
   if (!token) {
     show($('orders'), false);
-    return;
+    return true;
   }
   const answer = await call('GET', 'api/v1/orders?limit=8', {token});
-  if (answer.status !== 200 || session.token() !== token) return;
+  if (!isNewest() || session.token() !== token) return true;
+  if (answer.status === 401) {
+    session.signOut();
+    render();
+    listOrders();
+  }
+  if (answer.status !== 200) return !isUnsettled(answer);
   const current = state.order && state.order.orderId;
   const others = answer.json.orders.filter((order) => order.orderId !== current);
   const missing = answer.json.complete === false;
   show($('orders'), others.length > 0 || missing);
   show($('orders-incomplete'), missing);
   $('order-list').replaceChildren(...others.map(orderRow));
-}
+  return true;
+});
 
 function orderRow(order) {
   const row = make('li', {}, make('span', {textContent: `SKU ${order.skuId} × ${order.quantity} · ${order.orderId}`}));
@@ -481,9 +491,8 @@ function listen() {
     if (!state.sku) showList();
   });
   $('account').addEventListener('click', changeAccount);
-  for (const [when, part] of Object.entries(LISTS)) {
-    $(part.more).addEventListener('click', () => showPage(when, part.next));
-  }
+  $('more-products').addEventListener('click', onSale.more);
+  $('more-coming').addEventListener('click', coming.more);
   $('buy-form').addEventListener('submit', (event) => {
     event.preventDefault();
     buy();

@@ -1,7 +1,8 @@
 // The shopper's own wallet: its balance, also beside the button that pays, its entries, its statement.
 
 import {$, make, offer, show, write} from './dom.js';
-import {call} from './api.js';
+import {call, isUnsettled, repeated} from './api.js';
+import {pagedList} from './pages.js';
 import {language, money, t} from './words.js';
 import * as session from './session.js';
 
@@ -14,34 +15,41 @@ let wallet = null;
 let entries = [];
 let next = null;
 
+const list = pagedList(readEntries, (items, before) => {
+  entries = items;
+  next = before;
+  renderWallet();
+});
+
 /** Reads the balance, and the newest entries if there are new ones. */
-export async function readWallet() {
+export const readWallet = repeated(async (isNewest) => {
   const token = session.token();
   if (!token) {
     wallet = null;
-    renderWallet();
-    return;
+    list.clear();
+    return true;
   }
   const answer = await call('GET', 'api/v1/wallet', {token});
-  if (answer.status !== 200 || session.token() !== token) return;
-  const known = wallet && wallet.userId === answer.json.userId && wallet.seq === answer.json.seq;
-  if (wallet?.userId !== answer.json.userId) {
-    entries = [];
-    next = null;
-  }
+  if (!isNewest() || session.token() !== token) return true;
+  if (answer.status !== 200) return !isUnsettled(answer);
+  if (wallet?.userId !== answer.json.userId) list.clear();
   wallet = answer.json.seq > 0 ? answer.json : null;
   renderWallet();
-  if (wallet && !known) readEntries(null);
+  if (!hasNewEntries()) return true;
+  await list.first();
+  return !hasNewEntries();
+});
+
+function hasNewEntries() {
+  return wallet !== null && wallet.seq > (entries[0]?.seq ?? 0);
 }
 
 /** @param {number | null} before null for the newest */
 async function readEntries(before) {
   const token = session.token();
   const answer = await call('GET', `api/v1/wallet/entries?limit=${PAGE}${before === null ? '' : `&before=${before}`}`, {token});
-  if (answer.status !== 200 || session.token() !== token) return;
-  entries = before === null ? answer.json.entries : [...entries, ...answer.json.entries];
-  next = answer.json.next;
-  renderWallet();
+  if (answer.status !== 200 || session.token() !== token) return null;
+  return {items: answer.json.entries, next: answer.json.next};
 }
 
 /** Empty without a wallet. */
@@ -75,6 +83,6 @@ async function statement() {
 }
 
 export function listenToWallet() {
-  $('more-entries').addEventListener('click', () => readEntries(next));
+  $('more-entries').addEventListener('click', list.more);
   $('statement').addEventListener('click', statement);
 }

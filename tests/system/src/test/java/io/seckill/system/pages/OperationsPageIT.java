@@ -315,6 +315,68 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void showsEachRowOnceWhenMoreIsClickedTwice() {
+    for (int charge = 1; charge <= 25; charge++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+                  + " amount_cents, detail) VALUES (UNHEX(SHA2('twice %d', 256)), 'SECOND_CHARGE',"
+                      .formatted(charge)
+                  + " 'CHARGED', 'ch-twice-%d', 4711, 9900, '')".formatted(charge));
+    }
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#more-charges");
+      browser.hold("unexplained-charges?state=OPEN&limit=20&after");
+      browser.press("#more-charges");
+      browser.press("#more-charges");
+      assertThat(browser.held("unexplained-charges?state=OPEN&limit=20&after")).isOne();
+      browser.release("unexplained-charges?state=OPEN&limit=20&after");
+      eventually().until(() -> browser.all("#charges tr").size() == 25);
+    } finally {
+      pipeline.mysql().execute("DELETE FROM unexplained_charge WHERE charge_id LIKE 'ch-twice-%'");
+    }
+  }
+
+  @Tag("proof")
+  @Test
+  void keepsTheFocusInSalesThatWereAskedForTwice() {
+    put(3015);
+    for (int skuId = 390_001; skuId <= 390_210; skuId++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                  + " limit_per_user, opens_at, closes_at) SELECT "
+                  + skuId
+                  + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
+                  + " '2020-01-01', '2020-01-02' FROM products WHERE sku_id = 3015");
+    }
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#more-sales");
+      browser.hold("admin/v1/skus");
+      browser.press("#more-sales");
+      browser.press("#more-sales");
+      browser.release("admin/v1/skus");
+      browser.awaitHidden("#more-sales");
+      long all = pipeline.mysql().number("SELECT COUNT(*) FROM products");
+      eventually().until(() -> (long) browser.all("#sales-rows tr").size() == all);
+
+      browser.run("document.querySelector('#sales-rows tr:last-child button').focus();");
+      String first =
+          (String) browser.run("return document.querySelector('#sales-rows tr').dataset.key;");
+      pipeline.mysql().execute("UPDATE products SET name = 'Seen' WHERE sku_id = " + first);
+      browser.awaitText("#sales-rows tr", "Seen"); // a snapshot later
+      assertThat(browser.isShown("#sales-rows tr:last-child button:focus")).isTrue();
+    } finally {
+      pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 390001 AND 390210");
+    }
+  }
+
+  @Tag("proof")
+  @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
     onSale(3005);
     page.open(pipeline.tokens().operator()).choose(3005);

@@ -186,6 +186,73 @@ class ShopPageIT {
 
   @Tag("proof")
   @Test
+  void showsEveryEntryOnceWhenAPaymentArrivesWhileOlderOnesAreRead() {
+    onStrongSale(2019, 100);
+    for (int n = 1; n <= 7; n++) {
+      assertThat(pipeline.admin().recharge(120, 100, "recharge-of-page-" + n).status())
+          .isBetween(200, 201);
+    }
+    page.openFresh(2019).signIn(120);
+    browser.awaitShown("#more-entries");
+    browser.hold("&before=");
+    browser.press("#more-entries");
+    browser.press("#more-entries");
+    assertThat(browser.held("&before=")).as("calls of a double click").isOne();
+    page.buy().awaitStatus("CONFIRMED");
+    page.pay().awaitStatus("PAID");
+    browser.awaitText("#wallet-entries li", "Order paid");
+    browser.release("&before=");
+
+    eventually()
+        .until(
+            () -> {
+              browser.run("document.querySelector('#more-entries').click();");
+              return entriesShown().endsWith(",1");
+            });
+    String all =
+        IntStream.iterate(lastSeq(), seq -> seq > 0, seq -> seq - 1)
+            .mapToObj(String::valueOf)
+            .collect(Collectors.joining(","));
+    assertThat(entriesShown()).isEqualTo(all);
+  }
+
+  private static int lastSeq() {
+    return Integer.parseInt(entriesShown().split(",", -1)[0]);
+  }
+
+  private static String entriesShown() {
+    return (String)
+        browser.run(
+            "return [...document.querySelectorAll('#wallet-entries li')]"
+                + ".map((entry) => entry.dataset.seq).join();");
+  }
+
+  @Tag("proof")
+  @Test
+  void readsOrdersAndWalletAgainAfterAFailure() {
+    onSale(2020, PurchasePolicy.LIMITED, 5, 100);
+    assertThat(pipeline.shop().buy(121, 2020, 1, "before-the-failure").status()).isEqualTo(202);
+    page.openFresh(2020);
+    browser.run(
+        """
+        const send = window.fetch;
+        const failed = new Set();
+        window.fetch = async (url, ...more) => {
+          const read = ['v1/orders?', 'wallet/entries', 'wallet'].find((one) => url.includes(one));
+          if (!read || failed.has(read)) return send(url, ...more);
+          failed.add(read);
+          return new Response('{}', {status: 503});
+        };
+        """);
+
+    page.signIn(121);
+
+    browser.awaitText("#order-list", "SKU 2020");
+    browser.awaitShown("#wallet-entries li[data-seq='1']");
+  }
+
+  @Tag("proof")
+  @Test
   void buysWithAClockThatIsADayFast() throws SQLException {
     onSale(2021, PurchasePolicy.LIMITED, 5, 100);
     Map<String, Object> fast =

@@ -1,0 +1,39 @@
+// A list that is read in pages.
+
+/**
+ * @param {(after: any) => Promise<{items: object[], next: any} | null>} read a page; after is null for the first one;
+ *     null without an answer
+ * @param {(items: object[], next: any) => void} render next is null on the last page
+ */
+export function pagedList(read, render) {
+  let items = [];
+  let next = null;
+  let newest = 0; // read begun
+  let reading = false;
+
+  async function load(after) {
+    const mine = ++newest;
+    reading = true;
+    const page = await read(after);
+    if (mine !== newest) return;
+    reading = false;
+    if (!page) return;
+    items = after === null ? page.items : [...items, ...page.items];
+    next = page.next;
+    render(items, next);
+  }
+
+  return {
+    /** Reads the first page, which takes the place of all; a read under way is dropped. */
+    first: () => load(null),
+    /** Reads the next page; does nothing while one is being read. */
+    more: () => reading || next === null || load(next),
+    clear() {
+      newest++;
+      reading = false;
+      items = [];
+      next = null;
+      render(items, next);
+    },
+  };
+}
