@@ -3,13 +3,12 @@
 
 import {backOffMs, call, isUnsettled, pause} from './api.js';
 
-const place = (sku) => `seckill.intention.${sku}`;
+const place = ({sku, user}) => `seckill.intention.${user}.${sku}`;
 
 /** What this tab means to buy of a SKU, or has bought of it last; null for nothing. */
 export function intention(sku, user) {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(place(sku)));
-    return kept && kept.user === user ? kept : null;
+    return JSON.parse(sessionStorage.getItem(place({sku, user})));
   } catch {
     return null;
   }
@@ -20,9 +19,13 @@ export function intend(sku, user, quantity) {
   return keep({sku, user, quantity, key: newKey(), orderId: null});
 }
 
-/** An order of this shopper to go on with, which some other tab may have made. */
+/**
+ * An order of this shopper to go on with, which some other tab may have made. An intention without an order yet comes
+ * first: whether its key has made one is not known.
+ */
 export function adopt(sku, user, orderId) {
-  return keep({sku, user, quantity: 0, key: null, orderId});
+  const kept = intention(sku, user);
+  return kept && !kept.orderId ? kept : keep({sku, user, quantity: 0, key: null, orderId});
 }
 
 /** Its order has a result, which no store forgets: the key has done its work, and is never sent again. */
@@ -30,8 +33,8 @@ export function settle(wanted, orderId) {
   return keep({...wanted, key: null, orderId});
 }
 
-export function forget(sku) {
-  sessionStorage.removeItem(place(sku));
+export function forget(wanted) {
+  sessionStorage.removeItem(place(wanted));
 }
 
 /**
@@ -54,7 +57,7 @@ export async function submit(wanted, token, isWanted, onFailure) {
     }
     if (answer.status === 401) return {signIn: true};
     if (!isUnsettled(answer)) {
-      forget(wanted.sku); // a refused key leaves no trace
+      forget(wanted); // a refused key leaves no trace
       return {refused: answer};
     }
     onFailure(answer);
@@ -64,7 +67,7 @@ export async function submit(wanted, token, isWanted, onFailure) {
 }
 
 function keep(wanted) {
-  sessionStorage.setItem(place(wanted.sku), JSON.stringify(wanted));
+  sessionStorage.setItem(place(wanted), JSON.stringify(wanted));
   return wanted;
 }
 

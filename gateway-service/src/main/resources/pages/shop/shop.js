@@ -265,7 +265,7 @@ async function sendAgain() {
     if (state.wanted === wanted) send();
     return;
   }
-  forget(state.sku);
+  if (wanted) forget(wanted);
   state.wanted = null;
   state.phase = 'gone';
   render();
@@ -318,7 +318,7 @@ async function act(name, method, path) {
 
 function dismiss() {
   stopFollowing();
-  forget(state.sku);
+  if (state.wanted) forget(state.wanted);
   Object.assign(state, {wanted: null, order: null, phase: 'idle', refusal: ''});
   render();
   $('main').focus();
@@ -386,7 +386,8 @@ function showOther(order) {
   }
   state.wanted = wanted;
   state.order = null;
-  watch(order.orderId, order);
+  if (wanted.orderId) watch(order.orderId, order);
+  else send();
   $('order-title').focus();
   listOrders();
 }

@@ -294,6 +294,43 @@ class ShopPageIT {
     page.fillInSignIn(123).awaitStatus("CONFIRMED");
   }
 
+  @Tag("proof")
+  @Test
+  void goesOnWithAPurchaseOfUnknownOutcomeInsteadOfAnEarlierOrder() throws SQLException {
+    onSale(2023, PurchasePolicy.LIMITED, 5, 100);
+    onSale(2024, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2024).signIn(124).buy().awaitStatus("CONFIRMED");
+    String earlier = page.orderId();
+    browser.run("sessionStorage.removeItem('seckill.intention.124.2024');");
+    browser.reload();
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.hold("/2024/orders");
+    page.buy().awaitStatus("SENDING");
+    page.open(2023);
+    browser.press("#order-list button[aria-label='Show " + earlier + "']");
+
+    page.awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isNotEqualTo(earlier);
+    assertThat(ordersOf(2024)).isEqualTo(2);
+  }
+
+  @Tag("proof")
+  @Test
+  void keepsAPurchaseOfUnknownOutcomeWhileAnotherShopperBuys() throws SQLException {
+    onSale(2025, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2025).signIn(125);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.hold("/2025/orders");
+    page.buy().awaitStatus("SENDING");
+    browser.press("#account");
+    browser.release("/2025/orders");
+    page.signIn(126).buy().awaitStatus("CONFIRMED");
+    browser.press("#account");
+
+    page.signIn(125).awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2025)).isEqualTo(2);
+  }
+
   /** Each status that the order's card has from now on, in {@code window.statuses}. */
   private static void recordStatuses() {
     browser.run(
@@ -407,7 +444,7 @@ class ShopPageIT {
     page.openFresh(2013).signIn(113);
     String lost = OrderId.of(System.currentTimeMillis(), Partition.ofSku(2013), 200, 1).toString();
     browser.run(
-        "sessionStorage.setItem('seckill.intention.2013', JSON.stringify("
+        "sessionStorage.setItem('seckill.intention.113.2013', JSON.stringify("
             + "{sku: 2013, user: '113', quantity: 0, key: null, orderId: arguments[0]}));",
         lost);
     browser.reload();
