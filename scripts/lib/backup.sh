@@ -45,8 +45,19 @@ position_of() { # DUMP
   sed -nE "s/^-- CHANGE (MASTER|REPLICATION SOURCE) TO (MASTER|SOURCE)_LOG_FILE='([^']+)', (MASTER|SOURCE)_LOG_POS=([0-9]+);/\3 \5/p" "$1" | head -n 1
 }
 
-# Differs when a binary log of the same name is another one: of another server, or of a new data directory. The first event
-# has the second in which the log began, and a flag, in byte 22, that says whether it is still written.
-mark_of() { # LOG
-  at_primary head -c 256 "$1" 2>/dev/null | tail -c +24 | sha256sum | cut -c 1-64
+logs() { # prints the binary logs of the backup, oldest first, from the one that the dump names
+  local log
+  for log in "$DIR"/*.[0-9][0-9][0-9][0-9][0-9][0-9]; do
+    [[ ! -e $log || ${log##*/} < $FIRST ]] || printf '%s\n' "$log"
+  done
+}
+
+# Differs when a binary log of the same name is another one: of another server, or of a new data directory. Of its first event,
+# which has the second in which the log began; byte 22 says whether it is still written. A log grows after 126 bytes.
+mark_of() { # FILE
+  head -c 120 "$1" | od -An -v -t x1 -w1 | sed 22d | sha256sum | cut -c 1-64
+}
+
+mark_at_primary() { # LOG
+  at_primary head -c 120 "$1" 2>/dev/null | mark_of -
 }

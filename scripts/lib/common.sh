@@ -62,10 +62,7 @@ render() { # TEMPLATE NAME=VALUE…: prints the template with every @NAME@ repla
 }
 
 write_file() { # FILE [MODE]: standard input becomes the file, whole or not at all
-  mkdir -p "$(dirname "$1")"
-  cat >"$1.new"
-  chmod "${2:-600}" "$1.new"
-  mv "$1.new" "$1"
+  mkdir -p "$(dirname "$1")" && cat >"$1.new" && chmod "${2:-600}" "$1.new" && mv "$1.new" "$1"
 }
 
 port_answers() { # PORT: does a process of this machine listen on it?

@@ -20,7 +20,7 @@ require_docker() {
 choose_images() {
   local variable pinned stand_in java
   IMAGES='' JARS=none
-  ! has_jdk || JARS=given
+  ! can_build || JARS=given
   while IFS='=' read -r variable pinned; do
     [[ $variable != BUILD_IMAGE ]] || [[ $JARS == none ]] || { IMAGES+="BUILD_IMAGE=$java"$'\n' && continue; }
     if ! has_image "$pinned"; then
@@ -133,6 +133,7 @@ write_container_files() {
   property_lines | write_file "$CONTAINER_ETC/properties.env"
   {
     port_lines | sed 's/=/_PORT=/'
+    property_lines
     printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\nJARS=%s\n%s' "$CONTAINER_ETC" "$JAVA_FLAGS" "$JARS" "$IMAGES"
   } | write_file "$CONTAINER_ETC/compose.env"
 }
@@ -168,10 +169,11 @@ container_secret() { # CONTAINER FILE SECRET
 }
 
 stop_containers() { # ARGUMENT…: of compose down
+  [[ -e $CONTAINER_ETC/compose.env ]] || return 0 # written before the first container
   require_docker
   mkdir -p "$LOG_DIR"
   say "stopping the containers"
-  "${COMPOSE[@]}" down "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
+  "${COMPOSE[@]}" --profile observability down "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null ||
     fail "the containers did not stop; see $LOG_DIR/docker.log"
 }
 

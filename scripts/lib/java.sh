@@ -12,9 +12,9 @@ choose_java() {
   ((version >= 17)) || fail "$JAVA is Java $version; 17 or newer is needed, set JAVA_HOME to one"
 }
 
-# Is there a JDK that choose_java accepts?
-has_jdk() {
-  (choose_java && has "${JAVA}c") >/dev/null 2>&1
+# Is there a JDK that choose_java accepts, and Maven or what mvnw needs?
+can_build() {
+  (choose_java && has "${JAVA}c" && { has mvn || has unzip; }) >/dev/null 2>&1
 }
 
 java_version() { # JAVA: prints the feature release, 17 of 17.0.15; 0 when it is unknown

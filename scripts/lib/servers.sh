@@ -63,16 +63,17 @@ start_sentinel() { # NODE
   if [[ ! -e $data/sentinel.conf ]]; then
     sentinel_start 127.0.0.1 "$(port_of REDIS "${REDIS_NODES%% *}")" | write_file "$data/sentinel.conf"
   fi
-  # Of an installation before Sentinels had users.
-  grep -q '^sentinel sentinel-pass ' "$data/sentinel.conf" || sentinel_login >>"$data/sentinel.conf"
+  # The file has the password of its first start, or none.
+  { grep -vE '^sentinel (auth-pass|sentinel-user|sentinel-pass) ' "$data/sentinel.conf" && sentinel_login; } | write_file "$data/sentinel.conf"
   acl_of sentinel.acl "$(redis_version)" | write_file "$ETC_DIR/sentinel.acl"
   sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
     --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --aclfile "$ETC_DIR/sentinel.acl" --daemonize no
 }
 
-sentinel_login() { # of Sentinels at each other
-  printf 'sentinel sentinel-user sentinel\nsentinel sentinel-pass %s\n' "$REDIS_SENTINEL_PASSWORD"
+sentinel_login() { # of Sentinels at Redis and at each other
+  printf 'sentinel auth-pass seckill %s\nsentinel sentinel-user sentinel\nsentinel sentinel-pass %s\n' \
+    "$REDIS_SENTINEL_PASSWORD" "$REDIS_SENTINEL_PASSWORD"
 }
 
 sentinel_as_admin() { # NODE COMMAND…
@@ -284,7 +285,8 @@ follow_mysql_primary() {
     fail "$standby has transactions that $primary, the primary according to $DATA_DIR/mysql-primary, does not have. If $standby is the primary, write its name into that file and start again; if its transactions are given up, end it, remove $DATA_DIR/$standby and start again"
   mysql_as_root "$primary" -e 'SET GLOBAL read_only = OFF'
   for node in $MYSQL_NODES; do mysql_replica_user | mysql_as_root "$node"; done
-  if ! mysql_follows "$standby"; then
+  # It may still be logged in with a former password, which its file has.
+  if ! mysql_follows "$standby" || ! grep -qsxF "$MYSQL_REPLICA_PASSWORD" "$DATA_DIR/$standby/master.info"; then
     say "$standby follows $primary"
     rm -f "$DATA_DIR/mysql-in-step"
     mysql_as_root "$standby" >>"$LOG_DIR/mysql-users.log" 2>&1 <<END ||

@@ -4,8 +4,8 @@
 
 APP_DIR=$LOCAL/app
 JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+ExitOnOutOfMemoryError}
-# As compose.yaml gives them, and seckill.shutdown.delay of the HA form.
-SERVICE_STOP_SECONDS=45
+# As compose.yaml gives them: 40, and the longest seckill.shutdown.delay.
+SERVICE_STOP_SECONDS=100
 
 # The consumers first, whose migration makes the tables that the gateways read.
 start_services() {
@@ -80,12 +80,13 @@ environment_of_gateway_service() { # SERVICE
   redis_environment gateway "$REDIS_GATEWAY_PASSWORD"
   broker_environment gateway "$AMQP_GATEWAY_PASSWORD"
   export SECKILL_CONSUMER_URL=http://127.0.0.1:$CONSUMER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
-  export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=true
+  export SECKILL_SECURITY_HS256_SECRET=$HS256_SECRET SECKILL_DEMO_ENABLED=${SECKILL_DEMO_ENABLED:-true}
   SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
   export SECKILL_OPS_BROKERUIURL
   # HAProxy names the shopper's address, and notices within 2 s that a process is not ready. Nothing is sold from a
   # promoted Redis that does not sync every write to disk.
-  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=127.0.0.1/32 SECKILL_SHUTDOWN_DELAY=5s SECKILL_PREHEAT_ALLOWUNSAFEREDIS=never
+  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=${SECKILL_LIMITS_TRUSTEDPROXIES:-127.0.0.1/32} \
+    SECKILL_SHUTDOWN_DELAY=${SECKILL_SHUTDOWN_DELAY:-5s} SECKILL_PREHEAT_ALLOWUNSAFEREDIS=${SECKILL_PREHEAT_ALLOWUNSAFEREDIS:-never}
   datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
 }
 
@@ -102,8 +103,9 @@ environment_of_order_consumer() { # SERVICE
   export SERVER_PORT SECKILL_INTERNAL_TOKEN=$INTERNAL_TOKEN
   redis_environment consumer "$REDIS_CONSUMER_PASSWORD"
   broker_environment consumer "$AMQP_CONSUMER_PASSWORD"
-  export SECKILL_DEMO_ENABLED=true SECKILL_PAYMENT_PROVIDER=wallet SECKILL_PAYMENT_CALLBACKSECRET=$PAYMENT_CALLBACK_SECRET
-  ! is_ha || export SECKILL_SHUTDOWN_DELAY=5s
+  export SECKILL_DEMO_ENABLED=${SECKILL_DEMO_ENABLED:-true} SECKILL_PAYMENT_PROVIDER=${SECKILL_PAYMENT_PROVIDER:-wallet}
+  export SECKILL_PAYMENT_CALLBACKSECRET=$PAYMENT_CALLBACK_SECRET
+  ! is_ha || export SECKILL_SHUTDOWN_DELAY=${SECKILL_SHUTDOWN_DELAY:-5s}
   export SECKILL_MIGRATION_ENABLED=false
   database_environment seckill_consumer "$MYSQL_CONSUMER_PASSWORD"
 }

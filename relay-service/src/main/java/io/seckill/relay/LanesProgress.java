@@ -21,35 +21,38 @@ record LanesProgress(Duration sinceRenewed, List<Lane> lanes) {
   /**
    * One lane.
    *
-   * @param hasWork whether it has orders, or its partition has
-   * @param outbox orders that wait in the outbox of its partition
+   * @param outstanding orders in its private queue
+   * @param backlog orders that wait in its partition
    * @param reason why it is in its state; empty without a failure
    */
   record Lane(
       String name,
       LaneState state,
       Duration sinceMoved,
-      boolean hasWork,
-      long outbox,
+      int outstanding,
+      PartitionBacklog backlog,
       String reason) {
 
     static Lane of(LaneStatus lane, PartitionBacklog backlog) {
       return new Lane(
-          lane.lane(),
-          lane.state(),
-          lane.sinceMoved(),
-          lane.outstanding() > 0 || backlog.isWork(),
-          backlog.outbox(),
-          lane.reason());
+          lane.lane(), lane.state(), lane.sinceMoved(), lane.outstanding(), backlog, lane.reason());
     }
 
     private boolean isStuck() {
-      return hasWork && sinceMoved.compareTo(STUCK_AFTER) > 0;
+      return (outstanding > 0 || backlog.isWork()) && sinceMoved.compareTo(STUCK_AFTER) > 0;
     }
 
     private String describe() {
-      return "lane %s (%s) has not moved for %d s, %d orders wait in its outbox: %s"
-          .formatted(name, state, sinceMoved.toSeconds(), outbox, reason);
+      return ("lane %s (%s) has not moved for %d s; orders wait, %d in its private queue,"
+              + " %d in its outbox, %d of dead lanes: %s")
+          .formatted(
+              name,
+              state,
+              sinceMoved.toSeconds(),
+              outstanding,
+              backlog.outbox(),
+              backlog.dead(),
+              reason);
     }
   }
 

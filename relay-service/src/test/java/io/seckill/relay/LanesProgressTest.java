@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.relay.LanesProgress.Lane;
 import io.seckill.relay.lane.LaneState;
+import io.seckill.relay.recovery.PartitionBacklog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -45,8 +46,23 @@ class LanesProgressTest {
             progress(0, lane("r-0", 5, true), lane("r-1", 61_000, true), lane("r-2", 70_000, true))
                 .failure())
         .contains(
-            "lane r-1 (BROKER_UNAVAILABLE) has not moved for 61 s, 7 orders wait in its outbox:"
-                + " connecting");
+            "lane r-1 (BROKER_UNAVAILABLE) has not moved for 61 s; orders wait, 0 in its private"
+                + " queue, 7 in its outbox, 0 of dead lanes: connecting");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 0, 0", "0, 1, 0", "0, -1, 0", "0, 0, 1"})
+  void ordersInAnyListAreWork(int outstanding, long outbox, long dead) {
+    Lane lane =
+        new Lane(
+            "r-0",
+            LaneState.BROKER_UNAVAILABLE,
+            Duration.ofMinutes(2),
+            outstanding,
+            new PartitionBacklog(outbox, 0, dead),
+            "");
+
+    assertThat(progress(0, lane).failure()).isPresent();
   }
 
   @Test
@@ -79,8 +95,8 @@ class LanesProgressTest {
         name,
         LaneState.BROKER_UNAVAILABLE,
         Duration.ofMillis(sinceMovedMs),
-        hasWork,
-        7,
+        0,
+        new PartitionBacklog(hasWork ? 7 : 0, 0, 0),
         "connecting");
   }
 }

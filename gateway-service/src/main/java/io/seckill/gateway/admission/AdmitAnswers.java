@@ -130,7 +130,7 @@ final class AdmitAnswers {
       if (request.purchases().get(i).partition() == partition) {
         ScriptReply one = reply.purchases().get(i);
         if (one.message() != null) {
-          pushed.add(outbound(one.message(), confirms));
+          pushed.add(outbound(one.message(), partition, confirms));
         } else if (one.isAdmitted()) { // in the outbox: the lease is over
           reservation.unknown();
           return;
@@ -140,9 +140,10 @@ final class AdmitAnswers {
     reservation.deliver(pushed);
   }
 
-  private OutboundOrder outbound(String json, BrokerConfirms confirms) {
+  private OutboundOrder outbound(String json, int partition, BrokerConfirms confirms) {
     byte[] body = json.getBytes(UTF_8);
-    OutboundOrder order = OutboundOrder.of(body, message -> published.confirmed(message.orderId()));
+    OutboundOrder order =
+        OutboundOrder.of(body, partition, message -> published.confirmed(message.orderId()));
     if (order.message() != null) {
       confirms.published(order.message().orderId());
     }

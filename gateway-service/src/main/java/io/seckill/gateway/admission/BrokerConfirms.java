@@ -129,12 +129,12 @@ final class BrokerConfirms {
       private final List<BrokerConfirms> calls = new ArrayList<>(1);
     }
 
-    /** A lane is about to be given the order, for this call. */
+    /**
+     * A lane is about to be given the order, for this call, which is notified at once if the order
+     * is confirmed: the broker has it, however often it is published again.
+     */
     void published(OrderId order, BrokerConfirms call) {
-      Published one = orders.get(order, id -> new Published());
-      synchronized (one) {
-        one.calls.add(call);
-      }
+      await(order, orders.get(order, id -> new Published()), call);
     }
 
     /**
@@ -143,16 +143,19 @@ final class BrokerConfirms {
      */
     boolean join(OrderId order, BrokerConfirms call) {
       Published one = orders.getIfPresent(order);
-      if (one == null) {
-        return false;
+      if (one != null) {
+        await(order, one, call);
       }
+      return one != null;
+    }
+
+    private static void await(OrderId order, Published one, BrokerConfirms call) {
       synchronized (one) {
         if (one.confirmed) {
           call.confirmed(order);
         } else {
           one.calls.add(call);
         }
-        return true;
       }
     }
 

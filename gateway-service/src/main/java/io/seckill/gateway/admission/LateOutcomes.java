@@ -9,6 +9,7 @@ import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.orders.OrderStatuses;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -35,7 +36,7 @@ record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProp
     } else if (outcome == Refusal.UNKNOWN_SKU && mayBeNew(attempt.skuId())) {
       var unused =
           asReadAgain(attempt.skuId())
-              .timeout(settings.answerWithin())
+              .timeout(patience())
               .map(found -> isOfRedis(found) ? outcome : Unknown.PRODUCTS)
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
@@ -64,6 +65,14 @@ record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProp
   /** Whether Redis has the sale under the id of the SKU, or nobody has it yet. */
   private static boolean isOfRedis(ProductRow read) {
     return read.redisDecides() || (read.shards() > 1 && read.state() == SaleState.NEW);
+  }
+
+  /** Less than this would make the outcome of an unknown SKU unknown at times. */
+  private Duration patience() {
+    Duration within = settings.answerWithin();
+    return within.compareTo(ProductCache.NEXT_READ_WITHIN) < 0
+        ? ProductCache.NEXT_READ_WITHIN
+        : within;
   }
 
   private static Admission repeated(Aliased alias, @Nullable OrderStatus status) {

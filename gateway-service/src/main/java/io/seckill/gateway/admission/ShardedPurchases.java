@@ -61,11 +61,11 @@ record ShardedPurchases(
         ? outcome ->
             answer.accept(
                 inMySql(
-                    outcome, attempt.quantity(), products.lastRead(Shards.sku(attempt.skuId()))))
+                    outcome, attempt.quantity(), products.freshlyRead(Shards.sku(attempt.skuId()))))
         : answer;
   }
 
-  /** {@code sku} was read up to a second ago, and has the units of all shards. */
+  /** {@code sku} has the units of all shards; null if it was not read in the last two seconds. */
   static Admission inMySql(Admission outcome, int quantity, @Nullable ProductRow sku) {
     boolean mayBeLeft = sku == null || sku.stock() >= quantity;
     if (isShort(outcome) && mayBeLeft) {

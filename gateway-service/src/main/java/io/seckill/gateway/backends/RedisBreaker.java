@@ -3,6 +3,7 @@ package io.seckill.gateway.backends;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker.State;
+import io.github.resilience4j.circuitbreaker.CircuitBreaker.StateTransition;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig.SlidingWindowType;
 import io.micrometer.core.instrument.Counter;
@@ -111,9 +112,18 @@ public final class RedisBreaker {
           .getEventPublisher()
           .onStateTransition(
               event -> {
-                log.warn("breaker {}: {}", breaker.getName(), event.getStateTransition());
+                log(breaker.getName(), event.getStateTransition());
                 noteUsable();
               });
+    }
+  }
+
+  /** The trial calls of an outage, twice a second, are not worth a line. */
+  private static void log(String breaker, StateTransition change) {
+    if (change.getFromState() == State.CLOSED) {
+      log.warn("breaker {} opens", breaker);
+    } else if (change.getToState() == State.CLOSED) {
+      log.info("breaker {} closes", breaker);
     }
   }
 

@@ -111,7 +111,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
         log.warn(
             "{}: a batch of {} has no answer: {}", partitions(taken), batch.size(), e.toString());
         queues.worked(taken, e instanceof JedisDataException);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // an Error would end one of few threads
         log.error("{}: a batch of {} was not executed", partitions(taken), batch.size(), e);
       } finally {
         batch.forEach(request -> request.fail(PendingRequest.Failure.UNKNOWN));

@@ -41,6 +41,9 @@ public final class ProductCache implements SmartLifecycle {
   private static final long READ_EVERY_MS = 1_000;
   private static final long READ_EARLIEST_MS = 250;
 
+  /** Longest time until the next read has ended, while MySQL answers at once. */
+  public static final Duration NEXT_READ_WITHIN = Duration.ofMillis(READ_EARLIEST_MS + 750);
+
   /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -163,6 +166,15 @@ public final class ProductCache implements SmartLifecycle {
     return now == null ? null : now.bySku().get(skuId);
   }
 
+  /**
+   * The product as of a read that began at most two seconds ago; null without one, and for a SKU
+   * that was not there.
+   */
+  public @Nullable ProductRow freshlyRead(long skuId) {
+    ProductReading now = latest;
+    return now == null ? null : now.fresh(skuId);
+  }
+
   /** The term of the last fallback in the last read; 0 for none. */
   public long term() {
     ProductReading now = latest;
@@ -226,7 +238,7 @@ public final class ProductCache implements SmartLifecycle {
       latest = now;
       failing = false;
       asked.complete(now);
-    } catch (RuntimeException e) { // an exception would end the schedule
+    } catch (RuntimeException | Error e) { // a throw would end the schedule
       if (!failing) {
         log.warn("products cannot be read, using those of the last read: {}", e.toString());
       }

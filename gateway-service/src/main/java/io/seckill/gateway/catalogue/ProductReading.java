@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One read of the products.
@@ -67,6 +68,11 @@ record ProductReading(
   /** See {@link ProductCache#isOfRedis}. */
   boolean isOfRedis(long skuId, long inTerm) {
     return isYoungerThan(FRESH) && term == inTerm && !ofMySql.contains(skuId);
+  }
+
+  /** See {@link ProductCache#freshlyRead}. */
+  @Nullable ProductRow fresh(long skuId) {
+    return isYoungerThan(FRESH) ? bySku.get(skuId) : null;
   }
 
   /** See {@link ProductCache#mayHaveStored}. */

@@ -26,6 +26,7 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
@@ -173,7 +174,9 @@ final class SaleStockCache {
     return sales;
   }
 
-  /** A shard whose server does not answer is only missing. */
+  /**
+   * A sale whose keys cannot be read has no state; a shard whose server does not answer, neither.
+   */
   private static InRedis inRedis(long sku, Asked asked) {
     try {
       String stock = PipelineReplies.get(asked.stock());
@@ -185,6 +188,13 @@ final class SaleStockCache {
         return InRedis.UNREAD;
       }
       throw e;
+    } catch (NumberFormatException e) {
+      return InRedis.UNREAD;
+    } catch (JedisDataException e) {
+      if (String.valueOf(e.getMessage()).startsWith("WRONGTYPE")) {
+        return InRedis.UNREAD;
+      }
+      throw e; // of the server, not of this sale
     }
   }
 

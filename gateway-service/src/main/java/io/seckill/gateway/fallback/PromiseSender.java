@@ -7,15 +7,11 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +36,7 @@ final class PromiseSender implements AutoCloseable {
 
   private final Consumer<PromiseTransfer> transfer;
   private final Runnable deregister;
-  private final Supplier<Optional<Collection<ProductRow>>> products;
+  private final LongFunction<@Nullable ProductRow> products;
   private final Promises promises;
   private final PromisedOrders orders;
   private final StoredIds stored;
@@ -49,12 +45,12 @@ final class PromiseSender implements AutoCloseable {
   /**
    * @param transfer sends a part to order-consumer; throws when it may not be stored
    * @param deregister ends the registration there; throws when it may not have ended
-   * @param products the last read; empty before the first
+   * @param products a SKU, or a shard, as of the last read; null when it was not there
    */
   PromiseSender(
       Consumer<PromiseTransfer> transfer,
       Runnable deregister,
-      Supplier<Optional<Collection<ProductRow>>> products,
+      LongFunction<@Nullable ProductRow> products,
       Promises promises,
       PromisedOrders orders,
       StoredIds stored) {
@@ -128,30 +124,22 @@ final class PromiseSender implements AutoCloseable {
    * delayed, or about all when the memory is half full.
    */
   private void forgetStored() {
-    Map<Long, ProductRow> atRest = new HashMap<>();
-    products
-        .get()
-        .ifPresent(
-            all ->
-                all.stream()
-                    .filter(PromiseSender::isSettled)
-                    .forEach(p -> atRest.put(p.skuId(), p)));
-    orders.forgetDropped((sku, seq) -> isAtRest(seq, atRest.get(sku)));
+    orders.forgetDropped(this::isAtRest);
     boolean isHalfFull = orders.size() > PromisedOrders.MOST / 2;
     List<OrderId> candidates =
-        orders.find(order -> isHalfFull || isAtRest(order.seq(), atRest.get(order.skuId())));
+        orders.find(order -> isHalfFull || isAtRest(order.skuId(), order.seq()));
     inParts(
         candidates.subList(0, Math.min(candidates.size(), MOST_LOOKED_UP)),
         MOST_IDS,
         part -> orders.lookedUp(part, stored.among(part)));
   }
 
-  private static boolean isSettled(ProductRow product) {
-    return product.redisDecides() && product.settled() >= product.lastSeq();
-  }
-
-  private static boolean isAtRest(long seq, @Nullable ProductRow product) {
-    return product != null && seq <= product.lastSeq();
+  private boolean isAtRest(long skuId, long seq) {
+    ProductRow product = products.apply(skuId);
+    return product != null
+        && product.redisDecides()
+        && seq <= product.lastSeq()
+        && product.lastSeq() <= product.settled();
   }
 
   /** Looks up which orders MySQL has. */

@@ -77,6 +77,16 @@ final class DatabaseLookup implements DisposableBean {
     return shared;
   }
 
+  /** As {@link #find}, but that MySQL does not have the order is as of a lookup that begins now. */
+  CompletableFuture<LookupResult<StoredOrder>> findOrLookAgain(OrderId id) {
+    recent.asMap().computeIfPresent(id, (key, last) -> hasFound(last) ? last : null);
+    return find(id);
+  }
+
+  private static boolean hasFound(CompletableFuture<LookupResult<StoredOrder>> lookup) {
+    return lookup.isDone() && lookup.join().order().isPresent();
+  }
+
   /** Drops the cached result of an order that has just been changed through this gateway. */
   void forget(OrderId id) {
     recent.invalidate(id);

@@ -54,7 +54,7 @@ record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuse
               OrderView order = status.order();
               return order.orderId().equals(id)
                   ? Mono.error(tooEarly(action, order.status()))
-                  : call(action, order.orderId(), userId);
+                  : call(action, order.orderId(), userId).doOnTerminate(() -> statuses.changed(id));
             });
   }
 

@@ -38,7 +38,7 @@ record OrderLists(
    *
    * @param next id of the last order when older ones follow it
    * @param complete false when waiting orders may be missing, because a bucket of the user is too
-   *     large to be read, or Redis is away and MySQL decides meanwhile
+   *     large to be read, Redis may have lost them, or MySQL decides for Redis meanwhile
    */
   record Page(
       List<OrderView> orders,
@@ -63,10 +63,13 @@ record OrderLists(
   }
 
   private Mono<WaitingOrders.Found> withoutRedis(Throwable failure) {
-    boolean isComplete = !products.redisMayHaveOrders();
-    return isComplete || products.isInFallback()
-        ? Mono.just(new WaitingOrders.Found(List.of(), isComplete))
+    return !products.redisMayHaveOrders() || products.isInFallback()
+        ? Mono.just(new WaitingOrders.Found(List.of(), true))
         : Mono.error(failure);
+  }
+
+  private boolean mayLackOrders() {
+    return products.isInFallback() && products.redisMayHaveOrders();
   }
 
   private Page merge(
@@ -77,8 +80,9 @@ record OrderLists(
         .forEach(order -> byId.put(order.id(), statuses.view(order)));
     stored.forEach(order -> byId.put(order.id(), statuses.view(order)));
     List<OrderView> orders = new ArrayList<>(byId.values());
+    boolean complete = waiting.complete() && !mayLackOrders();
     return orders.size() <= limit
-        ? new Page(orders, null, waiting.complete())
-        : new Page(orders.subList(0, limit), orders.get(limit - 1).orderId(), waiting.complete());
+        ? new Page(orders, null, complete)
+        : new Page(orders.subList(0, limit), orders.get(limit - 1).orderId(), complete);
   }
 }

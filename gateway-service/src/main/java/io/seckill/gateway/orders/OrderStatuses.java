@@ -23,14 +23,14 @@ import org.springframework.stereotype.Component;
  * as queued for suspiciously long, so that a lost result never leaves a shopper waiting;
  * reconciliation writes it to Redis.
  *
- * <p>An id that is new to this gateway costs a lookup in each SKU of its partition and three MySQL
- * statements that other lookups share; the number of such lookups that find nothing is bounded per
- * user.
+ * <p>An id of which this gateway has not found an order of this user in Redis costs a lookup in
+ * each SKU of its partition and three MySQL statements that other lookups share; the number of such
+ * lookups that find nothing is bounded per user.
  */
 @Component
 public class OrderStatuses {
 
-  private static final long SKUS_REMEMBERED = 100_000;
+  private static final long ORDERS_REMEMBERED = 100_000;
 
   /** Age from which a QUEUED order is looked up in MySQL; most are stored within a second. */
   private static final long STALE_AFTER_MS = 2_000;
@@ -41,8 +41,8 @@ public class OrderStatuses {
   private final PaymentTimeout paymentTimeout;
   private final ProductCache products;
   private final SettleRates rates = new SettleRates();
-  private final Cache<OrderId, Long> skus =
-      Caffeine.newBuilder().maximumSize(SKUS_REMEMBERED).build();
+  private final Cache<OrderId, Found> found =
+      Caffeine.newBuilder().maximumSize(ORDERS_REMEMBERED).build();
 
   OrderStatuses(
       RedisOrders redis,
@@ -56,6 +56,9 @@ public class OrderStatuses {
     this.paymentTimeout = paymentTimeout;
     this.products = products;
   }
+
+  /** Owner and SKU of an order that Redis had; neither changes. */
+  private record Found(long userId, long skuId) {}
 
   /** The result of a status query. */
   sealed interface Status {
@@ -89,12 +92,15 @@ public class OrderStatuses {
 
   /** Never blocks; the future never fails. */
   CompletableFuture<Status> of(OrderId id, long userId) {
-    Long sku = skus.getIfPresent(id);
-    if (sku != null) {
-      return look(id, userId, sku);
+    Found before = found.getIfPresent(id);
+    if (before != null && before.userId() == userId) {
+      return look(id, userId, before.skuId());
     }
     if (!limits.admitsSearch(userId)) {
       return CompletableFuture.completedFuture(None.TOO_MANY);
+    }
+    if (before != null) {
+      return CompletableFuture.completedFuture(None.NOT_FOUND);
     }
     return look(id, userId, null)
         .whenComplete(
@@ -116,7 +122,8 @@ public class OrderStatuses {
 
   /** Whether a query for this order would exceed the user's limit of queries that find nothing. */
   boolean isOneTooMany(OrderId id, long userId) {
-    if (skus.getIfPresent(id) != null) {
+    Found before = found.getIfPresent(id);
+    if (before != null && before.userId() == userId) {
       return false;
     }
     boolean admitted = limits.admitsSearch(userId);
@@ -139,10 +146,12 @@ public class OrderStatuses {
                     .filter(order -> order.record().userId() == userId)
                     .map(order -> hot(order, userId))
                     .orElseGet(
-                        () ->
-                            mysql
-                                .find(id)
-                                .thenApply(stored -> cold(stored, userId, inRedis.known()))));
+                        () -> {
+                          boolean redisKnows = inRedis.known() && !products.isInFallback();
+                          return mysql
+                              .findOrLookAgain(id)
+                              .thenApply(stored -> cold(stored, userId, redisKnows));
+                        }));
   }
 
   OrderView view(StoredOrder order) {
@@ -189,7 +198,7 @@ public class OrderStatuses {
   }
 
   private CompletableFuture<Status> hot(RedisOrder order, long userId) {
-    skus.put(order.id(), order.skuId());
+    found.put(order.id(), new Found(userId, order.skuId()));
     rates.read(order.skuId(), order.settled(), order.nowMs());
     Status asRedisSays = new Status.Known(view(order));
     if (!isDoubtful(order)) {
@@ -260,7 +269,8 @@ public class OrderStatuses {
       StoredOrder order = inMySql.order().get();
       return order.userId() == userId ? new Status.Known(view(order)) : None.NOT_FOUND;
     }
-    // A queued order exists only in Redis: without Redis, "not found" would be a guess.
+    // A queued order exists only in Redis: without what Redis has had, "not found" would be a
+    // guess.
     return inMySql.known() && redisKnows ? None.NOT_FOUND : None.UNAVAILABLE;
   }
 }

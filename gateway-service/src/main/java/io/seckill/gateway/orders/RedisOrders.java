@@ -8,11 +8,13 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.gateway.verification.VerifiedServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +35,10 @@ final class RedisOrders implements DisposableBean {
   private static final LuaScript STATUS = LuaScript.from(RedisOrders.class, "order_status.lua");
   private static final int MAX_BATCH = 64;
 
-  /** Members of the script's arguments and of its reply before those of the orders. */
-  private static final int HEAD = 2;
+  /** Members of the script's reply, and of its arguments, before those of the orders. */
+  private static final int REPLY_HEAD = 3;
+
+  private static final int ARGS_HEAD = 2;
 
   /** Batches at once; more would take Redis away from purchases. */
   private static final int THREADS = 2;
@@ -47,21 +51,26 @@ final class RedisOrders implements DisposableBean {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
+  private final BiPredicate<Integer, String> provesAbsence;
   private final RequestBatcher<Read> reads;
 
   @Autowired
-  RedisOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
-    this(redis, breaker, settings.queueCapacity(), THREADS, ANSWER_WITHIN);
+  RedisOrders(
+      UnifiedJedis redis, RedisBreaker breaker, VerifiedServers servers, OrderProperties settings) {
+    this(redis, breaker, servers::provesAbsence, settings.queueCapacity(), THREADS, ANSWER_WITHIN);
   }
 
+  /** {@code provesAbsence}: see {@link VerifiedServers#provesAbsence}. */
   RedisOrders(
       UnifiedJedis redis,
       RedisBreaker breaker,
+      BiPredicate<Integer, String> provesAbsence,
       int queueCapacity,
       int threads,
       Duration answerWithin) {
     this.redis = redis;
     this.breaker = breaker;
+    this.provesAbsence = provesAbsence;
     this.reads =
         new RequestBatcher<>(
             "status",
@@ -104,8 +113,9 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * Reads the order from the user's bucket in Redis, of the SKU that the hint names first; the
-   * record names its owner. The future never fails.
+   * Reads the order from the user's bucket in Redis, of the SKU that the hint names, or without one
+   * of each SKU in the partition; the record names its owner. Not known is also an order that
+   * another server may have had. The future never fails.
    */
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {
@@ -124,10 +134,15 @@ final class RedisOrders implements DisposableBean {
       List<?> reply = call(left, after);
       long now = Long.parseLong(String.valueOf(reply.get(0)));
       after = String.valueOf(reply.get(1));
-      int done = reply.size() - HEAD;
+      String server = String.valueOf(reply.get(2));
+      int done = reply.size() - REPLY_HEAD;
       for (int i = 0; i < done; i++) {
         Read read = left.get(i);
-        read.result.complete(result(read.id, String.valueOf(reply.get(HEAD + i)), now));
+        String text = String.valueOf(reply.get(REPLY_HEAD + i));
+        read.result.complete(
+            text.isEmpty() && !provesAbsence.test(read.partition(), server)
+                ? LookupResult.unknown()
+                : result(read.id, text, now));
       }
       left = left.subList(done, left.size());
     }
@@ -151,7 +166,7 @@ final class RedisOrders implements DisposableBean {
   }
 
   private static List<String> args(List<Integer> partitions, List<Read> reads, String after) {
-    List<String> args = new ArrayList<>(HEAD + 4 * reads.size());
+    List<String> args = new ArrayList<>(ARGS_HEAD + 4 * reads.size());
     args.add(Integer.toString(MOST_READS));
     args.add(after);
     for (Read read : reads) {

@@ -8,6 +8,7 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
@@ -15,11 +16,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -54,11 +57,24 @@ final class WaitingOrders implements DisposableBean {
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
+  private final BiPredicate<Integer, String> provesAbsence;
   private final RequestBatcher<Request> requests;
 
-  WaitingOrders(UnifiedJedis redis, RedisBreaker breaker, OrderProperties settings) {
+  @Autowired
+  WaitingOrders(
+      UnifiedJedis redis, RedisBreaker breaker, VerifiedServers servers, OrderProperties settings) {
+    this(redis, breaker, servers::provesAbsence, settings);
+  }
+
+  /** {@code provesAbsence}: see {@link VerifiedServers#provesAbsence}. */
+  WaitingOrders(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      BiPredicate<Integer, String> provesAbsence,
+      OrderProperties settings) {
     this.redis = redis;
     this.breaker = breaker;
+    this.provesAbsence = provesAbsence;
     this.requests =
         new RequestBatcher<>(
             "waiting-orders",
@@ -73,7 +89,10 @@ final class WaitingOrders implements DisposableBean {
             waiting -> new Reading(waiting).run());
   }
 
-  /** The waiting orders of a user; not complete when one of the buckets is too large to be read. */
+  /**
+   * The waiting orders of a user; not complete when one of the buckets is too large to be read, or
+   * a former server may have had more.
+   */
   record Found(List<RedisOrder> orders, boolean complete) {}
 
   static final class Request extends PendingRequest {
@@ -198,8 +217,11 @@ final class WaitingOrders implements DisposableBean {
 
     private void take(int partition, List<?> reply) {
       long now = Long.parseLong(String.valueOf(reply.get(0)));
+      if (!provesAbsence.test(partition, String.valueOf(reply.get(3)))) {
+        users.forEach(user -> user.complete = false);
+      }
       int first = done[partition];
-      for (int i = 3; i + 2 < reply.size(); i += 3) {
+      for (int i = 4; i + 2 < reply.size(); i += 3) {
         User user = users.get(first + Integer.parseInt(String.valueOf(reply.get(i))) - 1);
         add(user, String.valueOf(reply.get(i + 1)), String.valueOf(reply.get(i + 2)), now);
       }

@@ -98,7 +98,8 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
         onChange.run();
         log.info("jwk set {} changed: {} keys", uri, read.size());
       }
-    } catch (IOException | ParseException | RuntimeException e) { // a throw would end the schedule
+    } catch (IOException | ParseException | RuntimeException | Error e) {
+      // a throw would end the schedule
       log.warn("jwk set {} cannot be read: {}", uri, e.toString());
     }
   }

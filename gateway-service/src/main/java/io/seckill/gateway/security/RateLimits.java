@@ -12,7 +12,10 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,10 @@ public final class RateLimits {
   private static final double SEARCHES_PER_SECOND = 2;
 
   private static final int SEARCHES_AT_ONCE = 50;
+
+  /** IPv4 and a port; IPv6 in brackets, and perhaps a port. */
+  private static final Pattern WITH_PORT =
+      Pattern.compile("([0-9.]++):[0-9]{1,5}|\\[([0-9A-Fa-f:.]++)](?::[0-9]{1,5})?");
 
   /** Most users, and most addresses, kept in memory; about 150 bytes each. */
   private static final int MAX_KEYS = 100_000;
@@ -92,13 +99,20 @@ public final class RateLimits {
     InetAddress client = peer;
     String[] hops = String.join(",", forwardedFor).split(",", -1);
     for (int i = hops.length - 1; i >= 0 && isTrusted(client); i--) {
-      InetAddress hop = NetUtil.createInetAddressFromIpAddressString(hops[i].trim());
+      InetAddress hop = address(hops[i].trim());
       if (hop == null) {
         return client;
       }
       client = hop;
     }
     return client;
+  }
+
+  /** Null when the hop is no address; some proxies add a port to it. */
+  private static @Nullable InetAddress address(String hop) {
+    Matcher parts = WITH_PORT.matcher(hop);
+    return NetUtil.createInetAddressFromIpAddressString(
+        parts.matches() ? Objects.requireNonNullElse(parts.group(1), parts.group(2)) : hop);
   }
 
   private boolean isTrusted(InetAddress address) {

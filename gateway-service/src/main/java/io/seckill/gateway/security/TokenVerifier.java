@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
@@ -77,6 +78,7 @@ public final class TokenVerifier implements AutoCloseable {
   private final @Nullable String audience;
   private final Clock clock;
   private final Cache<String, Verified> verified;
+  private final AtomicInteger keySets = new AtomicInteger();
   private volatile @Nullable JWSHeader lastHeader;
 
   private record Verified(Identity identity, long expiresAtMs, long notBeforeMs) {
@@ -101,7 +103,7 @@ public final class TokenVerifier implements AutoCloseable {
             // costs more.
             .executor(Runnable::run)
             .build();
-    this.issuerKeys = issuerKeys(settings, verified::invalidateAll);
+    this.issuerKeys = issuerKeys(settings, this::useOtherKeys);
     this.keySelector = keySelector(settings, issuerKeys);
   }
 
@@ -143,13 +145,30 @@ public final class TokenVerifier implements AutoCloseable {
   @Nullable Identity verify(String token) {
     Verified known = verified.getIfPresent(token);
     if (known == null) {
-      known = check(token);
-      if (known == null) {
-        return null;
-      }
-      verified.put(token, known);
+      known = checkAndRemember(token);
     }
-    return known.isValidAt(clock.millis()) ? known.identity() : null;
+    return known != null && known.isValidAt(clock.millis()) ? known.identity() : null;
+  }
+
+  /** Called after the keys have changed. */
+  void useOtherKeys() {
+    keySets.incrementAndGet();
+    verified.invalidateAll();
+  }
+
+  /** Remembers no token that was checked with keys which may have been withdrawn meanwhile. */
+  private @Nullable Verified checkAndRemember(String token) {
+    int checkedWith = keySets.get();
+    Verified known = check(token);
+    if (known == null) {
+      return null;
+    }
+    verified.put(token, known);
+    if (keySets.get() == checkedWith) {
+      return known;
+    }
+    verified.invalidate(token);
+    return check(token);
   }
 
   @Override

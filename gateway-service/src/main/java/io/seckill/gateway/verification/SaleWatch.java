@@ -137,6 +137,7 @@ public final class SaleWatch implements AutoCloseable {
     View inRedis = redis.inspect(sales);
     mark(sales, inRedis, proven);
     boolean anew = quarantine(sales, inRedis);
+    servers.compared(sales, inRedis, proven);
     verify(inRedis.servers());
     comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
   }

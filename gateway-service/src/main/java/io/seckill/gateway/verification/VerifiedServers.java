@@ -1,8 +1,14 @@
 package io.seckill.gateway.verification;
 
 import io.seckill.common.order.Partition;
+import io.seckill.gateway.verification.RedisInspection.Observation;
+import io.seckill.gateway.verification.RedisInspection.View;
+import io.seckill.gateway.verification.StoredSales.Sale;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class VerifiedServers {
 
   private final AtomicReferenceArray<@Nullable String> replicationIds =
+      new AtomicReferenceArray<>(Partition.COUNT);
+  private final AtomicReferenceArray<@Nullable String> complete =
       new AtomicReferenceArray<>(Partition.COUNT);
   private volatile Set<Long> quarantined = Set.of();
   private volatile int quarantinedOnSale;
@@ -36,6 +44,44 @@ public final class VerifiedServers {
 
   public void verified(int partition, String replicationId) {
     replicationIds.set(partition, replicationId);
+  }
+
+  /**
+   * Whether an order of the partition that is on neither this server nor, read later, in MySQL was
+   * never admitted.
+   */
+  public boolean provesAbsence(int partition, String replicationId) {
+    return replicationId.equals(complete.get(partition))
+        && replicationId.equals(replicationIds.get(partition));
+  }
+
+  /**
+   * Called when the quarantines are in force. A server may lack orders while MySQL may not have
+   * stored what was published before it took over, and while a sale is quarantined or loaded again.
+   * A closed one is not loaded again, so that its quarantine says nothing once MySQL has these.
+   */
+  void compared(List<Sale> sales, View inRedis, Map<Integer, String> proven) {
+    Set<Integer> lacking =
+        sales.stream()
+            .filter(sale -> isToBeLoaded(sale) || isLoadedAgain(sale, inRedis))
+            .map(sale -> Partition.ofSku(sale.skuId()))
+            .collect(Collectors.toSet());
+    inRedis
+        .servers()
+        .forEach(
+            (p, server) -> {
+              boolean isProven = server.equals(proven.getOrDefault(p, server));
+              complete.set(p, isProven && !lacking.contains(p) ? server : null);
+            });
+  }
+
+  private boolean isToBeLoaded(Sale sale) {
+    return isQuarantined(sale.skuId()) && !sale.isClosed();
+  }
+
+  private static boolean isLoadedAgain(Sale sale, View inRedis) {
+    Observation data = inRedis.sales().get(sale.skuId());
+    return data != null && data.state().equals("PREHEATING") && sale.hasSold();
   }
 
   /**

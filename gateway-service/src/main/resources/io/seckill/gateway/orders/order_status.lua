@@ -5,8 +5,9 @@
 --       set "seckill:{p}:" and share its hash tag
 -- ARGV  1 most reads of one call, after which no further SKU is tried  2 SKU after which the first order is
 --       continued, or ""
---       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to try first or ""
+--       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to look in or "" for a search of all
 -- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
+--        replication id of this server if one of these orders is not there and this is no replica, else "",
 --        then one text per order that is done, in their order}:
 --       ""  not there, or in another user's bucket
 --       "sku|settled|record"  the record as admit.lua wrote it
@@ -16,7 +17,7 @@
 local most, after = tonumber(ARGV[1]), ARGV[2]
 local FIRST, FIELDS = 3, 4
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '' }
+local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '', '' }
 local reads = 0
 
 -- include bucket_of.lua
@@ -65,8 +66,8 @@ end
 for i = FIRST, #ARGV, FIELDS do
   local of, id, user, hint = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local partition = partitions[of]
-  local found = after == '' and hint ~= '' and find(partition, hint, user, id)
-  if not found then
+  local found = hint ~= '' and find(partition, hint, user, id)
+  if hint == '' then
     for _, sku in ipairs(skusOf(partition, KEYS[of])) do
       if sku > after then
         if reads >= most then
@@ -74,12 +75,16 @@ for i = FIRST, #ARGV, FIELDS do
           return reply
         end
         after = sku
-        found = sku ~= hint and find(partition, sku, user, id)
+        found = find(partition, sku, user, id)
         if found then
           break
         end
       end
     end
+  end
+  if not found and reply[3] == '' then
+    local server = redis.call('INFO', 'replication')
+    reply[3] = string.find(server, 'role:master', 1, true) and string.match(server, 'master_replid:(%x+)') or ''
   end
   reply[#reply + 1] = found or ''
   after = ''

@@ -6,7 +6,7 @@
 --       3 most fields of a bucket that is read  4 SKU after which the first user is continued, or ""
 --       then one per user: its id
 -- reply {Redis's clock in Unix ms, how many users are done, in their order,
---        SKU after which the next user is to be continued, or "",
+--        SKU after which the next user is to be continued, or "", replication id of this server, "" of a replica,
 --        then per order: number of its user from 1, order id, "sku|settled|record";
 --        id "" and text "large" for a bucket with too many fields, id and text "" for one that cannot be read}
 -- For each SKU only the user's own bucket is read, some 30 fields, and for a SKU with a quota only when the user
@@ -16,7 +16,11 @@
 local prefix, most, largest, after = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local USERS, LOOK = 5, 4 -- a bucket looked at counts as four fields
 local clock = redis.call('TIME')
-local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0, '' }
+local server = redis.call('INFO', 'replication')
+local reply = {
+  string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), 0, '',
+  string.find(server, 'role:master', 1, true) and string.match(server, 'master_replid:(%x+)') or ''
+}
 
 -- include bucket_of.lua
 

@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -31,9 +30,6 @@ class AdmissionStartIT {
     "seckill.security.hs256-secret=, either hs256-secret or jwk-set-uri",
     "seckill.security.hs256-secret=0123456789012345678901234567890, at least 32 bytes",
     "seckill.admission.max-batch=65, max-batch must be 1..64",
-    "seckill.admission.replicas=-1, replicas must be 0..16",
-    "seckill.admission.replicas=1, durable-in=replicas",
-    "seckill.admission.durable-in=replicas, replicas must be 1..16",
     "seckill.admission.durable-in=bro-ker, must be redis",
     "seckill.limits.trusted-proxies=everyone, not a network",
     "seckill.redis.url=http://localhost, url must be redis"
@@ -54,17 +50,13 @@ class AdmissionStartIT {
   @Test
   void startsWithoutRedisAndSellsOnceItIsThere(RedisServer server, MySqlServer mysql)
       throws IOException {
-    int database = server.newDatabase().number();
+    RedisDatabase database = server.newDatabase();
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis redis =
-            RedisClients.open(
-                RedisSettings.single("redis://127.0.0.1:" + server.port() + "/" + database),
-                "test")) {
+        UnifiedJedis redis = database.open()) {
       TestSale sale = TestSale.unlimited(redis, 10);
       link.cut();
       try (TestGateway gateway =
-          SeededDatabase.create(mysql)
-              .heldGateway("redis://127.0.0.1:" + link.port() + "/" + database)) {
+          SeededDatabase.create(mysql).heldGateway(database.via(link).url())) {
         assertThat(gateway.buy(1, sale.sku(), 1, "key-0001").status()).isEqualTo(503);
 
         link.heal();
@@ -75,9 +67,9 @@ class AdmissionStartIT {
 
   @Test
   void givesItsWorkerNumberBackWhenItStops(RedisServer server, MySqlServer mysql) {
-    String url = server.newDatabase().url();
-    try (UnifiedJedis redis = RedisClients.open(RedisSettings.single(url), "test")) {
-      SeededDatabase.create(mysql).gateway(url).close();
+    RedisDatabase database = server.newDatabase();
+    try (UnifiedJedis redis = database.open()) {
+      SeededDatabase.create(mysql).gateway(database.url()).close();
 
       for (int partition = 0; partition < Partition.COUNT; partition++) {
         assertThat(redis.hvals(RedisKeys.workers(partition)))

@@ -78,6 +78,21 @@ class BrokerConfirmsTest {
   }
 
   @Test
+  void answersARepeatOfAConfirmedOrderThatIsPublishedAgainAtOnce() {
+    waits(1, ONE);
+    orders.confirmed(ONE);
+    confirms.await(LONG);
+
+    BrokerConfirms repeat = new BrokerConfirms(TestPromises.withoutFallback(), orders);
+    repeat.published(ONE);
+    Repeated repeated = new Repeated(ONE, OrderStatus.QUEUED, 1);
+    repeat.answerConfirmed(purchase(2), repeated);
+    repeat.await(Duration.ZERO);
+
+    assertThat(answers.get(2L)).isEqualTo(repeated);
+  }
+
+  @Test
   void forgetsACallThatNoLongerWaits() {
     waits(1, ONE);
     confirms.await(Duration.ZERO);

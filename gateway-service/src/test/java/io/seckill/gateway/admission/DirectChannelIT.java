@@ -22,6 +22,7 @@ import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
@@ -68,7 +69,7 @@ class DirectChannelIT {
   @Test
   void publishesWhatWasAdmittedWithoutTheOutbox() {
     TestSale sale = TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 3);
-    try (TestDirectLanes lanes = start()) {
+    try (TestDirectLanes lanes = startPatient()) {
       lanes.awaitOpen(sale.partition());
       List<Admission> outcomes =
           new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes())
@@ -95,7 +96,7 @@ class DirectChannelIT {
   @Test
   void usesTheOutboxWhenTheLaneHasNoRoomForTheCall() {
     TestSale sale = TestSale.unlimited(redis, 100);
-    try (TestDirectLanes lanes = start()) {
+    try (TestDirectLanes lanes = startPatient()) {
       lanes.awaitOpen(sale.partition());
       lanes.mailboxes().get(sale.partition()).reserve(WINDOW - 1);
       Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
@@ -135,7 +136,7 @@ class DirectChannelIT {
   void publishesAnOrderWhoseAdmissionWasNotAnswered() throws Exception {
     TestSale sale = TestSale.unlimited(redis, 100);
     try (TcpProxy proxy = TcpProxy.to(redisServer);
-        UnifiedJedis slow = database.via(proxy).open();
+        UnifiedJedis slow = RedisDatabase.open(database.via(proxy).url(), Duration.ofSeconds(1));
         TestDirectLanes lanes = start()) {
       String token = lanes.awaitOpen(sale.partition());
       Calls calls = new Calls(slow, IN_BROKER, lanes.mailboxes());
@@ -154,7 +155,7 @@ class DirectChannelIT {
   @Test
   void returnsItsRoomWhenAnotherServerAnswers() {
     TestSale sale = TestSale.unlimited(redis, 100);
-    try (TestDirectLanes lanes = start()) {
+    try (TestDirectLanes lanes = startPatient()) {
       String token = lanes.awaitOpen(sale.partition());
       Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
       calls.servers().verified(sale.partition(), "0".repeat(40));
@@ -217,13 +218,14 @@ class DirectChannelIT {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
         TestDirectLanes lanes =
             TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW)) {
-      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
+      Calls calls = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
+      Calls impatient = new Calls(redis, IN_BROKER, lanes.mailboxes());
       lanes.awaitOpen(sale.partition());
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isInstanceOf(Admitted.class);
 
       proxy.dropToServer(true);
-      Admission unconfirmed = calls.one(attempt(sale, 2, "key-0001", 1));
-      Admission repeated = calls.one(attempt(sale, 2, "key-0001", 1));
+      Admission unconfirmed = impatient.one(attempt(sale, 2, "key-0001", 1));
+      Admission repeated = impatient.one(attempt(sale, 2, "key-0001", 1));
       assertThat(unconfirmed).isEqualTo(Unknown.BROKER);
       assertThat(repeated)
           .as("the broker still has no order of this key")
@@ -231,7 +233,7 @@ class DirectChannelIT {
       assertThat(broker.seen()).isEqualTo(1);
 
       proxy.heal();
-      eventually().until(() -> calls.one(attempt(sale, 2, "key-0001", 1)) instanceof Repeated);
+      eventually().until(() -> impatient.one(attempt(sale, 2, "key-0001", 1)) instanceof Repeated);
       assertThat(broker.orders())
           .extracting(DirectChannelIT::idOf)
           .as("a repeat is promised after a confirm")
@@ -246,8 +248,8 @@ class DirectChannelIT {
   @Test
   void publishesAgainForARepeatOnceASecondAndOnlyUntilTheOrderIsSettled() {
     TestSale sale = TestSale.unlimited(redis, 10);
-    try (TestDirectLanes lanes = start()) {
-      Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
+    try (TestDirectLanes lanes = startPatient()) {
+      Calls calls = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
       lanes.awaitOpen(sale.partition());
       Admitted first = (Admitted) calls.one(attempt(sale, 1, "key-0001", 2));
       String id = first.orderId().toString();
@@ -265,7 +267,7 @@ class DirectChannelIT {
       assertThat(broker.deliveries().get(id)).as("its confirm answers the repeats").isEqualTo(1);
 
       sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
-      Calls elsewhere = new Calls(redis, IN_BROKER, lanes.mailboxes());
+      Calls elsewhere = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
       assertThat(
               elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
           .hasOnlyElementsOfType(Repeated.class);
@@ -333,7 +335,7 @@ class DirectChannelIT {
   }
 
   private static void repeatUntilAccepted(Calls gateway, PurchaseAttempt[] crowd) {
-    Instant latest = Instant.now().plusSeconds(30);
+    Instant latest = Instant.now().plus(Eventually.SOON);
     while (!gateway.together(crowd).stream().allMatch(Repeated.class::isInstance)) {
       assertThat(Instant.now()).isBefore(latest);
     }
@@ -359,6 +361,10 @@ class DirectChannelIT {
 
   private static String idOf(Delivery order) {
     return order.getProperties().getMessageId();
+  }
+
+  private TestDirectLanes startPatient() {
+    return TestDirectLanes.startPatient(database.url(), rabbit.url(), WINDOW);
   }
 
   private TestDirectLanes start() {

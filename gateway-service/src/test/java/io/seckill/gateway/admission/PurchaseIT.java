@@ -10,9 +10,7 @@ import io.micrometer.core.instrument.Tag;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.LuaScript;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.shards.ShardLines;
@@ -21,6 +19,7 @@ import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -61,10 +60,11 @@ class PurchaseIT {
 
   @BeforeAll
   static void start(RedisServer server, MySqlServer mysql) {
-    String url = server.newDatabase().url();
-    redis = RedisClients.open(RedisSettings.single(url), "test");
+    RedisDatabase redisDatabase = server.newDatabase();
+    redis = redisDatabase.open();
     database = SeededDatabase.create(mysql);
-    gateway = database.gateway(url);
+    // A purchase waits this long for units of other shards.
+    gateway = database.gateway(redisDatabase.url(), "seckill.admission.answer-within=3s");
   }
 
   @AfterAll
@@ -197,7 +197,6 @@ class PurchaseIT {
         shard.stock(spread[0]);
         String expected = outcome(gateway.buy(user, UNSHARDED, quantity, one[2]));
         eventually()
-            .atMost(Duration.ofSeconds(10))
             .untilAsserted(
                 () -> {
                   shard.with("elsewhere", spread[1] + ":" + System.currentTimeMillis());

@@ -163,15 +163,18 @@ class RequestBatcherTest {
             new RequestBatcherProperties(1, 1, 64, 100, LONG, LONG),
             false,
             requests -> {
-              if (calls.getAndIncrement() == 0) {
-                throw new IllegalStateException("for the test");
+              switch (calls.getAndIncrement()) {
+                case 0 -> throw new IllegalStateException("for the test");
+                case 1 -> throw new StackOverflowError("for the test");
+                default -> requests.forEach(TestRequest::deliver);
               }
-              requests.forEach(TestRequest::deliver);
             })) {
       TestRequest first = offered(post, 0);
       eventually().until(() -> first.failure == PendingRequest.Failure.UNKNOWN);
       TestRequest second = offered(post, 0);
-      eventually().until(() -> second.delivered);
+      eventually().until(() -> second.failure == PendingRequest.Failure.UNKNOWN);
+      TestRequest third = offered(post, 0);
+      eventually().until(() -> third.delivered);
     }
   }
 

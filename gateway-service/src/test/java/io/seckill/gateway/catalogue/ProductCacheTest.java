@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 class ProductCacheTest {
 
@@ -46,6 +48,24 @@ class ProductCacheTest {
 
     mysql.answer.countDown();
     assertThat(flood).allSatisfy(one -> assertThat(one).failsWithin(SOON));
+  }
+
+  @Test
+  void readsAgainAfterAnError() {
+    CountDownLatch asked = new CountDownLatch(2);
+    DataSource failing =
+        new DelegatingDataSource() {
+          @Override
+          public Connection getConnection() {
+            asked.countDown();
+            throw new StackOverflowError("for the test");
+          }
+        };
+    ProductCache cache = new ProductCache(JdbcClient.create(failing));
+    cache.start();
+
+    Bounded.await(asked);
+    cache.stop();
   }
 
   /** Hangs until it is to fail. */

@@ -44,6 +44,13 @@ class ProductReadingTest {
   }
 
   @Test
+  void showsUnitsOnlyWhileItIsFresh() {
+    assertThat(reading(Duration.ZERO).fresh(OF_REDIS)).isNotNull();
+    assertThat(reading(Duration.ZERO).fresh(UNKNOWN)).isNull();
+    assertThat(reading(Duration.ofSeconds(3)).fresh(OF_REDIS)).isNull();
+  }
+
+  @Test
   void decidesByTheLastReadHoweverOld() {
     ProductReading old = reading(Duration.ofHours(1));
 

@@ -24,6 +24,8 @@ import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
@@ -73,6 +75,29 @@ class SkuPageIT {
     for (String query : List.of("when=EVER", "limit=0", "limit=51", "cursor=x")) {
       assertThat(stage.gateway().send(stage.gateway().shop("/api/v1/skus?" + query)).code())
           .isEqualTo("INVALID_REQUEST");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'', LIST", "stock, LIST", "stock, TEXT"})
+  void aSaleThatCannotBeReadInRedisSpoilsNoOther(String key, String kind) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    long spoilt = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    String name = key.isEmpty() ? RedisKeys.sku(spoilt) : RedisKeys.stock(spoilt);
+    stage.redis().del(name);
+    if (kind.equals("LIST")) {
+      stage.redis().rpush(name, "1");
+    } else {
+      stage.redis().set(name, "a few");
+    }
+
+    try {
+      eventually().until(() -> onSale(sku));
+      eventually().until(() -> show(spoilt).status() == 200 && !onSale(spoilt));
+      eventually()
+          .untilAsserted(() -> assertThat(list("limit=50")).anyMatch(one -> isSku(one, spoilt)));
+    } finally {
+      stage.redis().del(RedisKeys.sku(spoilt), RedisKeys.stock(spoilt));
     }
   }
 
@@ -130,7 +155,10 @@ class SkuPageIT {
     try (TcpProxy link = TcpProxy.to(server);
         TestGateway own =
             TestGateway.start(
-                stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
+                stage.redisDatabase().via(link),
+                stage.mysqlDatabase(),
+                stage.consumer().url(),
+                TestGateway.shippedTimes())) {
       eventually().until(() -> onSale(own, sku));
 
       link.dropToClient(true);

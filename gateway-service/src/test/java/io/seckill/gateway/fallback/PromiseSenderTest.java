@@ -13,11 +13,11 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -41,7 +41,7 @@ class PromiseSenderTest {
   private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
   private final AtomicInteger lookUps = new AtomicInteger();
-  private volatile Optional<Collection<ProductRow>> products = Optional.empty();
+  private final Map<Long, ProductRow> products = new ConcurrentHashMap<>();
   private boolean isMySqlAway;
   private boolean isConsumerAway;
 
@@ -49,7 +49,7 @@ class PromiseSenderTest {
       new PromiseSender(
           this::transfer,
           () -> callsBeforeTheEnd.add(calls.size()),
-          () -> products,
+          products::get,
           promises,
           orders,
           this::stored);
@@ -138,7 +138,7 @@ class PromiseSenderTest {
     orders.add(orders(1, PromisedOrders.MOST + 3));
     assertThat(orders.content().complete()).isFalse();
 
-    products = Optional.of(List.of(product(decides, settled, lastSeq)));
+    products.put(SKU, product(decides, settled, lastSeq));
     int before = lookUps.get();
     eventually().until(() -> lookUps.get() > before + 1 || orders.content().complete());
 

@@ -9,9 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.testing.MovableClock;
@@ -72,15 +70,14 @@ class WorkerLeaseIT {
   @Test
   void stopsWhenItCannotRenewAndGoesOnWhenItCan(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis throughLink =
-            RedisClients.open(RedisSettings.single("redis://127.0.0.1:" + link.port()), "test")) {
+        UnifiedJedis throughLink = server.newDatabase().via(link).open()) {
       WorkerLease lease =
           new WorkerLease(
               throughLink,
               breaker(throughLink),
               PARTITION,
               Clock.systemUTC(),
-              Duration.ofMillis(600));
+              Duration.ofSeconds(3));
       lease.renew();
       int worker = lease.worker();
 
@@ -98,7 +95,7 @@ class WorkerLeaseIT {
   @Test
   @DisplayName("Two leases that use the same number never make the same id (fault 32)")
   void startsASuccessorAboveEverythingItsPredecessorCanStillUse() {
-    WorkerLease asleep = lease(Duration.ofMillis(500));
+    WorkerLease asleep = lease(Duration.ofSeconds(3));
     asleep.renew();
     int worker = asleep.worker();
     Set<OrderId> ids = new HashSet<>();

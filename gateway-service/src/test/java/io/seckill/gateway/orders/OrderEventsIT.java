@@ -94,7 +94,7 @@ class OrderEventsIT {
 
   @Test
   void hidesTheStreamOfSomebodyElsesOrder() {
-    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 10), 1); // in one bucket
 
     GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders/" + order.id() + "/events");
 

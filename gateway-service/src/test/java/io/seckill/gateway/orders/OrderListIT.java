@@ -115,7 +115,10 @@ class OrderListIT {
     try (TcpProxy link = TcpProxy.to(server);
         TestGateway own =
             TestGateway.start(
-                stage.redisDatabase().via(link), stage.mysqlDatabase(), stage.consumer().url())) {
+                stage.redisDatabase().via(link),
+                stage.mysqlDatabase(),
+                stage.consumer().url(),
+                TestGateway.shippedTimes())) {
       eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
 
       link.dropToClient(true);
@@ -135,8 +138,9 @@ class OrderListIT {
       fallback("REDIS");
       eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
       link.heal();
-      eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
-      assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order));
+      eventually()
+          .untilAsserted(
+              () -> assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order)));
     } finally {
       fallback("REDIS");
     }

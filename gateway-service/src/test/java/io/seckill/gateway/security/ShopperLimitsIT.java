@@ -131,7 +131,8 @@ class ShopperLimitsIT {
   }
 
   private static String invented(int sequence) {
-    return "/api/v1/orders/" + OrderId.of(System.currentTimeMillis(), 3, 99, sequence);
+    return "/api/v1/orders/"
+        + OrderId.of(System.currentTimeMillis(), 3, OrderId.MYSQL_WORKER, sequence);
   }
 
   private static TestGateway gateway(String... properties) {

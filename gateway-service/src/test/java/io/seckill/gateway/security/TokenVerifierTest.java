@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.testing.MovableClock;
 import io.seckill.gateway.testing.TestTokens;
+import java.time.Clock;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +75,25 @@ class TokenVerifierTest {
     assertThat(verifier.verify(token)).as("within the allowed clock skew").isNotNull();
     clock.now = Instant.ofEpochSecond(NOW_S + 90);
     assertThat(verifier.verify(token)).isNull();
+  }
+
+  @Test
+  void doesNotRememberATokenWhoseKeyIsWithdrawnWhileItIsChecked() {
+    WarmUpKey key = new WarmUpKey();
+    SecurityProperties settings = secret(TestTokens.SECRET);
+    AtomicReference<Runnable> duringCheck = new AtomicReference<>(() -> {});
+    TokenVerifier changing = new TokenVerifier(settings, key, running(duringCheck));
+    String token =
+        TokenSigner.withKey(settings, key.pair()).sign("1", null, clock.now.plusSeconds(60));
+    duringCheck.set(
+        () -> {
+          key.forget();
+          changing.useOtherKeys();
+        });
+
+    changing.verify(token);
+
+    assertThat(changing.verify(token)).isNull();
   }
 
   @Test
@@ -235,6 +257,27 @@ class TokenVerifierTest {
   private Identity verify(String subject) {
     return verifier.verify(
         TestTokens.signed("{\"sub\":\"" + subject + "\",\"exp\":" + (NOW_S + 60) + "}"));
+  }
+
+  /** The time of {@link #clock}; the first who asks for it runs this before, once. */
+  private Clock running(AtomicReference<Runnable> first) {
+    return new Clock() {
+      @Override
+      public Instant instant() {
+        first.getAndSet(() -> {}).run();
+        return clock.now;
+      }
+
+      @Override
+      public ZoneId getZone() {
+        return clock.getZone();
+      }
+
+      @Override
+      public Clock withZone(ZoneId zone) {
+        return this;
+      }
+    };
   }
 
   private static SecurityProperties secret(String secret) {

@@ -79,6 +79,7 @@ public final class ConsumerProcess implements AutoCloseable {
     command.environment().put("SECKILL_DEMO_ENABLED", "true");
     // The shared Redis is not persistent.
     command.environment().put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");
+    command.environment().put("SECKILL_REDIS_SOCKETTIMEOUT", "10s"); // on a slow machine
     // Rare, because some tests make the stores disagree on purpose.
     command.environment().put("SECKILL_RECONCILIATION_INTERVAL", "1h");
     command.environment().putAll(environment);

@@ -47,11 +47,7 @@ public final class GatewayStage {
       ConsumerProcess.start(redisDatabase, rabbit, mysqlDatabase);
   private final TestGateway gateway =
       TestGateway.start(
-          redisDatabase,
-          mysqlDatabase,
-          consumer.url(),
-          "seckill.redis.socket-timeout=10s", // so that no 503 comes from a slow machine
-          "seckill.admission.answer-within=10s");
+          redisDatabase, mysqlDatabase, consumer.url(), "seckill.consumer.timeout=60s");
   private final UnifiedJedis redis = redisDatabase.open();
   private final JdbcClient mysql =
       JdbcClient.create(

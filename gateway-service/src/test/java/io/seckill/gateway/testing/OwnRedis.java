@@ -20,6 +20,12 @@ public abstract class OwnRedis {
   protected UnifiedJedis redis;
   protected SeededDatabase database;
   protected TestGateway gateway;
+  private final String[] settings;
+
+  /** With these settings of the gateway. */
+  protected OwnRedis(String... settings) {
+    this.settings = settings;
+  }
 
   @BeforeEach
   protected void start(MySqlServer mysql) throws IOException {
@@ -27,7 +33,7 @@ public abstract class OwnRedis {
     link = TcpProxy.to(server);
     redis = server.open();
     database = SeededDatabase.create(mysql);
-    gateway = newGateway();
+    gateway = newGateway(settings);
   }
 
   @AfterEach

@@ -1,5 +1,6 @@
 package io.seckill.gateway.testing;
 
+import io.seckill.testing.Eventually;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,9 +14,6 @@ import java.util.regex.Pattern;
 /** A connection on which the test writes every byte itself. */
 public final class RawConnection implements AutoCloseable {
 
-  /** Far above the expected time: reached only by an answer that never comes. */
-  private static final int TIMEOUT_MS = 30_000;
-
   private static final Pattern LENGTH =
       Pattern.compile("\r\ncontent-length: (\\d+)\r\n", Pattern.CASE_INSENSITIVE);
 
@@ -25,7 +23,7 @@ public final class RawConnection implements AutoCloseable {
   public RawConnection(int port) {
     try {
       socket = new Socket(InetAddress.getLoopbackAddress(), port);
-      socket.setSoTimeout(TIMEOUT_MS);
+      socket.setSoTimeout((int) Eventually.SOON.toMillis());
       socket.setTcpNoDelay(true);
       in = new BufferedInputStream(socket.getInputStream());
     } catch (IOException e) {

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
@@ -156,8 +154,7 @@ class UnsafeNodesIT {
   }
 
   private static void createUsers(HostAndPort server) {
-    try (UnifiedJedis redis =
-        RedisClients.open(RedisSettings.single("redis://" + server), "test")) {
+    try (UnifiedJedis redis = RedisDatabase.open("redis://" + server)) {
       ShippedUsers.inRedis(redis, "gateway");
       ShippedUsers.inRedis(redis, "consumer");
     }

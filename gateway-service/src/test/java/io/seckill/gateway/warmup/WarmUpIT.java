@@ -108,6 +108,8 @@ class WarmUpIT {
               stage.redisDatabase(),
               BRIEF,
               UNHURRIED,
+              TestGateway.shippedTimes()[0],
+              TestGateway.shippedTimes()[1],
               "seckill.redis.url=redis://127.0.0.1:" + link.port() + "/" + database)) {
         eventually().until(() -> state(readiness(gateway)).equals("UP"));
 

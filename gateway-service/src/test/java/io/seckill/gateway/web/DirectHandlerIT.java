@@ -2,13 +2,13 @@ package io.seckill.gateway.web;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.gateway.testing.RawConnection;
+import io.seckill.testing.Eventually;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -90,7 +90,8 @@ class DirectHandlerIT {
     }
 
     void release(String body) throws InterruptedException {
-      CompletableFuture<HttpAnswer> answer = held.poll(30, TimeUnit.SECONDS);
+      CompletableFuture<HttpAnswer> answer =
+          held.poll(Eventually.SOON.toMillis(), TimeUnit.MILLISECONDS);
       assertThat(answer).as("a request that waits for its answer").isNotNull();
       answer.complete(HttpAnswer.json(200, body));
     }
@@ -365,7 +366,7 @@ class DirectHandlerIT {
 
       route.release("the last answer");
       assertThat(shopper.answer()).endsWith("the last answer");
-      await().untilTrue(stopped);
+      eventually().untilTrue(stopped);
     }
   }
 
@@ -382,7 +383,7 @@ class DirectHandlerIT {
     eventually().until(() -> open.count() == 1);
     route.release("for nobody");
 
-    await().untilTrue(stopped);
+    eventually().untilTrue(stopped);
     assertThat(route.asked).hasValue(1);
   }
 }

@@ -167,7 +167,7 @@ class PagesIT {
         demo.send(demo.admin("/admin/v1/demo/token").POST(BodyPublishers.noBody())).text("token");
 
     assertThat(
-            demo.send(demo.shop("/api/v1/orders/1").header("Authorization", "Bearer " + shopper))
+            demo.send(demo.shop("/api/v1/orders/x").header("Authorization", "Bearer " + shopper))
                 .code())
         .isEqualTo("UNKNOWN_ORDER");
     assertThat(

@@ -2,6 +2,8 @@ package io.seckill.gateway.web;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -51,21 +53,19 @@ public final class SlowConsumer implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort();
   }
 
-  /** Waits until a first request has arrived, at most 10 s. */
-  public void awaitRequest() throws InterruptedException {
-    if (!asked.await(10, TimeUnit.SECONDS)) {
-      throw new AssertionError("nobody asked");
-    }
+  /** Waits until a first request has arrived. */
+  public void awaitRequest() {
+    Bounded.await(asked);
   }
 
-  /** Answers the oldest unanswered request, or the next one, within 10 s. */
+  /** Answers the oldest unanswered request, or the next one. */
   public void answer(int status, String body) throws IOException, InterruptedException {
     next().answer(status, body);
   }
 
-  /** Takes the oldest request that was not taken, or the next one, within 10 s. */
+  /** Takes the oldest request that was not taken, or the next one. */
   public Asked next() throws InterruptedException {
-    HttpExchange exchange = waiting.poll(10, TimeUnit.SECONDS);
+    HttpExchange exchange = waiting.poll(Eventually.SOON.toMillis(), TimeUnit.MILLISECONDS);
     if (exchange == null) {
       throw new AssertionError("nobody asked");
     }

@@ -1,11 +1,13 @@
 package io.seckill.gateway.web;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -80,7 +82,8 @@ class TwoPortsIT {
 
   @Test
   void answersProbesOnTheAdminPortWithoutAToken() {
-    assertThat(gateway.send(gateway.admin("/actuator/health/readiness")).status()).isEqualTo(200);
+    eventually()
+        .until(() -> gateway.send(gateway.admin("/actuator/health/readiness")).status() == 200);
     assertThat(gateway.send(gateway.admin("/actuator/health/liveness")).status()).isEqualTo(200);
     assertThat(gateway.send(gateway.admin("/actuator/prometheus")).status()).isEqualTo(200);
     assertThat(gateway.send(gateway.admin("/actuator/health")).body()).doesNotContain("components");
@@ -96,7 +99,12 @@ class TwoPortsIT {
   @Test
   void finishesWhatIsInHandOnTheAdminPortWhenItStops() throws Exception {
     try (SlowConsumer slow = SlowConsumer.start()) {
-      TestGateway own = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), slow.url());
+      TestGateway own =
+          TestGateway.start(
+              stage.redisDatabase(),
+              stage.mysqlDatabase(),
+              slow.url(),
+              "seckill.consumer.timeout=60s");
       CompletableFuture<GatewayAnswer> inHand =
           CompletableFuture.supplyAsync(() -> own.adminGet("/admin/v1/skus/1001"));
       slow.awaitRequest();
@@ -115,7 +123,7 @@ class TwoPortsIT {
   void answersGarbageOnTheWireWithoutLeakingAnything() throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.shopPort())) {
       socket.getOutputStream().write("NONSENSE\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      socket.setSoTimeout(5_000);
+      socket.setSoTimeout((int) Eventually.SOON.toMillis());
       InputStream in = socket.getInputStream();
       String answer = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
 

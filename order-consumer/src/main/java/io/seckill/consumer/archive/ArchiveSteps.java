@@ -104,7 +104,7 @@ record ArchiveSteps(
               .toArray(String[]::new));
     }
     redis.srem(RedisKeys.skus(Partition.ofSku(sku)), Long.toString(sku));
-    redis.del(RedisKeys.stock(sku), RedisKeys.stockChanges(sku), RedisKeys.sku(sku));
+    redis.unlink(RedisKeys.stock(sku), RedisKeys.stockChanges(sku), RedisKeys.sku(sku));
   }
 
   private static String moved(String joined) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.runtime.Sweeper;
@@ -17,9 +18,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
-import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
@@ -49,7 +48,8 @@ class FallbackControl {
   private final TransactionOperations transactions;
   private final FallbackMeters meters;
   private final AuditLog audit;
-  private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
+  private final FallbackActivation activation;
+  private final StoppedReturns stopped;
   private volatile SalePhase last = SalePhase.ENTERING;
   private boolean isPrevented;
 
@@ -70,6 +70,8 @@ class FallbackControl {
     this.transactions = mysql.transactions();
     this.meters = meters;
     this.audit = audit;
+    this.activation = new FallbackActivation(table, sales, gateways, looks, mysql);
+    this.stopped = new StoppedReturns(sales, mysql.jdbc(), System::nanoTime);
   }
 
   @Bean
@@ -93,8 +95,14 @@ class FallbackControl {
     switch (now.fallback().state()) {
       case REDIS -> rests = !enterByItself(now.gateways());
       case ENTERING -> activate(now);
-      case MYSQL -> leaveByItself(now);
-      case RETURNING -> resumeIfLost(now);
+      case MYSQL -> {
+        activation.reduceReserves(now);
+        leaveByItself(now);
+      }
+      case RETURNING -> {
+        resumeIfLost(now);
+        stopped.resume();
+      }
       case STRONG, LOADING, SHARDED ->
           throw new IllegalStateException("a fallback is in no such state");
     }
@@ -177,48 +185,15 @@ class FallbackControl {
     }
   }
 
-  /**
-   * Lets MySQL decide when no gateway can promise any more, and all have transferred their
-   * promises.
-   */
+  /** Lets MySQL decide, when it does so for every sale. */
   private void activate(Overview seen) {
-    if (!enteringWait.isOver(seen)) {
-      return;
-    }
     long term = seen.fallback().term();
-    sales.all().stream()
-        .filter(sale -> sale.phase() == SalePhase.ENTERING)
-        .forEach(sale -> activateAlone(sale.skuId(), term));
-    if (moveIf(
-        row ->
-            isEntering(row, term)
-                && sales.all().stream().noneMatch(sale -> sale.phase() == SalePhase.ENTERING),
-        SalePhase.MYSQL)) {
-      log.warn("fallback {}: MySQL decides {}", term, sales.all());
+    if (activation.activate(seen) && moveIf(row -> activation.isDone(row, term), SalePhase.MYSQL)) {
+      List<InFallback> all = sales.all();
+      long reserved = all.stream().mapToLong(InFallback::reservedUnits).sum();
+      log.warn(
+          "fallback {}: MySQL decides {} sales, {} units reserved", term, all.size(), reserved);
     }
-  }
-
-  /** A row that another transaction keeps locked delays no other sale. */
-  private void activateAlone(long skuId, long term) {
-    try {
-      transactions.execute(tx -> activate(skuId, term));
-    } catch (DataAccessException | TransactionException e) {
-      log.warn("sku {}: MySQL does not decide yet: {}", skuId, e.toString());
-    }
-  }
-
-  /** The gateways are read again, after the sale is stopped and while the state cannot change. */
-  private boolean activate(long skuId, long term) {
-    if (!isEntering(table.lock(), term)) {
-      return false;
-    }
-    boolean whole = gateways.overview().gateways().haveTransferredAll(term);
-    sales.activate(skuId, looks.of(skuId), whole);
-    return true;
-  }
-
-  private static boolean isEntering(Row row, long term) {
-    return row.isIn(SalePhase.ENTERING) && row.term() == term;
   }
 
   private void leaveByItself(Overview seen) {

@@ -3,23 +3,25 @@ package io.seckill.consumer.fallback;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.fallback.AdmittedUnitsTable.KnownAdmissions;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The columns of {@code products} that a fallback changes, and {@code admitted_units}. Every change
- * of a sale's phase raises its {@code state_version}, so that no purchase that was decided before
- * is confirmed after it.
+ * The columns of {@code products} that a fallback changes. Every change of a sale's phase raises
+ * its {@code state_version}, so that no purchase that was decided before is confirmed after it.
  */
 @Component
 public class FallbackSales {
@@ -56,10 +58,26 @@ public class FallbackSales {
       "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
           + " state_version = state_version + 1 WHERE sku_id = ?";
 
-  private final JdbcClient jdbc;
+  /** Of order-consumer and MySQL, far above what is normal. */
+  private static final Duration CLOCKS_DIFFER = Duration.ofMinutes(2);
 
-  FallbackSales(FallbackDatabase mysql) {
+  /** Of orders that MySQL decided under this epoch, after an order of this id. */
+  private static final String SOLD =
+      "SELECT COALESCE(SUM(quantity), 0) FROM orders FORCE INDEX (ix_orders_sku)"
+          + " WHERE sku_id = ? AND order_id > ? AND (order_id >> "
+          + OrderId.SEQUENCE_BITS
+          + " & "
+          + OrderId.MYSQL_WORKER
+          + ") = "
+          + OrderId.MYSQL_WORKER
+          + " AND epoch = ?";
+
+  private final JdbcClient jdbc;
+  private final AdmittedUnitsTable admissions;
+
+  FallbackSales(FallbackDatabase mysql, AdmittedUnitsTable admissions) {
     this.jdbc = mysql.jdbc();
+    this.admissions = admissions;
   }
 
   /** A sale that MySQL decides, or is about to, or was until its loading. */
@@ -74,16 +92,6 @@ public class FallbackSales {
 
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq, long changeSeq) {}
-
-  /**
-   * The known admissions of Redis in an epoch.
-   *
-   * @param units most that Redis had reported as admitted
-   * @param isMoreUnknown whether a gateway that ended may have promised unknown orders
-   */
-  private record KnownAdmissions(long units, boolean isMoreUnknown) {
-    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
-  }
 
   /** A row that the transaction has locked. */
   private record Locked(long epoch, long stock) {}
@@ -149,20 +157,58 @@ public class FallbackSales {
             .optional()
             .orElse(null);
     if (sale != null) {
-      long epoch = sale.epoch() - 1; // entering has raised it by one
-      KnownAdmissions known = known(skuId, epoch);
-      long seen =
-          look.filter(found -> found.epoch() == epoch)
-              .map(RedisSaleState::admittedUnits)
-              .orElse(0L);
-      Reserve reserve =
-          Reserve.of(
-              Math.max(known.units(), seen),
-              OrderTotalTable.decided(jdbc, skuId).units(),
-              isWhole && !known.isMoreUnknown(),
-              sale.stock());
+      long decided = OrderTotalTable.decided(jdbc, skuId).units();
+      Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
       jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
     }
+  }
+
+  private Reserve reserve(
+      long skuId, Locked sale, Optional<RedisSaleState> look, long decided, boolean isWhole) {
+    long epoch = sale.epoch() - 1; // entering has raised it by one
+    KnownAdmissions known = admissions.known(skuId, epoch);
+    long seen =
+        look.filter(found -> found.epoch() == epoch).map(RedisSaleState::admittedUnits).orElse(0L);
+    return Reserve.of(
+        Math.max(known.units(), seen), decided, isWhole && !known.isMoreUnknown(), sale.stock());
+  }
+
+  /** Those that MySQL decides with all stock reserved. */
+  List<Long> allReserved() {
+    return jdbc.sql(
+            "SELECT sku_id FROM products WHERE fallback = 'ACTIVE' AND reserves_all"
+                + " AND reserved_units > 0 ORDER BY sku_id")
+        .query(Long.class)
+        .list();
+  }
+
+  /**
+   * Reserves for such a sale, in the caller's transaction, what {@link #activate} would have when
+   * every gateway had transferred everything by then.
+   *
+   * @param begun MySQL has decided nothing before
+   */
+  void reduceReserve(long skuId, Optional<RedisSaleState> look, Instant begun) {
+    jdbc.sql(
+            "SELECT epoch, reserved_units AS stock FROM products WHERE sku_id = ?"
+                + " AND sale_phase = 'MYSQL' AND reserves_all AND reserved_units > 0 FOR UPDATE")
+        .param(skuId)
+        .query(Locked.class)
+        .optional()
+        .ifPresent(
+            sale -> {
+              long ofRedis =
+                  OrderTotalTable.decided(jdbc, skuId).units() - sold(skuId, sale.epoch(), begun);
+              Reserve reserve = reserve(skuId, sale, look, ofRedis, true);
+              jdbc.sql("UPDATE products SET reserved_units = ?, reserves_all = ? WHERE sku_id = ?")
+                  .params(reserve.units(), reserve.isAll(), skuId)
+                  .update();
+            });
+  }
+
+  private long sold(long skuId, long epoch, Instant begun) {
+    OrderId first = OrderId.of(begun.minus(CLOCKS_DIFFER).toEpochMilli(), 0, 0, 0);
+    return jdbc.sql(SOLD).params(skuId, first.value(), epoch).query(Long.class).single();
   }
 
   /**
@@ -202,55 +248,6 @@ public class FallbackSales {
             END
                 + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')")
         .params(skuId, epoch)
-        .update();
-  }
-
-  private KnownAdmissions known(long skuId, long epoch) {
-    return jdbc.sql(
-            "SELECT units, unknown_orders AS is_more_unknown FROM admitted_units"
-                + " WHERE sku_id = ? AND epoch = ?")
-        .params(skuId, epoch)
-        .query(KnownAdmissions.class)
-        .optional()
-        .orElse(KnownAdmissions.NOTHING);
-  }
-
-  /** Keeps the most units that Redis had reported as admitted in the latest epoch. */
-  void admitted(long skuId, long epoch, long units) {
-    keep(skuId, epoch, units, false);
-  }
-
-  /** A gateway that ended may have promised unknown orders of this sale. */
-  void moreIsUnknown(Expected sale) {
-    keep(sale.skuId(), sale.epoch(), 0, true);
-  }
-
-  private void keep(long skuId, long epoch, long units, boolean isMoreUnknown) {
-    jdbc.sql(
-            """
-            INSERT INTO admitted_units (sku_id, epoch, units, unknown_orders) VALUES (?, ?, ?, ?)
-            ON DUPLICATE KEY UPDATE
-            units = IF(VALUES(epoch) > epoch, VALUES(units),
-              IF(VALUES(epoch) = epoch, GREATEST(units, VALUES(units)), units)),
-            unknown_orders = IF(VALUES(epoch) > epoch, VALUES(unknown_orders),
-              IF(VALUES(epoch) = epoch, unknown_orders OR VALUES(unknown_orders), unknown_orders)),
-            epoch = GREATEST(epoch, VALUES(epoch))
-            """)
-        .params(skuId, epoch, units, isMoreUnknown)
-        .update();
-  }
-
-  Set<Long> withUnknownOrders() {
-    return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
-        .query(Long.class)
-        .set();
-  }
-
-  /** A look that began when the orders were unknown already has shown them. */
-  void allIsKnown(long skuId, RedisSaleState look) {
-    admitted(skuId, look.epoch(), look.admittedUnits());
-    jdbc.sql("UPDATE admitted_units SET unknown_orders = FALSE WHERE sku_id = ? AND epoch <= ?")
-        .params(skuId, look.epoch())
         .update();
   }
 

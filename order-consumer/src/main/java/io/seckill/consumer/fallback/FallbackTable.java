@@ -14,7 +14,7 @@ import org.springframework.stereotype.Component;
 class FallbackTable {
 
   static final String COLUMNS =
-      "f.state, f.term, f.started_by, f.changed_at, f.failure_percent, f.failures_per_second";
+      "f.state, f.term, f.started_by, f.entered_at, f.changed_at, f.failure_percent, f.failures_per_second";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
 
@@ -29,11 +29,13 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
+   * @param enteredAt when the term began
    */
   record Row(
       SalePhase state,
       long term,
       @Nullable String startedBy,
+      Instant enteredAt,
       Instant changedAt,
       int failurePercent,
       int failuresPerSecond) {
@@ -43,6 +45,7 @@ class FallbackTable {
           SalePhase.valueOf(row.getString("state")),
           row.getLong("term"),
           row.getString("started_by"),
+          UtcColumn.instant(row, "entered_at"),
           UtcColumn.instant(row, "changed_at"),
           row.getInt("failure_percent"),
           row.getInt("failures_per_second"));
@@ -75,7 +78,7 @@ class FallbackTable {
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(
-            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), started_by = ?, term ="
+            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), entered_at = NOW(6), started_by = ?, term ="
                 + " GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE"
                 + " id = 1")
         .param(startedBy)

@@ -27,14 +27,14 @@ class PromiseTransfers {
   private static final Logger log = LoggerFactory.getLogger(PromiseTransfers.class);
 
   private final OrderStore store;
-  private final FallbackSales sales;
+  private final AdmittedUnitsTable admissions;
   private final GatewayTable gateways;
   private final ConnectionShare connections =
       new ConnectionShare(ConnectionPools.PROMISE_TRANSFERS);
 
-  PromiseTransfers(OrderStore store, FallbackSales sales, GatewayTable gateways) {
+  PromiseTransfers(OrderStore store, AdmittedUnitsTable admissions, GatewayTable gateways) {
     this.store = store;
-    this.sales = sales;
+    this.admissions = admissions;
     this.gateways = gateways;
   }
 
@@ -46,7 +46,7 @@ class PromiseTransfers {
     if (!transfer.orders().isEmpty()) {
       store(transfer.orders());
     }
-    transfer.admitted().forEach(one -> sales.admitted(one.skuId(), one.epoch(), one.units()));
+    transfer.admitted().forEach(one -> admissions.admitted(one.skuId(), one.epoch(), one.units()));
     if (transfer.isLast()) {
       gateways.transferred(token, transfer.term(), transfer.isComplete());
     }

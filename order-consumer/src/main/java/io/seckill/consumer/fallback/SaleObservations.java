@@ -43,15 +43,21 @@ class SaleObservations {
 
   private final FallbackProperties settings;
   private final FallbackSales sales;
+  private final AdmittedUnitsTable admissions;
   private final GatewayTable gateways;
   private final UnifiedJedis redis;
   private volatile Map<Long, RedisSaleState> looks = Map.of();
   private volatile @Nullable Long lookedNanos; // System.nanoTime of the last one
 
   SaleObservations(
-      FallbackProperties settings, FallbackSales sales, GatewayTable gateways, UnifiedJedis redis) {
+      FallbackProperties settings,
+      FallbackSales sales,
+      AdmittedUnitsTable admissions,
+      GatewayTable gateways,
+      UnifiedJedis redis) {
     this.settings = settings;
     this.sales = sales;
+    this.admissions = admissions;
     this.gateways = gateways;
     this.redis = redis;
   }
@@ -79,7 +85,7 @@ class SaleObservations {
       return;
     }
     String begun = gateways.now();
-    Set<Long> withUnknownOrders = sales.withUnknownOrders();
+    Set<Long> withUnknownOrders = admissions.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
     Map<Long, RedisSaleState> seen = read(expected);
     looks = seen;
@@ -90,7 +96,8 @@ class SaleObservations {
     }
     expected.stream()
         .filter(sale -> withUnknownOrders.contains(sale.skuId()))
-        .forEach(sale -> included(sale, seen).ifPresent(l -> sales.allIsKnown(sale.skuId(), l)));
+        .forEach(
+            sale -> included(sale, seen).ifPresent(l -> admissions.allIsKnown(sale.skuId(), l)));
   }
 
   /**
@@ -100,8 +107,8 @@ class SaleObservations {
   private void judge(Expected sale, Map<Long, RedisSaleState> seen) {
     included(sale, seen)
         .ifPresentOrElse(
-            look -> sales.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
-            () -> sales.moreIsUnknown(sale));
+            look -> admissions.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
+            () -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
   }
 
   private static Optional<RedisSaleState> included(Expected sale, Map<Long, RedisSaleState> seen) {

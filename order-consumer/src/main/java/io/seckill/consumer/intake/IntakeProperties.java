@@ -20,9 +20,14 @@ record IntakeProperties(
   /** Bounds the size of its statements. */
   private static final int MAX_BATCH = 1_000;
 
+  /** Bounds how long one delivery stays unsettled: RabbitMQ cancels its consumer in the end. */
+  static final int MOST_ATTEMPTS = 100;
+
   IntakeProperties {
     check(batch >= 1 && batch <= MAX_BATCH, "seckill.intake.batch must be 1..1000 but is " + batch);
-    check(maxAttempts >= 1 && maxAttempts <= 100, "seckill.intake.max-attempts must be 1..100");
+    check(
+        maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
+        "seckill.intake.max-attempts must be 1..100");
   }
 
   /**

@@ -9,9 +9,10 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.BrokerConnections;
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -187,14 +188,16 @@ final class IntakeSession implements AutoCloseable {
   }
 
   /**
-   * The delivery tags of a channel that are settled: all up to a watermark, and single ones above
-   * it. An ack of several deliveries may reach up to the watermark and never beyond (facts.md 22):
-   * above it there is a delivery that is still unsettled. Tags are 1, 2, 3 and so on. Not
-   * thread-safe.
+   * The delivery tags of a channel that are settled: all up to a watermark, and runs of them above
+   * it, at most one for each unsettled delivery. An ack of several deliveries may reach up to the
+   * watermark and never beyond (facts.md 22): above it there is a delivery that is still unsettled.
+   * Tags are 1, 2, 3 and so on. Not thread-safe.
    */
   static final class SettledTags {
 
-    private final Set<Long> above = new HashSet<>();
+    /** First tag of each run above the watermark, and its last one. */
+    private final NavigableMap<Long, Long> runs = new TreeMap<>();
+
     private long watermark;
 
     /**
@@ -205,16 +208,30 @@ final class IntakeSession implements AutoCloseable {
      */
     int add(long[] tags) {
       for (long tag : tags) {
-        above.add(tag);
-      }
-      while (above.remove(watermark + 1)) {
-        watermark++;
+        add(tag);
       }
       int below = 0;
       while (below < tags.length && tags[below] <= watermark) {
         below++;
       }
       return below;
+    }
+
+    private void add(long tag) {
+      Long joined = runs.remove(tag + 1);
+      long last = joined == null ? tag : joined;
+      if (tag == watermark + 1) {
+        watermark = last;
+        return;
+      }
+      Map.Entry<Long, Long> before = runs.lowerEntry(tag);
+      boolean joins = before != null && before.getValue() == tag - 1;
+      runs.put(joins ? before.getKey() : tag, last);
+    }
+
+    /** Number of runs above the watermark. */
+    int runs() {
+      return runs.size();
     }
   }
 }

@@ -36,6 +36,9 @@ final class QueueIntake {
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
+  /** The pause after a batch that MySQL failed to store doubles so often, to 16 s. */
+  private static final int DOUBLINGS = 5;
+
   /** Longest wait for more orders while many arrive: fewer and larger transactions. */
   private static final Duration LINGER = Duration.ofMillis(8);
 
@@ -66,6 +69,10 @@ final class QueueIntake {
   private final Thread writer;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private volatile IntakeState state = IntakeState.STOPPED;
+
+  /** Batches in a row that MySQL failed to store; only the writer uses it. */
+  private int failedBatches;
+
   private volatile @Nullable IntakeSession current;
 
   QueueIntake(
@@ -192,6 +199,18 @@ final class QueueIntake {
     } finally {
       current = null;
     }
+    pauseAfterFailure();
+  }
+
+  /**
+   * MySQL may refuse orders and accept the probe, for example with a full disk; each session then
+   * takes orders and returns them. A standby process may try meanwhile.
+   */
+  private void pauseAfterFailure() throws InterruptedException {
+    if (failedBatches > 0) {
+      state = IntakeState.PAUSED;
+      pause(RECONNECT_PAUSE.multipliedBy(1L << Math.min(failedBatches - 1, DOUBLINGS)));
+    }
   }
 
   /** Stores batches until the session ends, MySQL is unavailable, or a stop is requested. */
@@ -205,6 +224,7 @@ final class QueueIntake {
         try {
           settling.settle(new Settler.StoredDeliveries(session, batch, store(batch)));
         } catch (DatabaseUnavailableException e) {
+          failedBatches++;
           return;
         }
       }
@@ -218,7 +238,12 @@ final class QueueIntake {
         orders.add(delivery.order());
       }
     }
-    return orders.isEmpty() ? StoredBatch.EMPTY : database.store(orders);
+    if (orders.isEmpty()) {
+      return StoredBatch.EMPTY;
+    }
+    StoredBatch stored = database.store(orders);
+    failedBatches = 0;
+    return stored;
   }
 
   private void pause(Duration pause) throws InterruptedException {

@@ -48,7 +48,8 @@ class DatabaseBalanceItems {
 
   /**
    * One row for each SKU and item that no table of sums has. Compensations of an older epoch are
-   * left out: a later preheat has already counted their units.
+   * left out: a later preheat has already counted their units. So are the changes of shards, which
+   * are moves: a sale makes any number of them, and its total has them.
    */
   private static final String SUMS =
       """
@@ -57,13 +58,13 @@ class DatabaseBalanceItems {
       JOIN products p ON p.sku_id = g.sku_id AND p.epoch = g.epoch
       WHERE g.done_at IS NULL AND g.sku_id IN (:skus) GROUP BY g.sku_id
       UNION ALL
-      SELECT sku_id, 'ADDED', COUNT(*), SUM(delta) FROM stock_change
-      WHERE sku_id IN (:skus) AND state IN ('MYSQL_DONE', 'DONE') AND delta > 0 GROUP BY sku_id
-      UNION ALL
-      SELECT sku_id, 'WITHDRAWN', COUNT(*), SUM(-delta) FROM stock_change
-      WHERE sku_id IN (:skus) AND state IN ('MYSQL_DONE', 'DONE') AND delta < 0 GROUP BY sku_id
-      UNION ALL
+      SELECT sku_id, IF(delta > 0, 'ADDED', 'WITHDRAWN') AS item, COUNT(*), SUM(ABS(delta))
+      FROM stock_change
+      WHERE sku_id IN (:skus) AND state IN ('MYSQL_DONE', 'DONE')
       """
+          + " AND sku_id < "
+          + Shards.FIRST_ID
+          + " GROUP BY sku_id, item UNION ALL "
           + DEAD_LETTERS;
 
   private final JdbcClient jdbc;
@@ -213,7 +214,7 @@ class DatabaseBalanceItems {
     Map<Long, List<UnfinishedChange>> changes = new HashMap<>();
     read(
         "SELECT sku_id, change_id, delta, epoch, state = 'MYSQL_DONE' FROM stock_change"
-            + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id IN (:skus)",
+            + " FORCE INDEX (ix_stock_change_state) WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id IN (:skus)",
         skus,
         row ->
             changes
@@ -268,7 +269,7 @@ class DatabaseBalanceItems {
       DEAD_LETTERS,
       /** Units to be returned to Redis that it has not confirmed, of the present epoch. */
       COMPENSATING,
-      /** Stock changes that stock and total contain. */
+      /** Stock changes that stock and total contain; none of a shard. */
       ADDED,
       WITHDRAWN
     }

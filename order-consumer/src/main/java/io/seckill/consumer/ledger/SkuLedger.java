@@ -44,6 +44,8 @@ record SkuLedger(
   /**
    * {@code initial + added - withdrawn} = sum of the other items + difference.
    *
+   * @param initial of a shard: with what was moved to it since, less what was moved from it
+   * @param added of a SKU, not of a shard, as are those withdrawn
    * @param stock admissible in Redis; in MySQL for a strong sale, and while Redis has no such sale
    *     and need not have one
    * @param compensating returned in MySQL and not yet confirmed by Redis

@@ -17,9 +17,9 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * One loading of a sale into Redis: {@link #probe} may come first, {@link #begin} takes it off
  * sale, {@link #clear} removes the data of earlier epochs, the {@link #writer} writes quotas and
- * orders, {@link #finish} puts it on sale. Every step checks the epoch, so that a crash, or a
- * second loading, leaves either the old sale or an unfinished one that admits nothing; the next
- * loading starts over. Every method blocks.
+ * orders, {@link #finish} puts it on sale. Every step checks the epoch, and that Redis is the same
+ * server, so that a crash, a failover, or a second loading leaves either the old sale or an
+ * unfinished one that admits nothing; the next loading starts over. Every method blocks.
  */
 final class SaleLoading {
 
@@ -105,7 +105,10 @@ final class SaleLoading {
         ProblemCode.FOREIGN_KEY, "Redis holds something else at " + key + "; remove it first.");
   }
 
-  /** A later loading of the same sale has begun; this loading has written nothing since then. */
+  /**
+   * A later loading of the same sale has begun, or another Redis server has taken over, which may
+   * lack what this one has written; this loading has written nothing since then.
+   */
   static ProblemException overtaken() {
     return ProblemException.of(ProblemCode.PREHEAT_OVERTAKEN);
   }

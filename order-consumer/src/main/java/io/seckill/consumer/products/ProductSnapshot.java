@@ -54,6 +54,12 @@ public record ProductSnapshot(
   private static final int UNITS_PER_BUCKET = 28;
 
   /**
+   * Units that are added to a small sale after its preheat do not add buckets. Each has some 100
+   * bytes of its own in Redis.
+   */
+  private static final int LEAST_BUCKETS = 256;
+
+  /**
    * Whether Redis must have the sale. A closed sale is shown from MySQL, and so is a sale past its
    * closing time that was not closed: nothing is admitted then, and Redis lets its rules expire.
    */
@@ -87,7 +93,11 @@ public record ProductSnapshot(
 
   /** Buckets that stay packed when every unit ever put on sale becomes an order. */
   public int buckets() {
-    long units = Math.max(stock, initialStock);
-    return (int) Math.max(1, (units + UNITS_PER_BUCKET - 1) / UNITS_PER_BUCKET);
+    return (int) Math.max(LEAST_BUCKETS, (units() + UNITS_PER_BUCKET - 1) / UNITS_PER_BUCKET);
+  }
+
+  /** Units ever put on sale. */
+  public long units() {
+    return Math.max(stock, initialStock);
   }
 }

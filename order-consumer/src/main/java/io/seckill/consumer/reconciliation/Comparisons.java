@@ -30,9 +30,6 @@ import org.springframework.transaction.TransactionException;
 @Component
 record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
 
-  /** Some 7,000 units at a time, fewer than the findings that a comparison keeps. */
-  private static final int BUCKETS_AT_ONCE = 256;
-
   /** A sale in both stores, and the comparison unless Redis has lost the sale. */
   record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
 
@@ -99,8 +96,8 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
     if (candidates.areTooMany()) {
       comparison.leavesOut();
     }
-    for (int from = 0; from < buckets; from += BUCKETS_AT_ONCE) {
-      int to = Math.min(buckets, from + BUCKETS_AT_ONCE) - 1;
+    for (int from = 0, to; from < buckets; from = to + 1) {
+      to = RedisSale.lastOfPart(sale, from, buckets);
       RedisPart part = redis.part(sale.skuId(), from, to);
       Set<OrderId> orders = part.orders();
       orders.addAll(candidates.orders(from, to));

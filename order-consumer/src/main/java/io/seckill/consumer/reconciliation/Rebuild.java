@@ -63,7 +63,6 @@ record Rebuild(
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final int BUCKETS_AT_ONCE = 1_024;
   private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
 
@@ -198,8 +197,8 @@ record Rebuild(
       return false;
     }
     boolean hasSent = false;
-    for (int from = 0; from < seen.bucketCount(); from += BUCKETS_AT_ONCE) {
-      int to = Math.min(seen.bucketCount(), from + BUCKETS_AT_ONCE) - 1;
+    for (int from = 0, to; from < seen.bucketCount(); from = to + 1) {
+      to = RedisSale.lastOfPart(sale, from, seen.bucketCount());
       Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
       known.among(missing.keySet()).forEach(missing::remove);
       if (missing.isEmpty()) {

@@ -34,7 +34,11 @@ import redis.clients.jedis.UnifiedJedis;
 @Component
 class RedisSale {
 
-  private static final int BUCKETS_PER_PIPELINE = 128;
+  /** Fewer than the findings that a comparison keeps. */
+  private static final long UNITS_OF_A_PART = 7_000;
+
+  /** A bucket may also have orders that have ended. */
+  private static final int BUCKETS_OF_A_PART = 256;
 
   private static final LuaScript SET_STOCK = script("set_stock.lua");
   private static final LuaScript SET_PUBLISHED = script("set_published.lua");
@@ -74,6 +78,15 @@ class RedisSale {
   }
 
   /**
+   * Returns the last bucket of the part that begins with a bucket. A part has the orders of some
+   * {@value #UNITS_OF_A_PART} units if all were sold, or one bucket.
+   */
+  static int lastOfPart(ProductSnapshot sale, int from, int buckets) {
+    long most = UNITS_OF_A_PART * buckets / Math.max(1, sale.units());
+    return (int) Math.min(buckets, from + Math.max(1, Math.min(most, BUCKETS_OF_A_PART))) - 1;
+  }
+
+  /**
    * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
    * that was read, so a repair based on that quota replaces nothing.
    *
@@ -82,9 +95,7 @@ class RedisSale {
   RedisPart part(long sku, int from, int to) {
     RedisPart part =
         new RedisPart(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
-    for (int first = from; first <= to; first += BUCKETS_PER_PIPELINE) {
-      read(sku, first, Math.min(to, first + BUCKETS_PER_PIPELINE - 1), part);
-    }
+    read(sku, from, to, part);
     for (Map.Entry<String, OrderId> request : part.requests().entrySet()) {
       String key = request.getKey().substring(request.getKey().indexOf(':') + 1);
       part.records().computeIfPresent(request.getValue(), (id, order) -> order.withRequest(key));

@@ -86,6 +86,7 @@ record SaleReconciliation(
    * @throws ProblemException 404 UNKNOWN_SKU
    */
   Found returnToRedis(long skuId, Duration atMost, RunLock lock) {
+    rebuild.backToMySql(skuId, lock); // it may be stopped by a process that died, and Redis away
     Read read =
         comparisons
             .ofFallback(skuId)

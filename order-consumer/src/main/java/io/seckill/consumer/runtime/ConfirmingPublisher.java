@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * broker alarm blocks connections that publish, and must not block those that consume (facts.md
  * 21). Thread-safe.
  *
- * <p>The connection is opened on first use and reopened after every failure, at most once a second.
+ * <p>The connection is opened on first use and reopened after every failure, a second after the
+ * last try has ended: a try may take seconds, and every caller waits for it.
  */
 public final class ConfirmingPublisher implements AutoCloseable {
 
@@ -118,7 +119,6 @@ public final class ConfirmingPublisher implements AutoCloseable {
     if (closed || System.nanoTime() - retryAtNanos < 0) {
       return null;
     }
-    retryAtNanos = System.nanoTime() + RECONNECT_PAUSE_NANOS;
     if (current != null) {
       current.close();
     }
@@ -127,6 +127,8 @@ public final class ConfirmingPublisher implements AutoCloseable {
     } catch (IOException | ShutdownSignalException e) {
       log.warn("No connection for {}: {}", purpose, e.toString());
       link = null;
+    } finally {
+      retryAtNanos = System.nanoTime() + RECONNECT_PAUSE_NANOS;
     }
     return link;
   }

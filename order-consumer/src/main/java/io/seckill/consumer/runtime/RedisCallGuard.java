@@ -9,6 +9,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +30,9 @@ public class RedisCallGuard {
   private static final Logger log = LoggerFactory.getLogger(RedisCallGuard.class);
 
   private final List<CircuitBreaker> breakers;
+
+  /** Parts whose last call failed; the first failure of several is logged. */
+  private final Set<Integer> failing = ConcurrentHashMap.newKeySet();
 
   @Autowired
   public RedisCallGuard(UnifiedJedis redis, MeterRegistry meters) {
@@ -72,11 +77,16 @@ public class RedisCallGuard {
   public boolean run(int part, Runnable work) {
     try {
       breakers.get(part).executeRunnable(work);
+      if (!failing.isEmpty() && failing.remove(part)) {
+        log.info("{} works again", breakers.get(part).getName());
+      }
       return true;
     } catch (CallNotPermittedException e) {
       return false;
     } catch (JedisException e) {
-      log.warn("A call to Redis failed: {}", e.toString());
+      if (failing.add(part)) {
+        log.warn("calls to {} fail: {}", breakers.get(part).getName(), e.toString());
+      }
       return false;
     }
   }

@@ -134,14 +134,20 @@ record StockChangeTable(JdbcClient jdbc) {
         == 1;
   }
 
-  /** Returns unfinished changes that no process has updated for a while. */
-  List<StockChange> unfinished(int idleSeconds, int limit) {
+  /**
+   * Returns a page of the unfinished changes that no process has updated for a while, in the order
+   * of SKU and id: those after this one.
+   */
+  List<StockChange> unfinished(long skuId, String changeId, int idleSeconds, int limit) {
     return jdbc.sql(
             "SELECT "
                 + COLUMNS
-                + " FROM stock_change WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING')"
-                + " AND updated_at <= NOW(6) - INTERVAL ? SECOND LIMIT ?")
-        .params(idleSeconds, limit)
+                + " FROM stock_change FORCE INDEX (ix_stock_change_state)"
+                + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING')"
+                + " AND updated_at <= NOW(6) - INTERVAL ? SECOND"
+                + " AND (sku_id > ? OR (sku_id = ? AND change_id > ?))"
+                + " ORDER BY sku_id, change_id LIMIT ?")
+        .params(idleSeconds, skuId, skuId, changeId, limit)
         .query(ROW)
         .list();
   }

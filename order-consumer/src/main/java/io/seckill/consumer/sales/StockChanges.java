@@ -3,18 +3,23 @@ package io.seckill.consumer.sales;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Carries out changes from their rows, step by step; every step may be executed twice, by two
@@ -46,6 +51,7 @@ record StockChanges(
     DatabaseStock mysql,
     StockMoves moves,
     ShardProofs proofs,
+    RedisCallGuard guard,
     JdbcClient jdbc,
     TransactionOperations transactions) {
 
@@ -55,7 +61,7 @@ record StockChanges(
   private static final int MAX_STEPS = 16;
 
   private static final int IDLE_SECONDS = 2;
-  private static final int SWEEP_LIMIT = 100;
+  private static final int PAGE = 100;
 
   /** Only a change that Redis did not confirm waits for the sweep, with its operator. */
   private static final Duration PAUSE = Duration.ofSeconds(5);
@@ -112,14 +118,36 @@ record StockChanges(
     return new Sweeper("stock-change-sweep", PAUSE, this::sweep);
   }
 
-  /** Continues changes that a crash or Redis has interrupted. Two processes may do so at once. */
+  /**
+   * Continues changes that a crash or Redis has interrupted, page by page. A part of Redis that
+   * does not answer is left out for the rest of the round. Two processes may do so at once.
+   */
   void sweep() {
-    for (StockChange change : table.unfinished(IDLE_SECONDS, SWEEP_LIMIT)) {
-      try {
-        drive(change);
-      } catch (RuntimeException e) { // the others go on
-        log.warn("Change {} of sku {} waits: {}", change.changeId(), change.skuId(), e.toString());
+    Set<Integer> unavailable = new HashSet<>();
+    long skuId = 0;
+    String changeId = "";
+    List<StockChange> page;
+    do {
+      page = table.unfinished(skuId, changeId, IDLE_SECONDS, PAGE);
+      for (StockChange change : page) {
+        driveOrWait(change, unavailable);
+        skuId = change.skuId();
+        changeId = change.changeId();
       }
+    } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+  }
+
+  private void driveOrWait(StockChange change, Set<Integer> unavailable) {
+    int part = guard.partOf(change.skuId());
+    try {
+      if (!unavailable.contains(part) || DatabaseStock.isOnlyInMySql(mysql.sale(change.skuId()))) {
+        drive(change);
+      }
+    } catch (RuntimeException e) { // the others go on
+      if (e instanceof JedisException) {
+        unavailable.add(part);
+      }
+      log.warn("Change {} of sku {} waits: {}", change.changeId(), change.skuId(), e.toString());
     }
   }
 

@@ -18,11 +18,14 @@ final class Elsewhere {
    * @param first pass over all shards, by which every shard was read before the second began
    * @param after the pool, read after the second pass
    * @return most units of all shards and of none, between the passes; empty when units were added,
-   *     withdrawn, returned or moved meanwhile, or a shard was not read
+   *     withdrawn, returned or moved meanwhile, or a shard was not read, or MySQL sells one
    */
   static OptionalLong proven(
       int shards, Pool before, List<ShardState> first, List<ShardState> second, Pool after) {
-    if (first.size() != shards || second.size() != shards || !before.equals(after)) {
+    if (before.inRedis() != shards
+        || first.size() != shards
+        || second.size() != shards
+        || !before.equals(after)) {
       return OptionalLong.empty();
     }
     for (int n = 0; n < shards; n++) {

@@ -1,8 +1,5 @@
 package io.seckill.consumer.shards;
 
-import io.seckill.common.sale.SalePhase;
-import org.jspecify.annotations.Nullable;
-
 /**
  * The units of no shard, as MySQL has them at one moment.
  *
@@ -11,10 +8,9 @@ import org.jspecify.annotations.Nullable;
  * @param moving units of unfinished moves, which may be in a shard, too
  * @param moves number of those
  * @param withdrawn units that unfinished withdrawals of the SKU wait for
- * @param phase of all shards; null while they differ
+ * @param inRedis number of shards that Redis decides
  */
-record Pool(
-    long units, long version, long moving, long moves, long withdrawn, @Nullable SalePhase phase) {
+record Pool(long units, long version, long moving, long moves, long withdrawn, long inRedis) {
 
   /** Units that may be given to shards. */
   long free() {

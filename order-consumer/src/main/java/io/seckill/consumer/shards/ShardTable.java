@@ -5,6 +5,7 @@ import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.util.List;
+import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -25,14 +26,20 @@ class ShardTable {
         COALESCE(SUM(ABS(c.delta)), 0) AS moving, COUNT(c.delta) AS moves,
         (SELECT COALESCE(SUM(-w.delta), 0) FROM stock_change w FORCE INDEX (ix_stock_change_state)
           WHERE w.state = 'PENDING' AND w.delta < 0 AND w.sku_id = p.sku_id) AS withdrawn,
-        (SELECT IF(MIN(s.sale_phase) = MAX(s.sale_phase), MIN(s.sale_phase), NULL)
-          FROM products s WHERE s.sku_id IN (:shards)) AS phase
+        (SELECT COUNT(*) FROM products s
+          WHERE s.sku_id IN (:shards) AND s.sale_phase = 'REDIS') AS in_redis
       FROM products p
       LEFT JOIN stock_change c FORCE INDEX (ix_stock_change_state)
         ON c.state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND c.sku_id IN (:shards)
       WHERE p.sku_id = :sku
       GROUP BY p.sku_id
       """;
+
+  private static final String IN_MYSQL =
+      "SELECT sku_id FROM products WHERE sku_id IN (:shards) AND sale_phase IN ('MYSQL', 'LOADING')"
+          + " AND "
+          + SalePhase.SELLABLE_UNITS
+          + " < :units";
 
   private final JdbcClient jdbc;
 
@@ -51,6 +58,15 @@ class ShardTable {
         .param("shards", sku.shardIds())
         .query(Pool.class)
         .single();
+  }
+
+  /** Shards that MySQL sells in a fallback, and that have fewer units for sale than these. */
+  Set<Long> inMySql(ProductSnapshot sku, long units) {
+    return jdbc.sql(IN_MYSQL)
+        .param("shards", sku.shardIds())
+        .param("units", units)
+        .query(Long.class)
+        .set();
   }
 
   /** In ascending order. */

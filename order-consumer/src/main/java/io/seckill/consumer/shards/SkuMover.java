@@ -1,6 +1,5 @@
 package io.seckill.consumer.shards;
 
-import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.ShardProofs;
@@ -9,6 +8,7 @@ import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -71,7 +71,7 @@ final class SkuMover {
   }
 
   /**
-   * Looks once. During a fallback MySQL sells what each shard has, and no shard gives any units.
+   * Looks once. A shard in a fallback gives no units: MySQL sells what it has.
    *
    * @return time until the next look
    * @throws org.springframework.dao.DataAccessException when MySQL does not answer
@@ -82,10 +82,11 @@ final class SkuMover {
     }
     quiet = List.of();
     Pool pool = table.pool(sku);
-    if (pool.phase() == SalePhase.MYSQL && pool.free() > 0) {
-      moves.give(equalParts(sku.shardIds(), pool.free()));
+    if (pool.inRedis() < sku.shards() && pool.free() > 0) {
+      giveInMySql(sku, pool);
+      pool = table.pool(sku);
     }
-    if (pool.phase() != SalePhase.REDIS) {
+    if (pool.inRedis() == 0) {
       return RESTING;
     }
     expected = table.expected(sku);
@@ -104,6 +105,19 @@ final class SkuMover {
     }
     quiet = shown || shards.size() < sku.shards() ? List.of() : shards;
     return quiet.isEmpty() ? QUIET : untilDry(sku, quiet);
+  }
+
+  /** While Redis sells other shards, those of MySQL get units only when they are dry. */
+  private void giveInMySql(ProductSnapshot sku, Pool pool) {
+    long below = pool.inRedis() == 0 ? Long.MAX_VALUE : largestOrder(sku);
+    Set<Long> takers = table.inMySql(sku, below);
+    List<Units> gives =
+        equalParts(sku.shardIds(), pool.free()).stream()
+            .filter(part -> takers.contains(part.shardId()))
+            .toList();
+    if (!gives.isEmpty()) {
+      moves.give(gives);
+    }
   }
 
   private static List<Units> equalParts(List<Long> shards, long units) {

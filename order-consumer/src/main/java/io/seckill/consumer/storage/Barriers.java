@@ -4,13 +4,11 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.Sleeps;
+import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.support.GeneratedKeyHolder;
-import org.springframework.jdbc.support.KeyHolder;
 import org.springframework.stereotype.Component;
 
 /**
@@ -27,6 +25,14 @@ public class Barriers {
   private static final String TYPE = "barrier.v1";
   private static final byte[] NO_BODY = new byte[0];
   private static final Duration POLL = Duration.ofMillis(50);
+
+  /**
+   * Barriers have random numbers of up to 18 digits: AUTO_INCREMENT repeats those that MySQL has
+   * lost, and a former barrier, still under way, would then pass for a new one.
+   */
+  private static final long NUMBERS = 1_000_000_000_000_000_000L;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final JdbcClient jdbc;
   private final ConfirmingPublisher publisher;
@@ -73,9 +79,9 @@ public class Barriers {
   /** Inserts a row for a barrier; rows are of no use after a day and are then deleted. */
   private long raise() {
     jdbc.sql("DELETE FROM barrier WHERE raised_at < NOW(6) - INTERVAL 1 DAY").update();
-    KeyHolder key = new GeneratedKeyHolder();
-    jdbc.sql("INSERT INTO barrier (passed_at) VALUES (NULL)").update(key, "barrier_id");
-    return Objects.requireNonNull(key.getKey()).longValue();
+    long barrier = RANDOM.nextLong(1, NUMBERS);
+    jdbc.sql("INSERT INTO barrier (barrier_id) VALUES (?)").param(barrier).update();
+    return barrier;
   }
 
   /** Whether the barrier has passed: every message before it is in MySQL. */

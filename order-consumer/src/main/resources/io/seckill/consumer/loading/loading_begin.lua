@@ -11,7 +11,8 @@
 --       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
 -- Until loading_finish the state is PREHEATING and the epoch 0: nothing is admitted, and compensations
 -- of any epoch find no sale to return units to yet. A crash leaves it in this state; the next
--- loading starts over.
+-- loading starts over. A server that takes over in between may lack some of it: the replication id of
+-- this one is kept, and the later scripts compare it.
 -- All checks come before the first write: a script is never interleaved, and never rolled back.
 
 local types = {'hash', 'string', 'set', 'hash'}
@@ -51,6 +52,7 @@ seq = string.format('%.0f', seq)
 
 redis.call('DEL', KEYS[2])
 redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
+  'server', string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)'),
   'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
   'admittedOrders', orders, 'admittedUnits', units,
   'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))

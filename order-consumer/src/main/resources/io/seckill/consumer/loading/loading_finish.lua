@@ -6,9 +6,10 @@
 --       6 highest sequence stored  7 orders stored  8 units of those orders: more than at the begin of the loading
 --         when MySQL has sold meanwhile
 --       9.. ids of stock changes that these units include already, with their outcome
--- reply 1 done · 0 another loading has taken over: nothing was written
+-- reply 1 done · 0 another loading has taken over, or another server: nothing was written
 
-if redis.call('HGET', KEYS[1], 'loading') ~= ARGV[1] then
+local begun = redis.call('HMGET', KEYS[1], 'loading', 'server', 'seq', 'admittedOrders')
+if begun[1] ~= ARGV[1] or begun[2] ~= string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') then
   return 0
 end
 redis.call('SET', KEYS[2], ARGV[2], 'PXAT', ARGV[4])
@@ -33,14 +34,13 @@ else
 end
 local stop = redis.call('HGET', KEYS[5], ARGV[3])
 local state = stop and string.match(stop, '^%u+') or ARGV[5]
-local begun = redis.call('HMGET', KEYS[1], 'seq', 'admittedOrders')
-if tonumber(ARGV[6]) > tonumber(begun[1]) then
+if tonumber(ARGV[6]) > tonumber(begun[3]) then
   redis.call('HSET', KEYS[1], 'seq', ARGV[6], 'settled', ARGV[6])
 end
-if tonumber(ARGV[7]) > tonumber(begun[2]) then
+if tonumber(ARGV[7]) > tonumber(begun[4]) then
   redis.call('HSET', KEYS[1], 'admittedOrders', ARGV[7], 'publishedOrders', ARGV[7],
     'admittedUnits', ARGV[8], 'publishedUnits', ARGV[8])
 end
 redis.call('HSET', KEYS[1], 'state', state, 'epoch', ARGV[1])
-redis.call('HDEL', KEYS[1], 'loading', 'clearing')
+redis.call('HDEL', KEYS[1], 'loading', 'clearing', 'server')
 return 1

@@ -21,9 +21,11 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -405,7 +407,7 @@ class DeadLetterAdminIT {
     try (Channel channel = broker.createChannel()) {
       channel.queueUnbind(queue, BrokerTopology.ORDERS_EXCHANGE, key);
 
-      Answer refused = post(letter, "/replay", "");
+      Answer refused = api.post(DEAD_LETTERS + "/" + letter + "/replay", "");
 
       assertThat(refused.status()).isEqualTo(503);
       assertThat(api.get(DEAD_LETTERS + "/" + letter).body().path("state").stringValue())
@@ -476,8 +478,13 @@ class DeadLetterAdminIT {
     new Sales(consumer).open(sku, "LIMITED", 100, stock);
   }
 
+  /** Sends the same request again when a store has not answered in time, as the answer says. */
   private static Answer post(long letter, String action, String body) {
-    return api.post(DEAD_LETTERS + "/" + letter + action, body);
+    return eventually()
+        .pollDelay(Duration.ZERO)
+        .until(
+            () -> api.post(DEAD_LETTERS + "/" + letter + action, body),
+            answer -> answer.status() != 503);
   }
 
   private static void note(List<String> won, String status, Answer answer) {
@@ -505,7 +512,7 @@ class DeadLetterAdminIT {
       channel.confirmSelect();
       channel.basicPublish(
           BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, properties, body);
-      channel.waitForConfirmsOrDie(5_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

@@ -61,7 +61,8 @@ class EnteringWaitTest {
   private static Overview seen(long term, GatewayNode node) {
     Instant longAgo = Instant.EPOCH; // where the commit took long
     return new Overview(
-        new Row(SalePhase.ENTERING, term, "operator", longAgo, 50, 3), new Gateways(List.of(node)));
+        new Row(SalePhase.ENTERING, term, "operator", longAgo, longAgo, 50, 3),
+        new Gateways(List.of(node)));
   }
 
   /** A gateway that has not seen the term, and may go on confirming for two seconds. */

@@ -44,7 +44,8 @@ class FallbackControlTest {
 
   private FallbackControl control(FallbackMode mode) {
     FallbackProperties settings = new FallbackProperties(mode);
-    FallbackSales sales = new FallbackSales(mysql);
+    AdmittedUnitsTable admissions = new AdmittedUnitsTable(mysql);
+    FallbackSales sales = new FallbackSales(mysql, admissions);
     Table table = new Table();
     Nodes nodes = new Nodes();
     return new FallbackControl(
@@ -52,14 +53,14 @@ class FallbackControlTest {
         table,
         sales,
         nodes,
-        new SaleObservations(settings, sales, nodes, new CannedRedis(command -> "")),
+        new SaleObservations(settings, sales, admissions, nodes, new CannedRedis(command -> "")),
         mysql,
         new FallbackMeters(meters),
         new AuditLog());
   }
 
   private static FallbackTable.Row row() {
-    return new FallbackTable.Row(SalePhase.REDIS, 1, null, Instant.EPOCH, 50, 3);
+    return new FallbackTable.Row(SalePhase.REDIS, 1, null, Instant.EPOCH, Instant.EPOCH, 50, 3);
   }
 
   private final class Table extends FallbackTable {

@@ -54,6 +54,13 @@ final class FallbackFixture {
     return answer.body();
   }
 
+  /**
+   * No gateway that was heard of is taken for dead within a minute, however slow the machine is.
+   */
+  void gatewaysStayAlive() {
+    consumer.update("UPDATE gateway_node SET heard_at = heard_at + INTERVAL 1 MINUTE");
+  }
+
   /** Hands over everything that a gateway has promised. */
   void transfer(int gateway, long term, String admitted, OrderMessage... orders) {
     Answer answer = transfer(gateway, term, admitted, true, orders);
@@ -168,6 +175,16 @@ final class FallbackFixture {
     return api.get(FALLBACK).body();
   }
 
+  /** Ends a fallback; repeats the request until it is accepted. */
+  void leaveSoon() {
+    eventually()
+        .untilAsserted(
+            () -> {
+              Answer answer = leave();
+              assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+            });
+  }
+
   String state() {
     return view().path("state").asString();
   }
@@ -181,6 +198,7 @@ final class FallbackFixture {
   /** Begins a fallback and lets all gateways report that they promised nothing more. */
   void enterWith(int gateway, String admitted, OrderMessage... orders) {
     beat(gateway, 0, "UNUSABLE", 0);
+    gatewaysStayAlive();
     long term = enter();
     transfer(gateway, term, admitted, orders);
     awaitState("MYSQL");
@@ -208,12 +226,7 @@ final class FallbackFixture {
   /** Gives all sales back to Redis. */
   void comeBack() {
     consumer.update("DELETE FROM gateway_node");
-    eventually()
-        .untilAsserted(
-            () -> {
-              Answer answer = leave();
-              assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-            });
+    leaveSoon();
     awaitState("REDIS");
   }
 

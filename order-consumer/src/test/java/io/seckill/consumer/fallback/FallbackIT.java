@@ -27,6 +27,7 @@ class FallbackIT extends SaleInFallback {
   void nobodyDecidesUntilThePromisesOfGatewaysAreKnown() {
     long version = fallback.number(sku, "state_version");
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.gatewaysStayAlive();
 
     long term = fallback.enter();
 
@@ -34,6 +35,7 @@ class FallbackIT extends SaleInFallback {
         .isEqualTo("MYSQL ENTERING 2");
     assertThat(fallback.number(sku, "state_version")).isEqualTo(version + 1);
     fallback.beat(GATEWAY, term, "UNUSABLE", 0); // it transfers
+    fallback.gatewaysStayAlive();
     assertThat(fallback.buy(sku, 7)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
     fallback.assertBalanced(sku);
@@ -151,12 +153,43 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
   }
 
+  /** Of nine units that Redis admitted, MySQL learns four in time and three late. */
+  @ParameterizedTest(name = "complete: {0}; {1} reserved")
+  @CsvSource({"true, 2, CONFIRMED", "false, 13, BUSY"})
+  void aLateTransferFreesWhatIsReservedForUnknownOrders(
+      boolean isComplete, long reserved, String next) {
+    OrderMessage known = sale.admit(7, 4);
+    OrderMessage late = sale.admit(8, 3);
+    OrderMessage unanswered = sale.admit(9, 2);
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.beat(2, 0, "UNUSABLE", 0);
+    long term = fallback.enter();
+    fallback.transfer(GATEWAY, term, "", known);
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+    assertThat(stock("change-01", 5).status()).isEqualTo(200);
+    assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    assertThat(fallback.buy(sku, 102)).as("only the reserve could serve it").isEqualTo("BUSY");
+
+    fallback.beat(2, term, "UNUSABLE", 0);
+    assertThat(fallback.transfer(2, term, admitted(sku, 1, 9), isComplete, late).status())
+        .isEqualTo(204);
+
+    eventually().until(() -> fallback.number(sku, "reserved_units") == reserved);
+    assertThat(fallback.buy(sku, 102)).isEqualTo(next);
+    broker.publish(unanswered);
+    eventually().until(() -> ledger.status(unanswered).equals("CONFIRMED"));
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved - 2);
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void whereEverythingIsReservedNothingThatComesBackIsSold() {
     OrderMessage known = sale.admit(7, 4);
     OrderMessage late = sale.admit(8, 2);
     OrderMessage refused = sale.admit(7, 5); // of more than the shopper's limit
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.gatewaysStayAlive();
     fallback.beat(2, 0, "UNUSABLE", 0);
     long term = fallback.enter();
     fallback.transfer(GATEWAY, term, "", known);
@@ -272,6 +305,7 @@ class FallbackIT extends SaleInFallback {
 
     fallback.beat(1, 1, "USABLE", 9_000);
     fallback.beat(2, 1, "USABLE", 10_000);
+    fallback.gatewaysStayAlive();
     tick();
     assertThat(fallback.state()).isEqualTo("MYSQL");
 
@@ -285,6 +319,7 @@ class FallbackIT extends SaleInFallback {
   void aGatewayWithoutFallbackPreventsIt() {
     fallback.beat(1, "off", 0, "UNUSABLE", 5_000);
     fallback.beat(2, 0, "UNUSABLE", 5_000);
+    fallback.gatewaysStayAlive();
 
     tick();
     Answer refused = consumer.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
@@ -307,11 +342,13 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.number(sku, "epoch")).isEqualTo(2);
 
     fallback.beat(1, 1, "UNUSABLE", 0);
+    fallback.gatewaysStayAlive();
     assertThat(fallback.leave().code()).isEqualTo("REFUSED");
     fallback.beat(1, 1, "USABLE", 60_000);
+    fallback.gatewaysStayAlive();
     tick();
     assertThat(fallback.state()).isEqualTo("MYSQL");
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     fallback.awaitState("REDIS");
   }
 

@@ -3,6 +3,7 @@ package io.seckill.consumer.fallback;
 import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -19,11 +20,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.exceptions.JedisException;
 import tools.jackson.databind.JsonNode;
 
 /** Sales return to Redis with all that MySQL has sold meanwhile. */
@@ -71,10 +74,10 @@ class FallbackReturnIT extends SaleInFallback {
     JsonNode bought = fallback.buy(sku, 9, "key-00000001", 2);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
-
     assertThat(fallback.buy(sku, 10)).isEqualTo("BUSY");
     assertThat(stock("change-01", 5).code()).isEqualTo("BUSY");
+    fallback.leaveSoon();
+
     call(bought.path("orderId").asString(), 9, "cancel");
     assertThat(ledger.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku)).isOne();
     fallback.assertBalanced(sku);
@@ -97,13 +100,78 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
+  /** The process that loads it keeps its lock, and does nothing. */
+  @Tag("proof")
+  @Test
+  void mySqlSellsOnWhenTheProcessThatLoadsTheSaleHangs() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    try (Connection loading = fallback.loadingElsewhere(sku)) {
+      assertThat(fallback.leave().status()).isEqualTo(200);
+      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
+      assertThat(loading.isValid(1)).isTrue();
+      assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+    }
+    fallback.awaitState("REDIS");
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  @Test
+  void aStopOfFiveSecondsEndsAndTheNextMayTakeTwiceAsLong() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may overflow
+    StoppedReturns stopped =
+        new StoppedReturns(consumer.bean(FallbackSales.class), consumer.sql(), nanos::get);
+    for (int seconds : List.of(5, 10)) {
+      try (Connection loading = fallback.loadingElsewhere(sku)) {
+        long epoch = fallback.number(sku, "epoch");
+        stopped.resume();
+        nanos.addAndGet(Duration.ofSeconds(seconds).toNanos() - 1);
+        stopped.resume();
+        assertThat(fallback.product(sku, "fallback")).isEqualTo("RETURNING");
+        nanos.incrementAndGet();
+        stopped.resume();
+        assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+        assertThat(fallback.number(sku, "epoch")).as("of the loading").isEqualTo(epoch + 1);
+        assertThat(loading.isValid(1)).isTrue();
+      }
+    }
+    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    fallback.comeBack();
+    fallback.assertStoresAgree(sku);
+  }
+
+  /** Its Redis is unavailable, too. */
+  @Test
+  void mySqlSellsOnAfterTheProcessThatLoadedTheSaleHasDied() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    fallback.loadingElsewhere(sku).close();
+    assertThat(fallback.buy(sku, 9)).isEqualTo("BUSY");
+    consumer.redis().del(RedisKeys.sku(sku));
+    consumer.redis().set(RedisKeys.sku(sku), "foreign"); // refuses the first read
+    try {
+      assertThatThrownBy(
+              () -> consumer.bean(SaleReturn.class).returnToRedis(sku, Duration.ofSeconds(5)))
+          .isInstanceOf(JedisException.class);
+      assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
+    } finally {
+      consumer.redis().del(RedisKeys.sku(sku));
+    }
+    fallback.comeBack();
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void unitsThatAreReturnedDuringTheLoadingReachRedis() throws SQLException {
     OrderMessage promised = sale.admit(7, 2);
     fallback.enterWith(GATEWAY, "", promised);
     execute("DELETE FROM gateway_node");
     Connection loading = fallback.loadingElsewhere(sku);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     call(promised.orderId().toString(), 7, "cancel");
     loading.close();
@@ -123,7 +191,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.sell(sku, 30_000, 1_000);
     JsonNode cancelled = fallback.buy(sku, 9, "key-00000001", 2);
     JsonNode paid = fallback.buy(sku, 10, "key-00000002", 1);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -175,7 +243,7 @@ class FallbackReturnIT extends SaleInFallback {
     long epoch = fallback.number(sku, "epoch");
     put(obstacle);
     try {
-      eventually().until(() -> fallback.leave().status() == 200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       assertThat(fallback.product(sku, "CONCAT_WS(' ', fallback, epoch)"))
           .isEqualTo("ACTIVE " + epoch);
@@ -200,7 +268,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     fallback.sell(sku, 30_000, 1_000);
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
     eventually()
         .pollInterval(Duration.ofMillis(5))
         .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
@@ -263,7 +331,7 @@ class FallbackReturnIT extends SaleInFallback {
             + sku
             + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
     try {
-      assertThat(fallback.leave().status()).isEqualTo(200);
+      fallback.leaveSoon();
       awaitFailureToReturn();
       eventually().until(() -> fallback.product(sku, "fallback").equals("ACTIVE"));
       assertThat(fallback.number(sku, "epoch")).as("raised twice").isGreaterThan(epoch + 1);
@@ -288,7 +356,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
     execute("DELETE FROM gateway_node");
 
-    assertThat(fallback.leave().status()).isEqualTo(200);
+    fallback.leaveSoon();
 
     eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
     assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
@@ -399,7 +467,7 @@ class FallbackReturnIT extends SaleInFallback {
     String foreign = RedisKeys.stock(shards.get(1));
     consumer.redis().del(foreign);
     consumer.redis().sadd(foreign, "foreign");
-    eventually().until(() -> fallback.leave().status() == 200);
+    fallback.leaveSoon();
     eventually().until(() -> fallback.product(shards.get(0), "fallback").equals("NO"));
     assertThat(fallback.number(shards.get(1), "reserved_units")).isEqualTo(100);
 

@@ -20,6 +20,7 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
@@ -150,7 +151,7 @@ class DeadLetterIT {
           BrokerTopology.DEAD_ROUTING_KEY,
           MessageProperties.PERSISTENT_BASIC,
           body.getBytes(StandardCharsets.UTF_8));
-      channel.waitForConfirmsOrDie(10_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
     }
   }
 

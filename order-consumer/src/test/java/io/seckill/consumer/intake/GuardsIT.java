@@ -70,12 +70,17 @@ class GuardsIT {
     assertThat(confirmed()).isEqualTo(10);
     assertThat(rejected("SOLD_OUT")).isEqualTo(990);
     assertThat(database.settled(sku)).isEqualTo(1_000);
-    awaitQuiet();
+    awaitQuiet(); // the broker's counters may be older than the orders
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(
+                        orders.stream()
+                            .map(redis::result)
+                            .collect(groupingBy(letters -> letters, counting())))
+                    .as("all those confirmed, and those rejected last")
+                    .isEqualTo(Map.of("C", 10L, "RS", 128L, "", 862L)));
     assertThat(redis.stock(sku)).as("left to reconciliation").isEqualTo(10 - 1_000);
-    assertThat(
-            orders.stream().map(redis::result).collect(groupingBy(letters -> letters, counting())))
-        .as("all those confirmed, and those rejected last")
-        .isEqualTo(Map.of("C", 10L, "RS", 128L, "", 862L));
     eventually()
         .untilAsserted(
             () ->
@@ -190,10 +195,13 @@ class GuardsIT {
     database.await(
         "SELECT stored_order_id FROM order_alias WHERE order_id = " + second.orderId(),
         first.orderId().value());
-    awaitQuiet();
-    assertThat(redis.record(second).storedOrderId()).isEqualTo(first.orderId());
-    assertThat(redis.result(first)).isEqualTo("C");
-    assertThat(redis.compensated(second)).isEqualTo("2:2");
+    eventually()
+        .untilAsserted(
+            () -> {
+              assertThat(redis.record(second).storedOrderId()).isEqualTo(first.orderId());
+              assertThat(redis.result(first)).isEqualTo("C");
+              assertThat(redis.compensated(second)).isEqualTo("2:2");
+            });
     assertThat(redis.stock(sku)).isEqualTo(98);
     assertThat(redis.quota(sku, 9)).isEqualTo(2);
     assertThat(database.settled(sku)).isEqualTo(2);

@@ -34,6 +34,18 @@ class SettledTagsTest {
     assertThat(settled.add(new long[] {4, 6, 8})).isEqualTo(2);
   }
 
+  @Test
+  void needsNoMemoryForEachDeliveryAboveAnUnsettledOne() {
+    for (long tag = 2; tag < 100_000; tag += 2) {
+      settled.add(new long[] {tag, tag + 1});
+    }
+    settled.add(new long[] {100_001});
+
+    assertThat(settled.runs()).isEqualTo(2);
+    assertThat(settled.add(new long[] {1, 100_000, 100_002})).isEqualTo(3);
+    assertThat(settled.runs()).isZero();
+  }
+
   /** A broker that settles everything up to a multiple ack never settles what was not added. */
   @Test
   void settlesExactlyWhatWasAddedInAnyOrder() {

@@ -58,9 +58,13 @@ class StoreFromQueueIT {
             () ->
                 assertThat(consumer.vhost().queueDepth(BrokerTopology.orderQueue(1)).total())
                     .isZero());
-    assertThat(consumer.redis().hvals(RedisKeys.bucket(1001, 0)))
-        .allMatch(record -> record.contains("|C|"));
-    assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
+    eventually()
+        .untilAsserted(
+            () -> {
+              assertThat(consumer.redis().hvals(RedisKeys.bucket(1001, 0)))
+                  .allMatch(record -> record.contains("|C|"));
+              assertThat(consumer.redis().hget(RedisKeys.sku(1001), "settled")).isEqualTo("2000");
+            });
     assertThat(consumer.bean(MeterRegistry.class).get("seckill.consumer.lag").timer().count())
         .isEqualTo(2_000);
     assertThat(consumer.api().get("/internal/v1/metrics/summary").number("stored"))

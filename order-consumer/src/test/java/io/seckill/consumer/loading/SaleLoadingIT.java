@@ -1,5 +1,6 @@
 package io.seckill.consumer.loading;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -21,17 +22,24 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.RowLock;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** The steps of a loading, when something comes in between. */
 @ExtendWith(TestServers.class)
@@ -63,6 +71,56 @@ class SaleLoadingIT {
     refusesAsOvertaken(() -> finish(overtaken, 100, "PREHEATED"));
     assertThat(redis.exists(RedisKeys.bucket(sku, 0))).isFalse();
     assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  /** The replica has the beginning of the loading, and not the quota that was written then. */
+  @DisabledIfSystemProperty(
+      named = "seckill.test.servers",
+      matches = "containers",
+      disabledReason = "the servers connect to each other's ports on this machine")
+  @Test
+  void stopsWhenAReplicaHasBeenPromoted() throws IOException {
+    try (RedisServer first = RedisServer.start("repl-diskless-sync-delay 0");
+        RedisServer second = RedisServer.start("replicaof 127.0.0.1 " + first.port());
+        TcpProxy proxy = TcpProxy.to(first);
+        UnifiedJedis primary = new RedisDatabase("", 0, 0).via(proxy).open();
+        Jedis replica = new Jedis(second.host(), second.port())) {
+      SaleLoading loading = new SaleLoading(primary, sale(4));
+      loading.begin(OrderTotals.NONE, Replacing.AT_REST);
+      eventually().until(() -> replica.exists(RedisKeys.sku(sku)));
+      replica.replicaofNoOne();
+      BucketWriter writer = loading.writer();
+      writer.quota(7, 1);
+      writer.flush();
+      proxy.redirect(second);
+
+      assertThat(
+              answer(
+                  () -> {
+                    writer.quota(8, 1);
+                    writer.flush();
+                  }))
+          .isEqualTo(ProblemCode.PREHEAT_OVERTAKEN);
+      assertThat(answer(() -> finish(loading, 100, "OPEN")))
+          .isEqualTo(ProblemCode.PREHEAT_OVERTAKEN);
+      assertThat(primary.hget(RedisKeys.sku(sku), "state")).isEqualTo("PREHEATING");
+    }
+  }
+
+  /** The answer of the new primary: the connections to the former one break first. */
+  private static Object answer(Runnable step) {
+    return eventually()
+        .ignoreExceptionsInstanceOf(JedisConnectionException.class)
+        .until(
+            () -> {
+              try {
+                step.run();
+                return "done";
+              } catch (ProblemException e) {
+                return e.problem().code();
+              }
+            },
+            answer -> true);
   }
 
   private void finish(SaleLoading loading, long stock, String state) {

@@ -13,6 +13,7 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,23 +62,28 @@ class CancellationUnderLoadIT {
 
   private static void endUntilAllAreStored(TestConsumer consumer, Duration timeout) {
     Cancellations cancellations = consumer.bean(Cancellations.class);
-    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    long deadline = System.nanoTime() + Eventually.SOON.toNanos();
     while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
       cancellations.expire(waiting(consumer, "ASC", 50), timeout);
     }
   }
 
   private void payAndCancel(TestConsumer consumer) {
-    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    long deadline = System.nanoTime() + Eventually.SOON.toNanos();
     while (count(consumer, "TRUE") < ORDERS && System.nanoTime() < deadline) {
       for (OrderId id : waiting(consumer, "DESC", 5)) {
         long user = consumer.number("SELECT user_id FROM orders WHERE order_id = ?", id.value());
         String action = id.value() % 2 == 0 ? "/payment" : "/cancel";
         int status =
-            consumer
-                .api()
-                .post("/internal/v1/orders/" + id + action, "{\"userId\":" + user + "}")
-                .status();
+            eventually()
+                .pollDelay(Duration.ZERO)
+                .until(
+                    () ->
+                        consumer
+                            .api()
+                            .post("/internal/v1/orders/" + id + action, "{\"userId\":" + user + "}")
+                            .status(),
+                    one -> one != 503);
         assertThat(status).isIn(200, 409);
         ended.addAndGet(status == 200 ? 1 : 0);
       }

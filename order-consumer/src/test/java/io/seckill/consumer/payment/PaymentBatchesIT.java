@@ -52,8 +52,7 @@ class PaymentBatchesIT {
           Map.of(
               "seckill.demo.enabled", "false",
               // The test holds a lock while requests arrive.
-              "spring.datasource.hikari.connection-init-sql",
-                  "SET SESSION innodb_lock_wait_timeout = 60, time_zone = '+00:00'",
+              "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
               "pause.expirySweeper", "10m",
               "pause.paymentSweeper", "10m"),
           FussyProvider.class);

@@ -135,9 +135,7 @@ class RebuildIT extends ReconciliationFixture {
   }
 
   private String reconcile() {
-    Answer answer = consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}");
-    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    return answer.body().path("outcome").asString();
+    return outcome(reconcile(sale, false));
   }
 
   private long epoch() {

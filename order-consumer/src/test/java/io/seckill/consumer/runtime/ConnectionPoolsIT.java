@@ -38,7 +38,10 @@ class ConnectionPoolsIT {
   @Test
   void storesOrdersWhileEverybodyElseHasToWait() throws SQLException { // fault 30
     Map<String, String> small =
-        Map.of("spring.datasource.hikari.maximum-pool-size", "2", "seckill.fallback", "manual");
+        Map.of(
+            "spring.datasource.hikari.maximum-pool-size", "2",
+            "spring.datasource.hikari.connection-timeout", "2000",
+            "seckill.fallback", "manual");
     try (TestConsumer consumer = TestConsumer.start(small);
         OrderFlood flood = new OrderFlood(consumer.vhost());
         Connection observer = consumer.database().connect()) {

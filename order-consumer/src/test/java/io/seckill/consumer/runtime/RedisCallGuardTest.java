@@ -2,9 +2,13 @@ package io.seckill.consumer.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.BreakerContract;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class RedisCallGuardTest {
@@ -26,6 +30,28 @@ class RedisCallGuardTest {
     for (int part = 0; part < guard.parts(); part++) {
       assertThat(guard.run(part, () -> {})).isEqualTo(part != failing);
     }
+  }
+
+  @Test
+  void anOutageHasTwoLines() {
+    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry());
+    Logger logger = (Logger) LoggerFactory.getLogger(RedisCallGuard.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      guard.run(3, RedisCallGuardTest::failOver);
+      guard.run(3, () -> {});
+      guard.run(3, () -> {});
+      guard.run(3, RedisCallGuardTest::failOver);
+      guard.run(3, RedisCallGuardTest::failOver);
+    } finally {
+      logger.detachAppender(lines);
+    }
+
+    assertThat(lines.list)
+        .extracting(line -> line.getFormattedMessage().split(":")[0])
+        .containsExactly("calls to redis-3 fail", "redis-3 works again", "calls to redis-3 fail");
   }
 
   private static void failOver() {

@@ -2,7 +2,6 @@ package io.seckill.consumer.shards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.sale.SalePhase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -11,11 +10,11 @@ import org.junit.jupiter.api.Test;
 
 class ElsewhereTest {
 
-  private static final Pool EMPTY = new Pool(0, 7, 0, 0, 0, SalePhase.REDIS);
+  private static final Pool EMPTY = new Pool(0, 7, 0, 0, 0, 2);
 
   @Test
   void theUnitsOfAllShardsOfThePoolAndOfMovesAreThere() {
-    Pool pool = new Pool(5, 7, 3, 1, 0, SalePhase.REDIS);
+    Pool pool = new Pool(5, 7, 3, 1, 0, 3);
 
     OptionalLong proven = proven(pool, pass(2, 0, 1), pass(2, 0, 1), pool);
 
@@ -46,15 +45,24 @@ class ElsewhereTest {
 
   @Test
   void aMoveProvesNothingEvenWhenAsManyUnitsCameBack() {
-    Pool moved = new Pool(0, 9, 0, 0, 0, SalePhase.REDIS);
+    Pool moved = new Pool(0, 9, 0, 0, 0, 2);
 
     assertThat(proven(EMPTY, pass(0, 0), pass(0, 0), moved)).isEmpty();
   }
 
   @Test
   void aShardThatCannotBeReadProvesNothing() {
-    assertThat(Elsewhere.proven(3, EMPTY, pass(0, 0), pass(0, 0), EMPTY)).isEmpty();
+    Pool ofThree = new Pool(0, 7, 0, 0, 0, 3);
+
+    assertThat(Elsewhere.proven(3, ofThree, pass(0, 0), pass(0, 0), ofThree)).isEmpty();
     assertThat(Elsewhere.proven(2, EMPTY, pass(0, 0), pass(0), EMPTY)).isEmpty();
+  }
+
+  @Test
+  void aShardThatMySqlSellsProvesNothing() {
+    Pool pool = new Pool(0, 7, 0, 0, 0, 1);
+
+    assertThat(proven(pool, pass(0, 0), pass(0, 0), pool)).isEmpty();
   }
 
   @Test
@@ -120,12 +128,7 @@ class ElsewhereTest {
 
     Pool pool() {
       return new Pool(
-          pool,
-          version,
-          open.stream().mapToLong(m -> Math.abs(m[1])).sum(),
-          open.size(),
-          0,
-          SalePhase.REDIS);
+          pool, version, open.stream().mapToLong(m -> Math.abs(m[1])).sum(), open.size(), 0, 3);
     }
 
     /** One shard after the other; anything may happen in between. */

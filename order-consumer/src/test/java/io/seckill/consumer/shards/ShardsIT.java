@@ -196,6 +196,32 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** Its loading into Redis fails again and again, so MySQL sells it on after a fallback. */
+  @Test
+  void unitsMoveAlthoughMySqlSellsOneOfTheShards() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    long inMySql = shards.get(0);
+    long dry = shards.get(1);
+    assertThat(change("withdraw-1", -390).text("state")).isEqualTo("DONE");
+    assertThat(consumer.product(inMySql, "stock")).isEqualTo("0");
+    consumer.update(
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', epoch = epoch + 1,"
+            + " state_version = state_version + 1 WHERE sku_id = ?",
+        inMySql);
+
+    askUntil(dry, 10, 10);
+    assertThat(change("top-up-1", 4).text("state")).isEqualTo("DONE");
+    askUntil(dry, 20, 13);
+
+    assertThat(consumer.product(inMySql, "stock")).isEqualTo("1");
+    consumer.update(
+        "UPDATE products SET decides = 'REDIS', fallback = 'NO', epoch = epoch - 1 WHERE sku_id = ?",
+        inMySql);
+    state("CLOSED");
+  }
+
   @Test
   void unitsAreCountedAsMovedWhenAShardHasThem() {
     api.put(path, product(403));

@@ -40,7 +40,8 @@ class SkuMoverTest {
   private final AtomicLong nanos = new AtomicLong();
   private int statements;
   private int passes;
-  private List<ShardState> inRedis = states(SOLD_OUT);
+  private int inRedis = IDS.size();
+  private List<ShardState> found = states(SOLD_OUT);
 
   private final ShardReader reader =
       new ShardReader(null, null) {
@@ -48,7 +49,7 @@ class SkuMoverTest {
         List<ShardState> read(List<ExpectedSale> shards) {
           assertThat(shards).extracting(ExpectedSale::id).isEqualTo(IDS);
           passes++;
-          return inRedis;
+          return found;
         }
       };
 
@@ -83,7 +84,7 @@ class SkuMoverTest {
         @Override
         Pool pool(ProductSnapshot sku) {
           statements++;
-          return new Pool(0, 7, 0, 0, 0, SalePhase.REDIS);
+          return new Pool(0, 7, 0, 0, 0, inRedis);
         }
 
         @Override
@@ -111,13 +112,13 @@ class SkuMoverTest {
     assertThat(mover.look(sku(SKU))).isEqualTo(Duration.ofMillis(250));
     assertThat(written).containsExactly("0=0", "1=0");
     written.clear();
-    inRedis = states(now);
+    found = states(now);
 
     renew();
 
     assertThat(String.join(" ", written)).as(name).isEqualTo(shown);
     written.clear();
-    inRedis = states(SOLD_OUT);
+    found = states(SOLD_OUT);
     renew();
     assertThat(written).as("after that").hasSize(now.equals(SOLD_OUT) ? 2 : 0);
   }
@@ -147,7 +148,7 @@ class SkuMoverTest {
   /** One unit is left: the others know it, and it is not known any more without MySQL. */
   @Test
   void unitsThatAreLeftAreNotRenewed() {
-    inRedis = states("1/1/50 1/0/50");
+    found = states("1/1/50 1/0/50");
     assertThat(mover.look(sku(SKU))).isNotEqualTo(Duration.ofMillis(250));
     assertThat(written).containsExactly("0=0", "1=1");
     written.clear();
@@ -157,10 +158,21 @@ class SkuMoverTest {
     assertThat(written).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({"2, 1", "1, 1", "0, 0"})
+  void looksAtTheShardsThatRedisSellsBesideThoseOfMySql(int shards, int looks) {
+    inRedis = shards;
+    found = states("1/500/50 -");
+
+    mover.look(sku(SKU));
+
+    assertThat(passes).isEqualTo(looks);
+  }
+
   /** The process that led before may have shown a proof, which does not hold when units move. */
   @Test
   void aNewMoverFirstTakesBackWhatAnotherMayHaveShown() {
-    inRedis = states("1/500/50 1/500/50");
+    found = states("1/500/50 1/500/50");
 
     mover.look(sku(SKU));
     mover.look(sku(SKU));
@@ -176,7 +188,7 @@ class SkuMoverTest {
     "0.3, 2, 34"
   })
   void aLookAtAQuietSaleIsCheap(double seconds, int statementsPerSecond, int looks) {
-    inRedis = states("1/%1$d/50 1/%1$d/50".formatted((long) (seconds * MOST_UNITS_PER_S)));
+    found = states("1/%1$d/50 1/%1$d/50".formatted((long) (seconds * MOST_UNITS_PER_S)));
     while (nanos.get() < TimeUnit.SECONDS.toNanos(10)) {
       nanos.addAndGet(mover.look(sku(SKU)).toNanos());
     }
@@ -190,7 +202,7 @@ class SkuMoverTest {
   @ParameterizedTest
   @ValueSource(longs = {0, 5, 1_000, 9_999, 10_000, 50_000, 200_000, 1_000_000})
   void aShardThatRunsDryIsSeenWithinATenthOfASecond(long units) {
-    inRedis = states("1/%d/50 1/1000000/50".formatted(units));
+    found = states("1/%d/50 1/1000000/50".formatted(units));
     long rest = mover.look(sku(SKU)).toMillis();
 
     long dry = units * 1_000 / MOST_UNITS_PER_S;

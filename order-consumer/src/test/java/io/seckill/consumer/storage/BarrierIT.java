@@ -85,6 +85,16 @@ class BarrierIT {
     assertThat(stored(consumer)).isEqualTo(30);
   }
 
+  /** As after a failover to a standby that lacked the newest rows. */
+  @Test
+  void hasANumberThatNoLostBarrierHad() {
+    long lost = barriers().send(PARTITION).orElseThrow();
+    consumer.asRoot("DELETE FROM barrier");
+    consumer.asRoot("ALTER TABLE barrier AUTO_INCREMENT = " + lost);
+
+    assertThat(barriers().send(PARTITION).orElseThrow()).isNotEqualTo(lost);
+  }
+
   @Tag("proof")
   @Test
   void outlivesTheProcessThatRaisedIt() {

@@ -46,7 +46,12 @@ class StrongSalesIT {
   private static final String TAKE = "UPDATE products SET stock = stock -%";
 
   private static final TestConsumer consumer =
-      TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+      TestConsumer.start(
+          Map.of(
+              "seckill.intake.enabled",
+              "false",
+              "spring.datasource.hikari.connection-init-sql",
+              TestConsumer.LONG_LOCK_WAITS));
   private static final StrongSales strong = consumer.bean(StrongSales.class);
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());
   private static final ExecutorService threads = Executors.newCachedThreadPool();

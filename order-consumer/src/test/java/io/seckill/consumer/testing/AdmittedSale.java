@@ -7,7 +7,10 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -91,15 +94,15 @@ public final class AdmittedSale {
 
   /** Deletes every key of the sale, as FLUSHALL does. */
   public void forget() {
+    redis.del(buckets());
     redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku));
-    redis.del(RedisKeys.bucket(sku, 0));
   }
 
   /** Leaves of the sale what does not depend on the release. */
   public void asAFormerReleaseLoadedIt() {
+    redis.del(buckets());
     redis.hdel(RedisKeys.sku(sku), "bucketCount");
     redis.hset(RedisKeys.sku(sku), "buckets", "1");
-    redis.del(RedisKeys.bucket(sku, 0));
   }
 
   public String field(String name) {
@@ -162,12 +165,21 @@ public final class AdmittedSale {
     redis.hset(key, order.orderId().toString(), String.join("|", part));
   }
 
-  /** Returns all data of the sale in Redis, while it has one bucket. */
+  private String[] buckets() {
+    String count = redis.hget(RedisKeys.sku(sku), "bucketCount");
+    return IntStream.range(0, count == null ? 1 : Integer.parseInt(count))
+        .mapToObj(bucket -> RedisKeys.bucket(sku, bucket))
+        .toArray(String[]::new);
+  }
+
+  /** Returns all data of the sale in Redis. */
   public Map<String, Object> all() {
+    Map<String, String> fields = new HashMap<>();
+    Stream.of(buckets()).forEach(bucket -> fields.putAll(redis.hgetAll(bucket)));
     return Map.of(
         "sku", redis.hgetAll(RedisKeys.sku(sku)),
         "stock", redis.get(RedisKeys.stock(sku)),
-        "bucket", redis.hgetAll(RedisKeys.bucket(sku, 0)));
+        "buckets", fields);
   }
 
   private String bucket(long user) {

@@ -9,6 +9,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.RabbitVhost;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -100,7 +101,7 @@ public final class OrderFlood implements AutoCloseable {
 
   private void awaitConfirms() {
     try {
-      channel.waitForConfirmsOrDie(30_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
     } catch (IOException | TimeoutException e) {
       throw new IllegalStateException(e);
     } catch (InterruptedException e) {

@@ -32,6 +32,10 @@ public final class TestConsumer implements AutoCloseable {
   /** The token of the internal port in every test. */
   public static final String TOKEN = "token-of-the-tests-0123456789";
 
+  /** The {@code connection-init-sql} of tests that hold a lock while statements wait for it. */
+  public static final String LONG_LOCK_WAITS =
+      "SET SESSION innodb_lock_wait_timeout = 60, time_zone = '+00:00'";
+
   private static final Map<Map<String, String>, TestConsumer> SHARED = new HashMap<>();
 
   /** Of consumers that are closed, until another one needs it or the next one starts. */
@@ -162,6 +166,9 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.password", database.password());
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
+    // No call may fail because the machine is slow.
+    properties.put("seckill.redis.socket-timeout", "10s");
+    properties.put("spring.datasource.hikari.connection-timeout", "20000");
     properties.putAll(overrides);
     SweeperPauses pauses = SweeperPauses.removedFrom(properties);
     return new SpringApplicationBuilder(ConsumerApplication.class)

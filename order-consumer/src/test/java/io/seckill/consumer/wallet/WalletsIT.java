@@ -245,7 +245,9 @@ class WalletsIT {
     recharge(user, 10);
     try (RowLock lock =
         consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
-      CompletableFuture<WalletOutcome> waiting = CompletableFuture.supplyAsync(() -> charge(5));
+      CompletableFuture<WalletOutcome> waiting =
+          CompletableFuture.supplyAsync(
+              () -> eventually().until(() -> charge(5), one -> one.code() != WalletCode.BUSY));
       List<Long> statement =
           eventually()
               .until(

@@ -55,7 +55,7 @@ record LaneRecovery(
       brokerFailed(e);
     } catch (JedisException e) {
       redisFailed(e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // an Error may be over soon, a dead lane is for good
       unexpected(e);
     }
   }
@@ -146,15 +146,15 @@ record LaneRecovery(
   }
 
   /** The outcome of the last command is unknown: replaces the connection to Redis. */
-  private void redisFailed(RuntimeException cause) throws InterruptedException {
+  private void redisFailed(Throwable cause) throws InterruptedException {
     connections.dropRedis(); // the next connection may find another master
     orders.queueUnknown();
     retryAfter(LaneState.REDIS_UNAVAILABLE, cause.toString());
   }
 
   /** Replaces both connections. */
-  private void unexpected(RuntimeException cause) throws InterruptedException {
-    log.error("lane {}: unexpected exception, the lane reconnects", status.lane(), cause);
+  private void unexpected(Throwable cause) throws InterruptedException {
+    log.error("lane {}: unexpected failure, the lane reconnects", status.lane(), cause);
     loseLink();
     redisFailed(cause);
   }
@@ -162,7 +162,7 @@ record LaneRecovery(
   private void loseLink() {
     connections.dropLink();
     orders.linkLost();
-    status.outstanding(orders.count(), 0);
+    status.outstanding(status.outstanding(), 0); // they stay in the private queue
   }
 
   private void retryAfter(LaneState failure, String reason) throws InterruptedException {

@@ -102,7 +102,7 @@ public final class LaneStatus {
     return reason;
   }
 
-  /** Orders in the lane's private queue, by the lane's count. */
+  /** Orders in the lane's private queue, by the lane's count before the last failure. */
   public int outstanding() {
     return outstanding;
   }

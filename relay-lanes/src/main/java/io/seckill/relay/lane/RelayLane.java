@@ -140,7 +140,7 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
   }
 
   final void publishEntries(List<byte[]> entries) throws BrokerFailureException {
-    publish(entries.stream().map(OutboundOrder::of).toList());
+    publish(entries.stream().map(entry -> OutboundOrder.of(entry, lease.partition())).toList());
   }
 
   final void publish(List<OutboundOrder> outbound) throws BrokerFailureException {

@@ -63,7 +63,7 @@ public final class BrokerConnector {
       PublisherChannel link = connect(name);
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
       return link;
-    } catch (IOException | TimeoutException | RuntimeException e) {
+    } catch (IOException | TimeoutException | RuntimeException | Error e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
       throw new BrokerFailureException("connecting failed: " + rootMessage(e), e);
     }
@@ -81,9 +81,14 @@ public final class BrokerConnector {
       factory.setSocketFactory(socket.writes());
     }
     factory.setSocketConfigurator(template.getSocketConfigurator().andThen(socket));
-    Connection connection =
-        factory.newConnection(ProcessName.withRole(links.service()) + " " + name);
-    return PublisherChannel.over(connection, socket, links, meters);
+    try {
+      Connection connection =
+          factory.newConnection(ProcessName.withRole(links.service()) + " " + name);
+      return PublisherChannel.over(connection, socket, links, meters);
+    } catch (Error e) { // the client closes the socket only after an exception
+      socket.sever();
+      throw e;
+    }
   }
 
   private static String rootMessage(Throwable e) {

@@ -25,6 +25,9 @@ public final class OutboundOrder {
 
   public static final String DETAIL_HEADER = "x-seckill-detail";
 
+  /** Of the order queue to which an operator's replay sends the entry. */
+  public static final String ROUTING_KEY_HEADER = "x-seckill-routing-key";
+
   private static final String UNREADABLE = "UNREADABLE";
   private static final String UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION";
 
@@ -36,38 +39,42 @@ public final class OutboundOrder {
   private final @Nullable OrderMessage message;
   private final @Nullable UnreadableMessageException defect;
   private final Consumer<OrderMessage> onConfirm;
+  private final int partition;
 
   private OutboundOrder(
       byte[] body,
       @Nullable OrderMessage message,
       @Nullable UnreadableMessageException defect,
-      Consumer<OrderMessage> onConfirm) {
+      Consumer<OrderMessage> onConfirm,
+      int partition) {
     this.body = body;
     this.message = message;
     this.defect = defect;
     this.onConfirm = onConfirm;
+    this.partition = partition;
   }
 
   /**
    * Decodes an entry; never fails.
    *
    * @param body exactly as stored in Redis and as published; must not be changed afterwards
+   * @param partition of the list that has the entry
    */
-  public static OutboundOrder of(byte[] body) {
-    return of(body, order -> {});
+  public static OutboundOrder of(byte[] body, int partition) {
+    return of(body, partition, order -> {});
   }
 
   /**
-   * Decodes an entry, as {@link #of(byte[])}.
+   * Decodes an entry, as {@link #of(byte[], int)}.
    *
    * @param onConfirm called by the lane's thread once the broker has confirmed this order; not
    *     called for an unreadable entry, nor when the lane loses track of the order
    */
-  public static OutboundOrder of(byte[] body, Consumer<OrderMessage> onConfirm) {
+  public static OutboundOrder of(byte[] body, int partition, Consumer<OrderMessage> onConfirm) {
     try {
-      return new OutboundOrder(body, OrderMessageCodec.decode(body), null, onConfirm);
+      return new OutboundOrder(body, OrderMessageCodec.decode(body), null, onConfirm, partition);
     } catch (UnreadableMessageException e) {
-      return new OutboundOrder(body, null, e, onConfirm);
+      return new OutboundOrder(body, null, e, onConfirm, partition);
     }
   }
 
@@ -123,7 +130,14 @@ public final class OutboundOrder {
     if (message == null) {
       return properties
           .timestamp(new Date())
-          .headers(Map.of(REASON_HEADER, reason(), DETAIL_HEADER, "outbox entry: " + defect()))
+          .headers(
+              Map.of(
+                  REASON_HEADER,
+                  reason(),
+                  DETAIL_HEADER,
+                  "outbox entry: " + defect(),
+                  ROUTING_KEY_HEADER,
+                  BrokerTopology.routingKey(partition)))
           .build();
     }
     properties.timestamp(new Date(message.admittedAt()));

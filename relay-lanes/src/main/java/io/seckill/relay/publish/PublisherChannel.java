@@ -86,7 +86,7 @@ public final class PublisherChannel implements AutoCloseable {
       PublisherChannel link = new PublisherChannel(connection, channel, socket, settings, meters);
       link.listen();
       return link;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       connection.abort(ABORT_TIMEOUT_MS);
       throw e;
     }
@@ -284,6 +284,11 @@ public final class PublisherChannel implements AutoCloseable {
     if (silent) {
       sever(); // a regular close could hang behind data that a silent broker does not read
     }
-    connection.abort(ABORT_TIMEOUT_MS);
+    try {
+      connection.abort(ABORT_TIMEOUT_MS);
+    } catch (RuntimeException | Error e) { // the client starts a thread to close a connection
+      log.warn("a link to the broker is cut because it cannot be closed: {}", e.toString());
+      sever();
+    }
   }
 }

@@ -45,7 +45,7 @@ public final class LaneLeaseRenewer implements Runnable {
   private volatile long renewedAt = System.nanoTime();
 
   private @Nullable UnifiedJedis redis;
-  private boolean redisUnavailable;
+  private boolean failed;
 
   /** Partitions that the last round could not renew, although it renewed others. */
   private Map<Integer, JedisException> failing = Map.of();
@@ -61,11 +61,15 @@ public final class LaneLeaseRenewer implements Runnable {
   public LaneLeaseRenewer(
       RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases, boolean adopts) {
     this(
-        () -> RedisClients.openForOneMaster(redisSettings.withMaxConnections(1), "relay-leases"),
+        opener(redisSettings.withMaxConnections(1)),
         redisSettings.mode() == RedisSettings.Mode.CLUSTER,
         settings,
         leases,
         adopts);
+  }
+
+  private static Supplier<UnifiedJedis> opener(RedisSettings oneConnection) {
+    return () -> RedisClients.openForOneMaster(oneConnection, "relay-leases");
   }
 
   /**
@@ -105,6 +109,7 @@ public final class LaneLeaseRenewer implements Runnable {
     backoff.stop();
   }
 
+  /** Never throws: without this thread the lanes lose their leases for good. */
   void round() {
     try {
       renewAll(connected());
@@ -112,7 +117,7 @@ public final class LaneLeaseRenewer implements Runnable {
         orphans.step(connected());
       }
       renewed();
-    } catch (JedisException e) {
+    } catch (RuntimeException | Error e) {
       failed(e);
     }
   }
@@ -262,17 +267,22 @@ public final class LaneLeaseRenewer implements Runnable {
 
   private void renewed() {
     renewedAt = System.nanoTime();
-    if (redisUnavailable) {
-      redisUnavailable = false;
+    if (failed) {
+      failed = false;
       log.info("leases are renewed again");
     }
   }
 
-  private void failed(JedisException cause) {
+  private void failed(Throwable cause) {
     disconnect(); // the next round may find another master
-    if (!redisUnavailable) {
-      redisUnavailable = true;
+    if (failed) {
+      return;
+    }
+    failed = true;
+    if (cause instanceof JedisException) {
       log.warn("leases cannot be renewed: {}", cause.toString());
+    } else {
+      log.error("leases cannot be renewed", cause);
     }
   }
 

@@ -21,9 +21,9 @@ public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
   /** A key of the partition has another type, or its cluster node is unavailable. */
   static final PartitionBacklog UNKNOWN = new PartitionBacklog(-1, 0, 0);
 
-  /** Whether there are, or may be, orders to take. */
+  /** Whether there are, or may be, orders to take or to adopt. */
   public boolean isWork() {
-    return outbox != 0;
+    return outbox != 0 || dead != 0;
   }
 
   /**

@@ -38,7 +38,7 @@ final class DirectMain {
                 SCRIPT,
                 List.of(RedisKeys.privateQueue(PARTITION, room.token()), ADMITTED),
                 List.of(json, message.orderId().toString()));
-        room.deliver(List.of(OutboundOrder.of(json.getBytes(UTF_8))));
+        room.deliver(List.of(OutboundOrder.of(json.getBytes(UTF_8), 0)));
       }
     }
   }

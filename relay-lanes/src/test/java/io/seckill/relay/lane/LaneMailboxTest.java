@@ -117,6 +117,6 @@ class LaneMailboxTest {
   }
 
   private static List<OutboundOrder> orders(String... texts) {
-    return Stream.of(texts).map(text -> OutboundOrder.of(text.getBytes(UTF_8))).toList();
+    return Stream.of(texts).map(text -> OutboundOrder.of(text.getBytes(UTF_8), 0)).toList();
   }
 }

@@ -21,8 +21,8 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 /** A lane's view and its metrics after each kind of failure; without servers. */
 class LaneRecoveryTest {
 
-  private static final OutboundOrder CONFIRMED = OutboundOrder.of(new byte[] {1});
-  private static final OutboundOrder UNANSWERED = OutboundOrder.of(new byte[] {2});
+  private static final OutboundOrder CONFIRMED = OutboundOrder.of(new byte[] {1}, 0);
+  private static final OutboundOrder UNANSWERED = OutboundOrder.of(new byte[] {2}, 0);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final RelayMeters meters = new RelayMeters(registry);
@@ -46,6 +46,7 @@ class LaneRecoveryTest {
     status.progressed();
     orders.published(List.of(CONFIRMED, UNANSWERED));
     orders.confirmed().add(CONFIRMED);
+    status.outstanding(2, 1);
   }
 
   @Test
@@ -68,7 +69,7 @@ class LaneRecoveryTest {
     assertThat(status.reason()).isEqualTo("the link broke");
     assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.confirmed()).containsExactly(CONFIRMED);
-    assertThat(status.outstanding()).isEqualTo(1);
+    assertThat(status.outstanding()).as("still in the private queue").isEqualTo(2);
     assertThat(status.inFlight()).isZero();
   }
 
@@ -90,6 +91,18 @@ class LaneRecoveryTest {
     recovery.attempt(
         () -> {
           throw new IllegalStateException("a defect");
+        });
+
+    assertThat(status.state()).isEqualTo(LaneState.REDIS_UNAVAILABLE);
+    assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
+    assertThat(orders.count()).isEqualTo(1);
+  }
+
+  @Test
+  void replacesBothConnectionsAfterAnError() throws Exception {
+    recovery.attempt(
+        () -> {
+          throw new InternalError("no thread");
         });
 
     assertThat(status.state()).isEqualTo(LaneState.REDIS_UNAVAILABLE);

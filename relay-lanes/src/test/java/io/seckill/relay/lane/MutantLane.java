@@ -16,7 +16,8 @@ public final class MutantLane {
       PrivateQueue queue, List<OutboundOrder> confirmed, int most, Duration wait)
       throws LeaseFencedException {
     ClaimResult claimed = queue.settleAndClaim(confirmed, most, wait);
-    List<OutboundOrder> taken = claimed.taken().stream().map(OutboundOrder::of).toList();
+    List<OutboundOrder> taken =
+        claimed.taken().stream().map(entry -> OutboundOrder.of(entry, 0)).toList();
     queue.settleAndClaim(taken, 0, Duration.ZERO);
     return claimed;
   }

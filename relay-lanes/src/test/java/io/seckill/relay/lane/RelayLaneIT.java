@@ -102,6 +102,9 @@ class RelayLaneIT extends LaneFixture {
     Map<String, Object> headers = dead.getProperties().getHeaders();
     assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNREADABLE");
     assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("v is missing");
+    assertThat(headers.get(OutboundOrder.ROUTING_KEY_HEADER))
+        .as("of partition 7, for a replay")
+        .hasToString("3");
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
     assertThat(outbox.inPrivateQueues()).isZero();
   }

@@ -244,7 +244,7 @@ class ScriptsIT {
   }
 
   private static List<OutboundOrder> read(List<byte[]> entries) {
-    return entries.stream().map(OutboundOrder::of).toList();
+    return entries.stream().map(entry -> OutboundOrder.of(entry, 0)).toList();
   }
 
   private static List<String> ids(List<byte[]> entries) throws Exception {

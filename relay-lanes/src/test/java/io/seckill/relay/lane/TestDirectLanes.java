@@ -48,8 +48,16 @@ public final class TestDirectLanes implements AutoCloseable {
    * @param window most orders of one lane that are not settled
    */
   public static TestDirectLanes start(String redisUrl, String brokerUrl, int window) {
-    TestDirectLanes started =
-        new TestDirectLanes(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
+    return start(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
+  }
+
+  /** As {@link #start}, for tests without failures. */
+  public static TestDirectLanes startPatient(String redisUrl, String brokerUrl, int window) {
+    return start(redisUrl, brokerUrl, Tuning.PATIENT.withMaxUnconfirmed(window));
+  }
+
+  private static TestDirectLanes start(String redisUrl, String brokerUrl, Tuning tuning) {
+    TestDirectLanes started = new TestDirectLanes(redisUrl, brokerUrl, tuning);
     started.lanes.start();
     return started;
   }
@@ -88,7 +96,8 @@ public final class TestDirectLanes implements AutoCloseable {
     }
     byte[] queue = RedisKeys.privateQueue(Partition.ofSku(sku), room.token()).getBytes(UTF_8);
     outbox.redis().lpush(queue, pushed.toArray(byte[][]::new));
-    room.deliver(pushed.stream().map(OutboundOrder::of).toList());
+    room.deliver(
+        pushed.stream().map(body -> OutboundOrder.of(body, Partition.ofSku(sku))).toList());
     return ids;
   }
 

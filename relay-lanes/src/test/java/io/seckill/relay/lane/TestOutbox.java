@@ -8,6 +8,7 @@ import io.seckill.common.order.SnowflakeIds;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.testing.RedisDatabase;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,11 +28,15 @@ public final class TestOutbox implements AutoCloseable {
   private long seq;
 
   public TestOutbox(String redisUrl) {
-    this(RedisSettings.single(redisUrl));
+    this(RedisDatabase.open(redisUrl));
   }
 
   TestOutbox(RedisSettings settings) {
-    this.redis = RedisClients.open(settings, "test");
+    this(RedisClients.open(settings, "test"));
+  }
+
+  private TestOutbox(UnifiedJedis redis) {
+    this.redis = redis;
   }
 
   public UnifiedJedis redis() {

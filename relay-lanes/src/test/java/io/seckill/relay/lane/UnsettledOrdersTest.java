@@ -128,7 +128,7 @@ class UnsettledOrdersTest {
   private List<OutboundOrder> publish(int count) {
     List<OutboundOrder> published =
         IntStream.range(0, count)
-            .mapToObj(i -> OutboundOrder.of(("entry " + i).getBytes(StandardCharsets.UTF_8)))
+            .mapToObj(i -> OutboundOrder.of(("entry " + i).getBytes(StandardCharsets.UTF_8), 0))
             .toList();
     orders.published(published);
     return published;

@@ -62,7 +62,7 @@ class PublisherChannelIT {
   }
 
   private static OutboundOrder order() {
-    return OutboundOrder.of(new byte[] {'{', '}'});
+    return OutboundOrder.of(new byte[] {'{', '}'}, 0);
   }
 
   private static BrokerConnector connector(String url) {

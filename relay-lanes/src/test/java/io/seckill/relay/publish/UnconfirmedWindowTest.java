@@ -185,6 +185,6 @@ class UnconfirmedWindowTest {
             n,
             1,
             null);
-    return OutboundOrder.of(OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8));
+    return OutboundOrder.of(OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8), 0);
   }
 }

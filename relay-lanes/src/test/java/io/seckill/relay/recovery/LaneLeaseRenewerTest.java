@@ -6,8 +6,11 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.CannedRedis;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 class LaneLeaseRenewerTest {
@@ -62,8 +65,34 @@ class LaneLeaseRenewerTest {
     assertThat(redis.roundTrips()).as("one by one").isEqualTo(1 + 2 * Partition.COUNT);
   }
 
+  /** For example a CA file that is being rewritten, or no thread for a connection. */
+  @Test
+  void renewsAgainAfterFailuresThatAreNotOfRedis() {
+    CannedRedis redis = new CannedRedis(LaneLeaseRenewerTest::reply);
+    AtomicInteger opened = new AtomicInteger();
+    LaneLeaseRenewer renewer =
+        renewer(
+            () ->
+                switch (opened.getAndIncrement()) {
+                  case 0 -> throw new IllegalArgumentException("no PEM file");
+                  case 1 -> throw new InternalError("no thread");
+                  default -> redis;
+                },
+            false);
+
+    renewer.round();
+    renewer.round();
+    renewer.round();
+
+    assertThat(renewer.backlog(0).dead()).isEqualTo(2);
+  }
+
   private LaneLeaseRenewer renewer(CannedRedis redis, boolean apart) {
-    return new LaneLeaseRenewer(() -> redis, apart, LeaseSettings.DEFAULT, leases, false);
+    return renewer(() -> redis, apart);
+  }
+
+  private LaneLeaseRenewer renewer(Supplier<UnifiedJedis> opener, boolean apart) {
+    return new LaneLeaseRenewer(opener, apart, LeaseSettings.DEFAULT, leases, false);
   }
 
   /** To renew.lua, LLEN and LINDEX. */

@@ -2,6 +2,9 @@ package io.seckill.testing;
 
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.redis.RedisSettings.Mode;
+import java.time.Duration;
+import java.util.List;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -10,6 +13,9 @@ import redis.clients.jedis.UnifiedJedis;
  * @param number the database index, as in SELECT
  */
 public record RedisDatabase(String host, int port, int number) {
+
+  /** Of a test's own client: reached only by an answer that never comes. */
+  private static final Duration SOCKET_TIMEOUT = Duration.ofMinutes(1);
 
   /** {@code redis://host:port/number}. */
   public String url() {
@@ -23,7 +29,18 @@ public record RedisDatabase(String host, int port, int number) {
 
   /** A client of this database; the caller closes it. */
   public UnifiedJedis open() {
-    return RedisClients.open(RedisSettings.single(url()), "test");
+    return open(url());
+  }
+
+  /** As {@link #open()}, of the database at this address. */
+  public static UnifiedJedis open(String url) {
+    return open(url, SOCKET_TIMEOUT);
+  }
+
+  /** As {@link #open(String)}, for tests that wait for the time-out. */
+  public static UnifiedJedis open(String url, Duration socketTimeout) {
+    return RedisClients.open(
+        new RedisSettings(Mode.SINGLE, url, List.of(), null, 0, socketTimeout, null), "test");
   }
 
   /** The same database, reached through a proxy. */

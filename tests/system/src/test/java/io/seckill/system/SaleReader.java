@@ -20,7 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
@@ -191,8 +194,13 @@ public final class SaleReader {
   private Map<String, String> inBuckets(long skuId) {
     int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(skuId), "bucketCount"));
     Map<String, String> fields = new HashMap<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      fields.putAll(redis.hgetAll(RedisKeys.bucket(skuId, bucket)));
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      List<Response<Map<String, String>>> answers =
+          IntStream.range(0, buckets)
+              .mapToObj(bucket -> pipeline.hgetAll(RedisKeys.bucket(skuId, bucket)))
+              .toList();
+      pipeline.sync();
+      answers.forEach(answer -> fields.putAll(answer.get()));
     }
     assertThat(fields.keySet())
         .allMatch(field -> field.matches("\\d+(:.*)?|compensated:\\d+|ended:(\\d+|range)"));

@@ -4,12 +4,12 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.order.Partition;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -57,11 +57,14 @@ class BrokerTopologyIT {
             MessageProperties.PERSISTENT_BASIC,
             new byte[] {(byte) partition});
       }
-      channel.waitForConfirmsOrDie(10_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
 
       for (int queue = 0; queue < BrokerTopology.ORDER_QUEUES; queue++) {
-        AMQP.Queue.DeclareOk ok = channel.queueDeclarePassive(BrokerTopology.orderQueue(queue));
-        assertThat(ok.getMessageCount()).isEqualTo(Partition.COUNT / BrokerTopology.ORDER_QUEUES);
+        String name = BrokerTopology.orderQueue(queue);
+        eventually()
+            .until(
+                () -> channel.queueDeclarePassive(name).getMessageCount(),
+                count -> count == Partition.COUNT / BrokerTopology.ORDER_QUEUES);
       }
     }
   }
@@ -90,7 +93,7 @@ class BrokerTopologyIT {
           BrokerTopology.DEAD_ROUTING_KEY,
           MessageProperties.PERSISTENT_BASIC,
           new byte[] {42});
-      channel.waitForConfirmsOrDie(10_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
 
       for (int i = 0; i < 50; i++) {
         channel.basicReject(next(channel).getEnvelope().getDeliveryTag(), true);

@@ -23,10 +23,7 @@ class LuaScriptIT {
 
   private final LuaScript append = LuaScript.from(LuaScriptIT.class, "append.lua");
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(
-          RedisSettings.single(TestServers.redis().newDatabase().url()), "lua-script-it");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   @BeforeEach
   void connect() {

@@ -3,9 +3,7 @@ package io.seckill.common.sale;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.testing.TestServers;
 import java.util.Map;
@@ -22,10 +20,7 @@ class SaleStatesIT {
   private static final PendingStop PAUSE = new PendingStop(SKU, "PAUSED", 1_000, "anna|x");
   private static final PendingStop CLOSE = new PendingStop(SKU, "CLOSED", 2_000, "ben");
 
-  @AutoClose
-  private final UnifiedJedis redis =
-      RedisClients.open(
-          RedisSettings.single(TestServers.redis().newDatabase().url()), "sale-states-it");
+  @AutoClose private final UnifiedJedis redis = TestServers.redis().newDatabase().open();
 
   private final SaleStates states = new SaleStates(redis);
 

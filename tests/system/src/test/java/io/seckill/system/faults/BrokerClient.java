@@ -5,6 +5,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.MessageProperties;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeoutException;
@@ -12,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 /** The test's own connection to the broker, apart from relays and consumers; for one thread. */
 final class BrokerClient implements AutoCloseable {
 
-  private static final long CONFIRM_MS = 10_000;
+  private static final long CONFIRM_MS = Eventually.SOON.toMillis();
 
   private final Connection connection;
   private final Channel channel;

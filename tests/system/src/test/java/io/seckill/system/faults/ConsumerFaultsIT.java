@@ -343,6 +343,7 @@ class ConsumerFaultsIT {
     assertThat(shop.buy(1, sku, 1, "archived-new").code()).isEqualTo("CLOSED");
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("29: COMMIT outcome unknown: its answer is lost, and then the COMMIT itself")
   void commitOutcomeUnknown() throws SQLException {

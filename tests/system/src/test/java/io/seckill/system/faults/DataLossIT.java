@@ -55,6 +55,7 @@ class DataLossIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("7: Redis older than MySQL")
   void redisOlderThanMySql() throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
@@ -19,7 +20,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -41,7 +41,6 @@ class HaProxyIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path CONFIGURATION = ROOT.resolve("deploy/haproxy/haproxy.cfg");
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private HttpClient http = HttpClient.newHttpClient();
   private final List<HttpServer> servers = new ArrayList<>();
@@ -117,7 +116,7 @@ class HaProxyIT {
       throws IOException, InterruptedException {
     return http.send(
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + ports.get(port) + path))
-            .timeout(PATIENCE)
+            .timeout(Eventually.SOON)
             .POST(BodyPublishers.ofString("{}"))
             .build(),
         BodyHandlers.ofString());

@@ -1,5 +1,6 @@
 package io.seckill.system.journey;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.system.shop.AdminClient;
@@ -35,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -172,6 +174,52 @@ class BackupDrillIT {
     assertThat(report.toString()).contains("ORDER_NOT_IN_MYSQL").contains(paid);
   }
 
+  /** The documented command, while a shopper buys and pays until the gateway has stopped. */
+  @Test
+  void takesEveryPaymentAlongWhenItMoves() throws Exception {
+    Matcher move =
+        Pattern.compile("takes MySQL along:\n```\n(.+)\n")
+            .matcher(Files.readString(ROOT.resolve("docs/runbooks.md")));
+    assertThat(move.find()).isTrue();
+    script("up");
+    Set<String> paid = ConcurrentHashMap.newKeySet();
+    AtomicBoolean stopped = new AtomicBoolean();
+    ShopClient shop = shop();
+    CompletableFuture<Void> shopper =
+        CompletableFuture.runAsync(
+            () -> {
+              while (!stopped.get()) {
+                buyAndPay(shop, paid, stopped);
+              }
+            },
+            task -> new Thread(task).start());
+    Eventually.eventually().until(() -> paid.size() > 20);
+    try {
+      run(move.group(1).replace("/tmp/move", backup.toString()));
+    } finally {
+      stopped.set(true);
+      Eventually.eventually().until(shopper::isDone);
+    }
+    script("down", "--wipe", "--yes");
+    script("up", "--servers");
+    script("restore", backup.toString());
+
+    Map<String, String> orders = orders();
+    assertThat(paid).allSatisfy(order -> assertThat(orders).containsEntry(order, "PAID"));
+  }
+
+  private void buyAndPay(ShopClient shop, Set<String> paid, AtomicBoolean stopped) {
+    long user = nextUser.getAndIncrement();
+    Answer answer = shop.buy(user, SKU, 1, key(user));
+    boolean pays = answer.status() == 202;
+    while (pays && !stopped.get()) {
+      if (shop.pay(user, answer.text("orderId")).status() == 200) {
+        paid.add(answer.text("orderId"));
+        pays = false;
+      }
+    }
+  }
+
   private void repeatsGetTheirOrders(Set<String> restored) throws IOException {
     ShopClient shop = shop();
     accepted.forEach(
@@ -237,12 +285,17 @@ class BackupDrillIT {
     return "drill-of-" + user;
   }
 
-  /** Runs a script of the tree, which must succeed, and returns its output. */
   private String script(String name, String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of(tree.resolve("scripts/" + name).toString()));
-    command.addAll(List.of(arguments));
-    Path output = folder.resolve(name + ".out");
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    return run("scripts/" + name + Stream.of(arguments).map(" '%s'"::formatted).collect(joining()));
+  }
+
+  /** Runs a command in the tree, which must succeed, and returns its output. */
+  private String run(String command) throws Exception {
+    Path output = folder.resolve("command.out");
+    ProcessBuilder builder =
+        new ProcessBuilder("bash", "-c", command)
+            .directory(tree.toFile())
+            .redirectErrorStream(true);
     builder.environment().putAll(ports);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     Process process = builder.redirectOutput(output.toFile()).start();

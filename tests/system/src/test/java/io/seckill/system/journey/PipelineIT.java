@@ -95,7 +95,12 @@ class PipelineIT {
   @Test
   void showsTheOwnerHowHisOrderSettlesAndNobodyElse() {
     onSale(1005, PurchasePolicy.LIMITED, 5, 50);
-    String order = pipeline.shop().buy(11, 1005, 1, "watched-order").text("orderId");
+    String order =
+        eventually()
+            .until(
+                () -> pipeline.shop().buy(11, 1005, 1, "watched-order"),
+                sold -> sold.status() == 202)
+            .text("orderId");
 
     eventually().until(() -> pipeline.shop().order(11, order).text("status"), "CONFIRMED"::equals);
     assertThat(pipeline.shop().order(12, order).status()).isEqualTo(404);
@@ -108,8 +113,9 @@ class PipelineIT {
     String cancelled = confirmed(22, 1006);
     assertThat(pipeline.shop().buy(23, 1006, 1, "third-in-the-row").code()).isEqualTo("SOLD_OUT");
 
-    assertThat(pipeline.shop().pay(21, paid).text("status")).isEqualTo("PAID");
-    assertThat(pipeline.shop().cancel(22, cancelled).text("status")).isEqualTo("CANCELLED");
+    eventually().until(() -> pipeline.shop().pay(21, paid).text("status"), "PAID"::equals);
+    eventually()
+        .until(() -> pipeline.shop().cancel(22, cancelled).text("status"), "CANCELLED"::equals);
 
     eventually()
         .until(() -> pipeline.shop().buy(23, 1006, 1, "third-in-the-row").status(), s -> s == 202);

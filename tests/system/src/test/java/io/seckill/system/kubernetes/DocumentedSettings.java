@@ -80,10 +80,10 @@ final class DocumentedSettings {
     return List.of(find("scripts/lib/services.sh", "JAVA_FLAGS:-(.*)}").split(" ", -1));
   }
 
-  /** Seconds that deploy/compose.yaml gives a service to stop, which are enough for its drains. */
+  /** Seconds that a service has to stop after its delay, which are enough for its drains. */
   static int secondsToStop() throws IOException {
     return Integer.parseInt(
-        find("deploy/compose.yaml", "(?s)x-service:.*?stop_grace_period: (\\d+)s"));
+        find("docs/configuration.md", "Allow a process the delay and (\\d+) s"));
   }
 
   /** Version of the images: of this project, when it is released. */

@@ -1,6 +1,6 @@
 package io.seckill.system.kubernetes;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
@@ -30,7 +30,7 @@ class KubernetesProbesIT {
 
     for (String probe : new String[] {"startupProbe", "livenessProbe", "readinessProbe"}) {
       String path = container.at("/" + probe + "/httpGet/path").asString();
-      assertThat(status(pipeline.healthPort(service), path)).as(path).isEqualTo(200);
+      eventually(path).until(() -> status(pipeline.healthPort(service), path) == 200);
     }
   }
 

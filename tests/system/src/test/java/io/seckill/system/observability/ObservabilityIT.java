@@ -8,6 +8,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -197,7 +198,7 @@ class ObservabilityIT {
     static Scrape of(int port) {
       HttpRequest request =
           HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))
-              .timeout(Duration.ofSeconds(10))
+              .timeout(Eventually.SOON)
               .build();
       try {
         return new Scrape(HTTP.send(request, BodyHandlers.ofLines()).body().toList());

@@ -7,10 +7,12 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
+import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -33,12 +35,8 @@ class TraceIT {
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
 
     String order =
-        eventually()
-            .until(
-                () -> pipeline.shop().buyTraced(7, sku, 2, "traced-order", TRACEPARENT),
-                answer -> answer.status() == 202)
-            .text("orderId");
-    String untraced = pipeline.shop().buy(8, sku, 1, "untraced-order").text("orderId");
+        accepted(() -> pipeline.shop().buyTraced(7, sku, 2, "traced-order", TRACEPARENT));
+    String untraced = accepted(() -> pipeline.shop().buy(8, sku, 1, "untraced-order"));
     awaitConfirmed(7, order);
     awaitConfirmed(8, untraced);
 
@@ -48,8 +46,17 @@ class TraceIT {
             () ->
                 assertThat(stages(Service.RELAY, order, TRACE_ID))
                     .containsExactly("published", "confirmed"));
-    assertThat(stages(Service.CONSUMER, order, TRACE_ID)).containsExactly("stored");
-    assertThat(stages(Service.CONSUMER, untraced, "-")).containsExactly("stored");
+    eventually()
+        .untilAsserted(
+            () -> {
+              assertThat(stages(Service.CONSUMER, order, TRACE_ID)).containsExactly("stored");
+              assertThat(stages(Service.CONSUMER, untraced, "-")).containsExactly("stored");
+            });
+  }
+
+  /** Repeats a purchase until it is accepted; returns the order's id. */
+  private static String accepted(Callable<Answer> purchase) {
+    return eventually().until(purchase, answer -> answer.status() == 202).text("orderId");
   }
 
   private void awaitConfirmed(long user, String order) {

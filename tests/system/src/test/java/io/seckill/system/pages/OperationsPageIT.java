@@ -18,6 +18,7 @@ import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
 import io.seckill.system.shop.Answer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.InputStream;
 import java.net.URI;
@@ -590,7 +591,7 @@ class OperationsPageIT {
           true,
           new BasicProperties.Builder().deliveryMode(2).build(),
           text.getBytes(StandardCharsets.UTF_8));
-      channel.waitForConfirmsOrDie(5_000);
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
     }
   }
 }

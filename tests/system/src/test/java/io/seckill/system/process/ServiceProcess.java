@@ -3,6 +3,7 @@ package io.seckill.system.process;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.ProcessState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,7 +31,7 @@ public final class ServiceProcess implements AutoCloseable {
   /** Limit for a start while other rows use all processors. */
   public static final Duration START_LIMIT = Duration.ofMinutes(4);
 
-  private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+  private static final Duration STOP_LIMIT = Eventually.SOON;
 
   /** System property with the flags of the services' JVMs, separated by blanks. */
   private static final String JVM_FLAGS = "seckill.service.flags";

@@ -37,6 +37,7 @@ class SalePhaseStatementsTest {
       fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
+      fallback.FallbackSales: MYSQL
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
@@ -45,7 +46,8 @@ class SalePhaseStatementsTest {
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
       shards.ShardTable: SHARDED
-      shards.ShardTable: any
+      shards.ShardTable: REDIS
+      shards.ShardTable: MYSQL LOADING
       storage.StrongSale: any
       ops.SalesTable: any
       verification.StoredSales: REDIS

@@ -56,6 +56,9 @@ INSERT INTO order_alias (order_id, stored_order_id)
 INSERT INTO dead_letter_rest (letter_id, part, bytes) SELECT 1 + i DIV 3, i % 3, 'x' FROM n WHERE i < 3000;
 INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)
   SELECT IF(i < 20, 1, 1 + i % 500), CONCAT('c', i), 10, 'x', 'a', 1, IF(i % 1000 = 0, 'PENDING', 'DONE') FROM n WHERE i < 20000;
+-- Moves of units to and from a shard of SKU 1.
+INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)
+  SELECT (1 << 52) + 17, CONCAT('move-', i), IF(i % 2 = 0, 10, -10), 'x', 'shards', 1, 'DONE' FROM n WHERE i < 20000;
 INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch, findings, started_at)
   SELECT IF(i % 2 = 0, 1, 1 + i % 500), 'schedule', FALSE, 'REPAIRED', 'x', 1, 1, NOW(6) - INTERVAL 20000 - i MINUTE
   FROM n WHERE i < 20000 ORDER BY i;

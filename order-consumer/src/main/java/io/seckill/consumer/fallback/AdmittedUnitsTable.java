@@ -1,0 +1,76 @@
+package io.seckill.consumer.fallback;
+
+import io.seckill.consumer.products.RedisSaleState;
+import java.util.Set;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The table {@code admitted_units}: what Redis was known to have admitted. */
+@Component
+class AdmittedUnitsTable {
+
+  private final JdbcClient jdbc;
+
+  AdmittedUnitsTable(FallbackDatabase mysql) {
+    this.jdbc = mysql.jdbc();
+  }
+
+  /**
+   * The known admissions of Redis in an epoch.
+   *
+   * @param units most that Redis had reported as admitted
+   * @param isMoreUnknown whether a gateway that ended may have promised unknown orders
+   */
+  record KnownAdmissions(long units, boolean isMoreUnknown) {
+    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
+  }
+
+  KnownAdmissions known(long skuId, long epoch) {
+    return jdbc.sql(
+            "SELECT units, unknown_orders AS is_more_unknown FROM admitted_units"
+                + " WHERE sku_id = ? AND epoch = ?")
+        .params(skuId, epoch)
+        .query(KnownAdmissions.class)
+        .optional()
+        .orElse(KnownAdmissions.NOTHING);
+  }
+
+  /** Keeps the most units that Redis had reported as admitted in the latest epoch. */
+  void admitted(long skuId, long epoch, long units) {
+    keep(skuId, epoch, units, false);
+  }
+
+  /** A gateway that ended may have promised unknown orders of this sale. */
+  void moreIsUnknown(long skuId, long epoch) {
+    keep(skuId, epoch, 0, true);
+  }
+
+  private void keep(long skuId, long epoch, long units, boolean isMoreUnknown) {
+    jdbc.sql(
+            """
+            INSERT INTO admitted_units (sku_id, epoch, units, unknown_orders) VALUES (?, ?, ?, ?)
+            ON DUPLICATE KEY UPDATE
+            units = IF(VALUES(epoch) > epoch, VALUES(units),
+              IF(VALUES(epoch) = epoch, GREATEST(units, VALUES(units)), units)),
+            unknown_orders = IF(VALUES(epoch) > epoch, VALUES(unknown_orders),
+              IF(VALUES(epoch) = epoch, unknown_orders OR VALUES(unknown_orders), unknown_orders)),
+            epoch = GREATEST(epoch, VALUES(epoch))
+            """)
+        .params(skuId, epoch, units, isMoreUnknown)
+        .update();
+  }
+
+  Set<Long> withUnknownOrders() {
+    return jdbc.sql("SELECT sku_id FROM admitted_units WHERE unknown_orders = TRUE")
+        .query(Long.class)
+        .set();
+  }
+
+  /** A look that began when the orders were unknown already has shown them. */
+  void allIsKnown(long skuId, RedisSaleState look) {
+    admitted(skuId, look.epoch(), look.admittedUnits());
+    jdbc.sql("UPDATE admitted_units SET unknown_orders = FALSE WHERE sku_id = ? AND epoch <= ?")
+        .params(skuId, look.epoch())
+        .update();
+  }
+}

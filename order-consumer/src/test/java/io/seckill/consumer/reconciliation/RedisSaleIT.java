@@ -1,0 +1,67 @@
+package io.seckill.consumer.reconciliation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ProductRows;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.testing.AdmittedSale;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.AbstractPipeline;
+
+class RedisSaleIT extends ReconciliationFixture {
+
+  private static final int ORDERS = 10_000;
+
+  private final RedisSale redis = consumer.bean(RedisSale.class);
+
+  @Test
+  void readsASaleInPartsOfLimitedSizeAlthoughMostOfItsUnitsWereAdded() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    sale.forget();
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    int buckets = Integer.parseInt(sale.field("bucketCount"));
+    consumer.update(
+        "UPDATE products SET initial_stock = initial_stock + ? WHERE sku_id = ?", ORDERS, sale.sku);
+    ProductSnapshot product = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
+    addOrders(sale.sku, buckets);
+
+    List<Integer> parts = new ArrayList<>();
+    Set<OrderId> orders = new HashSet<>();
+    for (int from = 0, to; from < buckets; from = to + 1) {
+      to = RedisSale.lastOfPart(product, from, buckets);
+      RedisPart part = redis.part(sale.sku, from, to);
+      parts.add(part.records().size());
+      orders.addAll(part.records().keySet());
+    }
+
+    String encoding = consumer.redis().objectEncoding(RedisKeys.bucket(sale.sku, 1));
+    sale.forget();
+
+    assertThat(parts).allMatch(size -> size <= 7_500);
+    assertThat(orders).hasSize(ORDERS);
+    assertThat(encoding).as("a bucket is read at once").isEqualTo("listpack");
+  }
+
+  private static void addOrders(long sku, int buckets) {
+    try (AbstractPipeline pipeline = consumer.redis().pipelined()) {
+      for (int user = 1; user <= ORDERS; user++) {
+        String id = OrderId.of(1_790_000_000_000L + user, Partition.ofSku(sku), 2, 0).toString();
+        String record = user + "|1|" + user + "|1790000000000|2|Q|";
+        String request = RedisKeys.requestField(user, "request-" + user);
+        pipeline.hset(
+            RedisKeys.bucket(sku, RedisKeys.bucketOf(user, buckets)),
+            Map.of(id, record, request, id + ":1", RedisKeys.quotaField(user), "1"));
+      }
+      pipeline.sync();
+    }
+  }
+}
