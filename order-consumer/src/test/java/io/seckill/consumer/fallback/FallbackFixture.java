@@ -54,9 +54,7 @@ final class FallbackFixture {
     return answer.body();
   }
 
-  /**
-   * No gateway that was heard of is taken for dead within a minute, however slow the machine is.
-   */
+  /** Gateways with a heartbeat count as alive for a minute, however slow the machine is. */
   void gatewaysStayAlive() {
     consumer.update("UPDATE gateway_node SET heard_at = heard_at + INTERVAL 1 MINUTE");
   }
