@@ -40,11 +40,14 @@ class RedisCallGuardTest {
     lines.start();
     logger.addAppender(lines);
     try {
+      for (int i = 0; i < 3; i++) {
+        guard.run(3, () -> {});
+        guard.run(4, () -> {});
+      }
       guard.run(3, RedisCallGuardTest::failOver);
       guard.run(3, () -> {});
-      guard.run(3, () -> {});
-      guard.run(3, RedisCallGuardTest::failOver);
-      guard.run(3, RedisCallGuardTest::failOver);
+      guard.run(4, RedisCallGuardTest::failOver);
+      guard.run(4, RedisCallGuardTest::failOver);
     } finally {
       logger.detachAppender(lines);
     }
