@@ -94,9 +94,11 @@ class OrderEventsIT {
 
   @Test
   void hidesTheStreamOfSomebodyElsesOrder() {
-    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 10), 1); // in one bucket
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    String path = "/api/v1/orders/" + order.id();
+    assertThat(gateway.get(order.user(), path).status()).isEqualTo(200);
 
-    GatewayAnswer answer = gateway.get(stage.newUser(), "/api/v1/orders/" + order.id() + "/events");
+    GatewayAnswer answer = gateway.get(stage.newUser(), path + "/events");
 
     assertThat(answer.code()).isEqualTo("UNKNOWN_ORDER");
   }

@@ -84,12 +84,13 @@ class OrderStatusIT {
 
   @Test
   void hidesAnOrderFromEverybodyButItsOwner() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10); // one bucket for all users
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10);
     Placed order = stage.buy(sku, 1);
     Placed stored = stage.store(sku, stage.newUser(), 1, 9, "CONFIRMED", null);
+    long inTheSameBucket = order.user() + bucketCount(sku);
 
     for (Placed one : new Placed[] {order, stored}) {
-      GatewayAnswer status = gateway.get(stage.newUser(), "/api/v1/orders/" + one.id());
+      GatewayAnswer status = gateway.get(inTheSameBucket, "/api/v1/orders/" + one.id());
       assertThat(status.status()).isEqualTo(404);
       assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
     }
@@ -346,10 +347,13 @@ class OrderStatusIT {
     stage.redis().hset(RedisKeys.sku(sku), field, value);
   }
 
+  private static int bucketCount(long sku) {
+    return Integer.parseInt(stage.redis().hget(RedisKeys.sku(sku), "bucketCount"));
+  }
+
   private static String ordersKey(Placed order) {
-    String buckets = stage.redis().hget(RedisKeys.sku(order.sku()), "bucketCount");
     return RedisKeys.bucket(
-        order.sku(), RedisKeys.bucketOf(order.user(), Integer.parseInt(buckets)));
+        order.sku(), RedisKeys.bucketOf(order.user(), bucketCount(order.sku())));
   }
 
   private static AdmissionRecord record(Placed order) {
