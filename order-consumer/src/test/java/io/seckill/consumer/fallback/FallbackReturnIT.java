@@ -107,7 +107,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     try (Connection loading = fallback.loadingElsewhere(sku)) {
-      assertThat(fallback.leave().status()).isEqualTo(200);
+      fallback.leaveSoon();
       eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
       assertThat(loading.isValid(1)).isTrue();
       assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
@@ -461,9 +461,11 @@ class FallbackReturnIT extends SaleInFallback {
     consumer.api().post(product + "/preheat");
     consumer.api().post(product + "/open");
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
-    fallback.transfer(GATEWAY, fallback.enter(), "", false);
+    long term = fallback.enter();
+    fallback.transfer(GATEWAY, term, "", false);
     fallback.awaitState("MYSQL");
-    execute("DELETE FROM gateway_node");
+    fallback.beat(GATEWAY, term, "USABLE", 60_000); // without gateways nothing stays reserved
+    fallback.gatewaysStayAlive();
     String foreign = RedisKeys.stock(shards.get(1));
     consumer.redis().del(foreign);
     consumer.redis().sadd(foreign, "foreign");
@@ -471,7 +473,11 @@ class FallbackReturnIT extends SaleInFallback {
     eventually().until(() -> fallback.product(shards.get(0), "fallback").equals("NO"));
     assertThat(fallback.number(shards.get(1), "reserved_units")).isEqualTo(100);
 
-    Answer released = consumer.api().post(product + "/release-reserve", "{}");
+    Answer released = // not while its return is tried
+        eventually()
+            .until(
+                () -> consumer.api().post(product + "/release-reserve", "{}"),
+                answer -> answer.status() == 200);
 
     assertThat(released.status()).as(released.text()).isEqualTo(200);
     assertThat(fallback.number(shards.get(1), "reserved_units")).isZero();
