@@ -214,7 +214,8 @@ class DatabaseBalanceItems {
     Map<Long, List<UnfinishedChange>> changes = new HashMap<>();
     read(
         "SELECT sku_id, change_id, delta, epoch, state = 'MYSQL_DONE' FROM stock_change"
-            + " FORCE INDEX (ix_stock_change_state) WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id IN (:skus)",
+            + " FORCE INDEX (ix_stock_change_state)"
+            + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id IN (:skus)",
         skus,
         row ->
             changes
