@@ -189,7 +189,7 @@ class ShopPageIT {
   void showsEveryEntryOnceWhenAPaymentArrivesWhileOlderOnesAreRead() {
     onStrongSale(2019, 100);
     for (int n = 1; n <= 7; n++) {
-      assertThat(pipeline.admin().recharge(120, 100, "recharge-of-page-" + n).status())
+      assertThat(pipeline.admin().recharge(120, 1_000, "recharge-of-page-" + n).status())
           .isBetween(200, 201);
     }
     page.openFresh(2019).signIn(120);
