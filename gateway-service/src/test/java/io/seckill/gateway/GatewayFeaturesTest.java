@@ -17,11 +17,11 @@ class GatewayFeaturesTest {
           .feature("backends", "batching")
           .feature("catalogue", "backends")
           .feature("fallback", "catalogue", "backends")
-          .feature("orders", "catalogue", "backends", "batching", "web", "security")
           .feature("wallet", "backends", "web", "security")
           .feature("shards", "backends", "batching")
           .feature("ids", "backends", "security")
           .feature("verification", "ids", "backends")
+          .feature("orders", "verification", "catalogue", "backends", "batching", "web", "security")
           .feature(
               "admission",
               "verification",
