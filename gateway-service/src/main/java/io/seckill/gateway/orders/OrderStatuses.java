@@ -23,9 +23,9 @@ import org.springframework.stereotype.Component;
  * as queued for suspiciously long, so that a lost result never leaves a shopper waiting;
  * reconciliation writes it to Redis.
  *
- * <p>An id of which this gateway has not found an order of this user in Redis costs a lookup in
- * each SKU of its partition and three MySQL statements that other lookups share; the number of such
- * lookups that find nothing is bounded per user.
+ * <p>An id that this gateway has not found in Redis as this user's order costs a lookup in each SKU
+ * of its partition and three MySQL statements that other lookups share; the number of such lookups
+ * that find nothing is bounded per user.
  */
 @Component
 public class OrderStatuses {
