@@ -1,8 +1,11 @@
 package io.seckill.consumer.testing;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import io.seckill.common.redis.RedisKeys;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.Callable;
 
 /** Creates products and sales for tests, as operators do. */
 public final class Sales {
@@ -30,16 +33,17 @@ public final class Sales {
   /** Creates, preheats and opens a strong sale. */
   public void openStrong(long skuId, String policy, int limit, long stock) {
     String path = "/internal/v1/skus/" + skuId;
-    require(consumer.api().put(path, strongProduct(policy, limit, stock)));
-    require(consumer.api().post(path + "/preheat", "{}"));
-    require(consumer.api().post(path + "/open", "{}"));
+    require(() -> consumer.api().put(path, strongProduct(policy, limit, stock)));
+    require(() -> consumer.api().post(path + "/preheat", "{}"));
+    require(() -> consumer.api().post(path + "/open", "{}"));
   }
 
   /** Creates, preheats and opens a sale in MySQL; Redis does not have it. */
   public void openInMySql(long skuId, String policy, int limit, long stock) {
-    require(consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
-    require(consumer.api().post("/internal/v1/skus/" + skuId + "/preheat", "{}"));
-    require(consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
+    require(() -> consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
+    require(() -> consumer.api().post("/internal/v1/skus/" + skuId + "/preheat", "{}"));
+    require(
+        () -> consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
     consumer.redis().del(RedisKeys.sku(skuId), RedisKeys.stock(skuId));
   }
 
@@ -71,7 +75,9 @@ public final class Sales {
     openInRedis(skuId, policy, limit, stock);
   }
 
-  private static void require(InternalApi.Answer answer) {
+  /** Repeats a call while the answer says that a store does not answer. */
+  private static void require(Callable<InternalApi.Answer> call) {
+    InternalApi.Answer answer = eventually().until(call, given -> given.status() != 503);
     if (answer.status() / 100 != 2) {
       throw new IllegalStateException(answer.status() + " " + answer.text());
     }

@@ -5,11 +5,12 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.OrderTotalSql;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Orders as the pipeline leaves them when they are CONFIRMED: in MySQL with quota and stock taken,
- * in Redis with their admission record. Sales have one bucket, see {@link Sales#openInRedis}.
+ * in Redis with their admission record.
  */
 public final class StoredOrderFixture {
 
@@ -69,11 +70,18 @@ public final class StoredOrderFixture {
 
   private void admit(OrderId id, long skuId, long userId, int quantity, boolean withQuota) {
     String record = userId + "|" + quantity + "|1|1767225600000|1|C|1767225600000";
-    consumer.redis().hset(RedisKeys.bucket(skuId, 0), Map.of(id.toString(), record));
+    consumer.redis().hset(bucket(skuId, userId), Map.of(id.toString(), record));
     consumer.redis().decrBy(RedisKeys.stock(skuId), quantity);
     if (withQuota) {
-      consumer.redis().hincrBy(RedisKeys.bucket(skuId, 0), RedisKeys.quotaField(userId), quantity);
+      consumer.redis().hincrBy(bucket(skuId, userId), RedisKeys.quotaField(userId), quantity);
     }
+  }
+
+  private String bucket(long skuId, long userId) {
+    String buckets = consumer.redis().hget(RedisKeys.sku(skuId), "bucketCount");
+    return RedisKeys.bucket(
+        skuId,
+        RedisKeys.bucketOf(userId, Integer.parseInt(Objects.requireNonNullElse(buckets, "1"))));
   }
 
   /** Moves the order's creation time back by this many seconds. */
@@ -90,7 +98,8 @@ public final class StoredOrderFixture {
 
   /** The status letter in Redis. */
   public String letter(long skuId, OrderId id) {
-    String record = consumer.redis().hget(RedisKeys.bucket(skuId, 0), id.toString());
+    long user = consumer.number("SELECT user_id FROM orders WHERE order_id = ?", id.value());
+    String record = consumer.redis().hget(bucket(skuId, user), id.toString());
     return String.valueOf(AdmissionRecord.parse(record).status().letter());
   }
 
@@ -119,7 +128,7 @@ public final class StoredOrderFixture {
   }
 
   public long quotaInRedis(long skuId, long userId) {
-    String units = consumer.redis().hget(RedisKeys.bucket(skuId, 0), RedisKeys.quotaField(userId));
+    String units = consumer.redis().hget(bucket(skuId, userId), RedisKeys.quotaField(userId));
     return units == null ? 0 : Long.parseLong(units);
   }
 
