@@ -5,6 +5,7 @@ import static io.seckill.testing.Eventually.eventually;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
@@ -197,10 +198,14 @@ public final class GatewayStage {
   }
 
   /**
-   * Makes MySQL say that it stores orders up to this sequence, and waits until the gateway has read
-   * that.
+   * Makes MySQL say that it stores orders up to this sequence, which Redis then has given, and
+   * waits until the gateway has read that.
    */
   public void storedUpTo(long sku, long seq) {
+    String given = redis.hget(RedisKeys.sku(sku), "seq");
+    if (given != null && Long.parseLong(given) < seq) {
+      redis.hset(RedisKeys.sku(sku), "seq", Long.toString(seq));
+    }
     update("UPDATE products SET last_seq = ? WHERE sku_id = ?", seq, sku);
     ProductCache products = gateway.bean(ProductCache.class);
     eventually()
