@@ -263,15 +263,16 @@ class OpenApiIT {
     is(200, show(queued, ""));
     is(200, show(confirmed, ""));
     is(200, show(rejected, ""));
-    is(404, gateway.get(7, list + "/1"));
+    String ofSomebodyElse = list + "/" + confirmed.id(); // that an id is nowhere may be unknown
+    is(404, gateway.get(7, ofSomebodyElse));
     is(200, show(rejected, "/events"));
-    is(404, gateway.get(7, list + "/1/events"));
+    is(404, gateway.get(7, ofSomebodyElse + "/events"));
     is(200, act(confirmed, "POST", "/payment"));
     is(409, act(queued, "POST", "/payment"));
-    is(404, gateway.call(7, "POST", list + "/1/payment", null));
+    is(404, gateway.call(7, "POST", ofSomebodyElse + "/payment", null));
     is(200, act(other, "DELETE", ""));
     is(409, act(confirmed, "DELETE", ""));
-    is(404, gateway.call(7, "DELETE", list + "/1", null));
+    is(404, gateway.call(7, "DELETE", ofSomebodyElse, null));
   }
 
   @Test
