@@ -8,10 +8,11 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Marks a test class with {@link TestServers} whose own servers must read files of this machine or
- * connect to each other's ports on it. It is skipped where servers are containers.
+ * Marks a test class with {@link TestServers}, or a test of one, whose own servers must read files
+ * of this machine or connect to each other's ports on it. It is skipped where servers are
+ * containers.
  */
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(TestServers.class)
 @DisabledIfSystemProperty(
