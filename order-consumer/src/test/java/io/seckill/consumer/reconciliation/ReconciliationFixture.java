@@ -31,7 +31,8 @@ abstract class ReconciliationFixture {
           Map.of(
               "seckill.reconciliation.barrier-timeout", "20s",
               "pause.deadLetterDrainer", "50ms",
-              "pause.compensationSweeper", "10m"));
+              "pause.compensationSweeper", "10m",
+              "pause.pendingStopSweeper", "10m"));
 
   static final OrderFlood flood = new OrderFlood(consumer.vhost());
   static final StoredInvariants ledger = new StoredInvariants(consumer.sql());
