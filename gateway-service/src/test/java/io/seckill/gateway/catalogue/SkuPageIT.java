@@ -98,6 +98,7 @@ class SkuPageIT {
           .untilAsserted(() -> assertThat(list("limit=50")).anyMatch(one -> isSku(one, spoilt)));
     } finally {
       stage.redis().del(RedisKeys.sku(spoilt), RedisKeys.stock(spoilt));
+      stage.closeQuarantined(spoilt);
     }
   }
 
@@ -145,6 +146,7 @@ class SkuPageIT {
     eventually().until(() -> onSale(lost));
     stage.redis().del(RedisKeys.sku(lost));
     eventually().until(() -> !onSale(lost));
+    stage.closeQuarantined(lost);
   }
 
   @Tag("proof")

@@ -154,6 +154,7 @@ class OrderStatusIT {
     assertThat(answer.json().path("quantity").intValue()).isEqualTo(3);
     assertThat(answer.text("reason")).isEqualTo(reason == null ? "" : reason);
     assertThat(answer.text("payBy").isEmpty()).isEqualTo(status != OrderStatus.CONFIRMED);
+    stage.closeQuarantined(sku);
   }
 
   @Test
