@@ -323,6 +323,7 @@ class StrongSaleIT {
         TestGateway own =
             database.gateway(
                 redisUrl,
+                PATIENT,
                 "seckill.admission.answer-within=60s",
                 "seckill.redis.socket-timeout=60s",
                 "seckill.admission.max-batch=1",
