@@ -4,6 +4,7 @@ import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -13,6 +14,7 @@ import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -245,6 +247,32 @@ class FallbackIT extends SaleInFallback {
     }
   }
 
+  /** It is begun again before the sale has returned from it. */
+  @Test
+  void aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore() {
+    beginWithUnknownOrders();
+    stock("change-01", 5);
+    assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    longAgo();
+    consumer.redis().del(RedisKeys.stock(sku));
+    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
+    try {
+      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
+      fallback.beat(2, 1, "USABLE", 60_000);
+      fallback.gatewaysStayAlive();
+      fallback.leaveSoon();
+      long term = fallback.enter();
+      fallback.transfer(GATEWAY, term, "");
+      fallback.transfer(2, term, "");
+      fallback.awaitState("MYSQL");
+      tick();
+
+      assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(5);
+    } finally {
+      consumer.redis().del(RedisKeys.stock(sku));
+    }
+  }
+
   /** Gateway 2 has forgotten orders of the nine units; four are stored. */
   private void beginWithUnknownOrders() {
     OrderMessage known = sale.admit(7, 4);
@@ -264,6 +292,16 @@ class FallbackIT extends SaleInFallback {
     execute(
         "UPDATE gateway_node SET heard_at = NOW(6) - INTERVAL %d SECOND WHERE token = '%s'"
             .formatted(seconds, FallbackFixture.token(gateway)));
+  }
+
+  /** The fallback began ten minutes earlier, and so did MySQL's orders of the sale. */
+  private void longAgo() {
+    long now = System.currentTimeMillis();
+    long minutes = Duration.ofMinutes(10).toMillis();
+    long ids = OrderId.of(now, 0, 0, 0).value() - OrderId.of(now - minutes, 0, 0, 0).value();
+    execute("UPDATE fallback SET entered_at = entered_at - INTERVAL 10 MINUTE");
+    execute(
+        "UPDATE orders SET order_id = order_id - " + ids + " WHERE epoch = 2 AND sku_id = " + sku);
   }
 
   @Test
