@@ -148,19 +148,18 @@ public class FallbackSales {
    * @param isWhole whether every registered gateway has transferred everything
    */
   void activate(long skuId, Optional<RedisSaleState> look, boolean isWhole) {
-    Locked sale =
-        jdbc.sql(
-                "SELECT epoch, stock AS units FROM products WHERE sku_id = ?"
-                    + " AND sale_phase = 'ENTERING' FOR UPDATE")
-            .param(skuId)
-            .query(Locked.class)
-            .optional()
-            .orElse(null);
-    if (sale != null) {
-      long decided = OrderTotalTable.decided(jdbc, skuId).units();
-      Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
-      jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
-    }
+    jdbc.sql(
+            "SELECT epoch, stock AS units FROM products WHERE sku_id = ?"
+                + " AND sale_phase = 'ENTERING' FOR UPDATE")
+        .param(skuId)
+        .query(Locked.class)
+        .optional()
+        .ifPresent(
+            sale -> {
+              long decided = OrderTotalTable.decided(jdbc, skuId).units();
+              Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
+              jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
+            });
   }
 
   private Reserve reserve(
@@ -219,6 +218,12 @@ public class FallbackSales {
    */
   public static void resume(JdbcClient jdbc, long skuId) {
     jdbc.sql(RESUME + " AND sku_id = ?").param(skuId).update();
+  }
+
+  /** The same, if the sale is stopped. Returns whether it was. */
+  boolean resumeStopped(long skuId) {
+    String sql = RESUME + " AND sku_id = ? AND sale_phase = 'RETURNING'";
+    return jdbc.sql(sql).param(skuId).update() == 1;
   }
 
   /**

@@ -38,6 +38,7 @@ class SalePhaseStatementsTest {
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
       fallback.FallbackSales: MYSQL
+      fallback.FallbackSales: RETURNING
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
