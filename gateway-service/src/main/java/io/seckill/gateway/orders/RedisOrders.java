@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -25,7 +26,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Reads orders from Redis: concurrent readers share a script call, or several where ids without an
- * order are looked for in many sales. No caller waits longer than {@link #ANSWER_WITHIN}, and none
+ * order are looked for in many sales. No caller waits longer than {@link #answerWithin}, and none
  * waits at all while the breaker is open.
  */
 @Component
@@ -46,8 +47,10 @@ final class RedisOrders implements DisposableBean {
   /** A fraction of a millisecond; see the script. */
   static final int MOST_READS = 256;
 
-  /** Longest wait for Redis; after it the order is read from MySQL, or a list gets 503. */
-  static final Duration ANSWER_WITHIN = Duration.ofMillis(300);
+  private static final Duration ANSWER_WITHIN = Duration.ofMillis(300);
+
+  /** For what a read that Redis answers in time needs besides. */
+  private static final Duration MARGIN = Duration.ofMillis(50);
 
   private final UnifiedJedis redis;
   private final RedisBreaker breaker;
@@ -56,8 +59,18 @@ final class RedisOrders implements DisposableBean {
 
   @Autowired
   RedisOrders(
-      UnifiedJedis redis, RedisBreaker breaker, VerifiedServers servers, OrderProperties settings) {
-    this(redis, breaker, servers::provesAbsence, settings.queueCapacity(), THREADS, ANSWER_WITHIN);
+      UnifiedJedis redis,
+      RedisSettings client,
+      RedisBreaker breaker,
+      VerifiedServers servers,
+      OrderProperties settings) {
+    this(
+        redis,
+        breaker,
+        servers::provesAbsence,
+        settings.queueCapacity(),
+        THREADS,
+        answerWithin(client));
   }
 
   /** {@code provesAbsence}: see {@link VerifiedServers#provesAbsence}. */
@@ -78,6 +91,15 @@ final class RedisOrders implements DisposableBean {
                 threads, 1, MAX_BATCH, queueCapacity, answerWithin, answerWithin),
             RedisClients.areApart(redis),
             this::execute);
+  }
+
+  /**
+   * Longest wait for Redis; after it the order is read from MySQL, or a list gets 503. Longer than
+   * the client's time-out, which an operator may have raised.
+   */
+  static Duration answerWithin(RedisSettings client) {
+    Duration timeout = client.socketTimeout().plus(MARGIN);
+    return timeout.compareTo(ANSWER_WITHIN) > 0 ? timeout : ANSWER_WITHIN;
   }
 
   /** One caller's read within a batch. */

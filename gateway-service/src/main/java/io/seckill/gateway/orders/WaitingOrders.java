@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -11,6 +12,7 @@ import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -62,8 +64,17 @@ final class WaitingOrders implements DisposableBean {
 
   @Autowired
   WaitingOrders(
-      UnifiedJedis redis, RedisBreaker breaker, VerifiedServers servers, OrderProperties settings) {
-    this(redis, breaker, servers::provesAbsence, settings);
+      UnifiedJedis redis,
+      RedisSettings client,
+      RedisBreaker breaker,
+      VerifiedServers servers,
+      OrderProperties settings) {
+    this(
+        redis,
+        breaker,
+        servers::provesAbsence,
+        settings.queueCapacity(),
+        RedisOrders.answerWithin(client));
   }
 
   /** {@code provesAbsence}: see {@link VerifiedServers#provesAbsence}. */
@@ -71,7 +82,8 @@ final class WaitingOrders implements DisposableBean {
       UnifiedJedis redis,
       RedisBreaker breaker,
       BiPredicate<Integer, String> provesAbsence,
-      OrderProperties settings) {
+      int queueCapacity,
+      Duration answerWithin) {
     this.redis = redis;
     this.breaker = breaker;
     this.provesAbsence = provesAbsence;
@@ -79,12 +91,7 @@ final class WaitingOrders implements DisposableBean {
         new RequestBatcher<>(
             "waiting-orders",
             new RequestBatcherProperties(
-                1,
-                1,
-                MOST_USERS,
-                settings.queueCapacity(),
-                RedisOrders.ANSWER_WITHIN,
-                RedisOrders.ANSWER_WITHIN),
+                1, 1, MOST_USERS, queueCapacity, answerWithin, answerWithin),
             false,
             waiting -> new Reading(waiting).run());
   }

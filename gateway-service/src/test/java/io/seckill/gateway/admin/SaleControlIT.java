@@ -133,6 +133,7 @@ class SaleControlIT {
     assertThat(act(sku, action).code()).isEqualTo("REDIS_BEHIND");
     assertThat(stateInMySql(sku)).isEqualTo(state);
     assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
+    stage.closeQuarantined(sku);
   }
 
   @Test

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -517,9 +518,13 @@ class PurchaseIT {
                     .isEqualTo(counters.get(counter)));
   }
 
-  private static void assertCounts(String expected, Runnable request) {
-    Map<String, Double> before = counters();
-    request.run();
+  private static void assertCounts(String expected, Supplier<GatewayAnswer> request) {
+    Map<String, Double> before = new TreeMap<>();
+    GatewayAnswer.available(
+        () -> {
+          before.putAll(counters());
+          return request.get();
+        });
     Map<String, Double> changed = counters();
     changed.entrySet().removeIf(now -> now.getValue().equals(before.get(now.getKey())));
     changed.keySet().remove("seckill.shield.misses");

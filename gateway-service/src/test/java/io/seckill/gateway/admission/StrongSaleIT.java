@@ -168,7 +168,8 @@ class StrongSaleIT {
   @Test
   void doesNotTakeASaleItHasNotReadYetForAnUnknownOne() throws Exception {
     for (long sku = 3_001; sku <= 3_004; sku++) { // the products are read once a second
-      assertProblem(bought(sku), 404, "UNKNOWN_SKU");
+      long unknown = sku;
+      assertProblem(GatewayAnswer.available(() -> bought(unknown)), 404, "UNKNOWN_SKU");
       database.strongSale(sku, "OPEN", 5);
 
       assertThat(bought(sku).status()).as("503 until it is known").isIn(503, 409);
@@ -322,6 +323,7 @@ class StrongSaleIT {
         TestGateway own =
             database.gateway(
                 redisUrl,
+                PATIENT,
                 "seckill.admission.answer-within=60s",
                 "seckill.redis.socket-timeout=60s",
                 "seckill.admission.max-batch=1",

@@ -36,10 +36,10 @@ class LostOrderIT extends OwnRedis {
     eventually().until(() -> isQuarantinedAndShown(lost));
     assertThat(show(lost).code()).isEqualTo("STATUS_UNAVAILABLE");
     assertThat(show(invented(SKU)).code()).isEqualTo("STATUS_UNAVAILABLE");
-    assertThat(show(invented(SKU + 1)).code()).as("elsewhere").isEqualTo("UNKNOWN_ORDER");
+    eventually("elsewhere").until(() -> show(invented(SKU + 1)).code(), "UNKNOWN_ORDER"::equals);
     assertThat(isComplete()).isFalse();
 
-    sale.with("epoch", 2).with("state", "PREHEATING");
+    sale.with("state", "PREHEATING").with("epoch", 2);
     database.sale(SKU, "OPEN", 2, 1);
     eventually().until(() -> !gateway.bean(VerifiedServers.class).isQuarantined(SKU));
     assertThat(show(lost).code()).as("while it is loaded").isEqualTo("STATUS_UNAVAILABLE");
@@ -70,6 +70,7 @@ class LostOrderIT extends OwnRedis {
     TestSale sale = TestSale.open(redis, SKU, PurchasePolicy.UNLIMITED, 0, 10);
     redis.sadd(RedisKeys.skus(sale.partition()), Long.toString(SKU));
     database.sale(SKU, "OPEN", 1, 0);
+    awaitMark(SKU);
     return sale;
   }
 

@@ -85,6 +85,7 @@ class OrderActionsIT {
     assertThat(answer.text("status")).as(answer.toString()).isEqualTo("PAID");
     assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     assertThat(show(alias).text("status")).as("right after it").isEqualTo("PAID");
+    stage.closeQuarantined(stored.sku());
   }
 
   @ParameterizedTest

@@ -171,10 +171,13 @@ class OrderListIT {
             .mapToObj(i -> shoppers.call(() -> hold(end)).subscribe(done -> {}, refused -> {}))
             .toList();
     try {
-      assertThat(gateway.send(gateway.admin("/actuator/health/readiness")).status()).isEqualTo(200);
-      assertThat(gateway.send(gateway.admin("/api/v1/health")).json().path("components").toString())
-          .contains("\"mysql\":{\"status\":\"UP\"")
-          .doesNotContain("Redis does not answer");
+      eventually().until(() -> readiness(gateway), s -> s == 200);
+      eventually()
+          .untilAsserted(
+              () ->
+                  assertThat(gateway.send(gateway.admin("/api/v1/health")).body())
+                      .contains("\"mysql\":{\"status\":\"UP\"")
+                      .doesNotContain("Redis does not answer"));
       assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null).status())
           .isEqualTo(200);
     } finally {

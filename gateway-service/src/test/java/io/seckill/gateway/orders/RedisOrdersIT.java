@@ -10,6 +10,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -130,7 +131,7 @@ class RedisOrdersIT {
               (partition, onServer) -> true,
               16,
               1,
-              Duration.ofSeconds(5));
+              Eventually.SOON);
       try {
         link.delay(Duration.ofMillis(200));
         reads.accept(orders, ids);

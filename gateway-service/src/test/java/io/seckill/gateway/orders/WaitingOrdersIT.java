@@ -10,6 +10,7 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.util.HashMap;
 import java.util.List;
@@ -153,7 +154,8 @@ class WaitingOrdersIT {
         redis,
         RedisBreakers.of(redis, meters()),
         (partition, server) -> true,
-        new OrderProperties(1_000, 0));
+        1_000,
+        Eventually.SOON);
   }
 
   /** Adds fields as buying and cancelling leaves them. */

@@ -7,6 +7,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RabbitVhost;
@@ -210,6 +211,18 @@ public final class GatewayStage {
     ProductCache products = gateway.bean(ProductCache.class);
     eventually()
         .until(() -> products.mayHaveStored(sku, seq) && !products.mayHaveStored(sku, seq + 1));
+  }
+
+  /**
+   * Closes a sale of which Redis lacks orders, and waits until the gateway has compared it: while
+   * it is quarantined, no order of its partition is reported as not found.
+   */
+  public void closeQuarantined(long sku) {
+    update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sku);
+    VerifiedServers servers = gateway.bean(VerifiedServers.class);
+    int partition = Partition.ofSku(sku);
+    String server = TestSale.replicationId(redis);
+    eventually().until(() -> servers.provesAbsence(partition, server));
   }
 
   private void store(Placed order, int quantity, String status, @Nullable String reason, long seq) {

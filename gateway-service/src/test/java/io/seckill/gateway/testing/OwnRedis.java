@@ -1,5 +1,8 @@
 package io.seckill.gateway.testing;
 
+import static io.seckill.testing.Eventually.eventually;
+
+import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -46,6 +49,11 @@ public abstract class OwnRedis {
 
   protected TestGateway newGateway(String... settings) {
     return database.gateway("redis://127.0.0.1:" + link.port(), settings);
+  }
+
+  /** Waits until the gateway has compared the sale: else it may forget what it admits from it. */
+  protected void awaitMark(long sku) {
+    eventually().until(() -> gateway.bean(HighWaterMarks.class).of(sku) != null);
   }
 
   /** Restarts Redis and discards the test's own connections, which the restart has closed. */

@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
@@ -48,7 +49,11 @@ public final class SeededDatabase {
    */
   public TestGateway gateway(String redisUrl, String... properties) {
     TestGateway gateway = heldGateway(redisUrl, properties);
-    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
+    eventually()
+        .until(
+            () ->
+                gateway.bean(VerifiedServers.class).allVerified()
+                    && gateway.bean(ProductCache.class).lastRead().isPresent());
     return gateway;
   }
 

@@ -2,6 +2,7 @@ package io.seckill.gateway.testing;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.GatewayApplication;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RedisDatabase;
 import java.io.IOException;
@@ -28,7 +29,7 @@ public final class TestGateway implements AutoCloseable {
   private final HttpClient http =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(2))
+          .connectTimeout(Eventually.SOON)
           .build();
 
   /** The times that the gateway is shipped with, for tests in which Redis does not answer. */
@@ -63,6 +64,7 @@ public final class TestGateway implements AutoCloseable {
                 "seckill.redis.url=" + redisUrl,
                 "seckill.redis.socket-timeout=10s",
                 "seckill.admission.answer-within=10s",
+                "spring.datasource.hikari.connection-timeout=3000",
                 "spring.datasource.url=" + mysql.jdbcUrl(),
                 "spring.datasource.username=" + mysql.username(),
                 "spring.datasource.password=" + mysql.password(),

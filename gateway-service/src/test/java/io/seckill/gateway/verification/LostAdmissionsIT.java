@@ -130,6 +130,7 @@ class LostAdmissionsIT extends OwnRedis {
   private TestSale onSale(long sku) {
     TestSale sale = TestSale.open(redis, sku, PurchasePolicy.UNLIMITED, 0, 10);
     database.sale(sku, "OPEN", 1, 0);
+    awaitMark(sku);
     return sale;
   }
 

@@ -77,7 +77,7 @@ class ProblemsIT {
   })
   void hasAProblemForEveryWrongRequestOfAShopper(
       String method, String path, int status, String code) {
-    GatewayAnswer answer = gateway.call(7, method, path, null);
+    GatewayAnswer answer = GatewayAnswer.available(() -> gateway.call(7, method, path, null));
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
     assertThat(answer.code()).isEqualTo(code);

@@ -43,6 +43,9 @@ final class Comparison {
   /** The process that decided a younger result is still writing it to Redis. */
   private static final long NOTIFYING_MS = 2_000;
 
+  /** A compensation that its process could not deliver is delivered by the sweep within this. */
+  private static final long SWEEPING_MS = 10_000;
+
   private final ProductSnapshot sale;
   private final RedisSaleState seen;
   private final long databaseNow;
@@ -184,7 +187,7 @@ final class Comparison {
               if (!redis.compensated().containsKey(id) && redis.records().containsKey(id)) {
                 stock -= pending.stock();
                 wanted.merge(pending.userId(), pending.quota(), Long::sum);
-                if (isNotified(pending.endedAt())) {
+                if (pending.endedAt() <= databaseNow - SWEEPING_MS) {
                   keep(undelivered, id);
                 }
               }

@@ -9,8 +9,9 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,18 +30,27 @@ public class RedisCallGuard {
 
   private static final Logger log = LoggerFactory.getLogger(RedisCallGuard.class);
 
+  /**
+   * Time without failures after which calls work again: where Redis refuses writes alone, reads
+   * succeed between them, and the breaker lets one call through every second.
+   */
+  static final Duration CALM = Duration.ofSeconds(5);
+
   private final List<CircuitBreaker> breakers;
 
-  /** Parts whose last call failed; the first failure of several is logged. */
-  private final Set<Integer> failing = ConcurrentHashMap.newKeySet();
+  /** When a call of each part failed last, until it works again; the first failure is logged. */
+  private final Map<Integer, Long> failedNanos = new ConcurrentHashMap<>();
+
+  private final LongSupplier nanoTime;
 
   @Autowired
   public RedisCallGuard(UnifiedJedis redis, MeterRegistry meters) {
-    this(RedisClients.areApart(redis), meters);
+    this(RedisClients.areApart(redis), meters, System::nanoTime);
   }
 
   /** {@code apart}: partitions may be on different servers. */
-  RedisCallGuard(boolean apart, MeterRegistry meters) {
+  RedisCallGuard(boolean apart, MeterRegistry meters, LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     this.breakers =
         apart
             ? IntStream.range(0, Partition.COUNT).mapToObj(p -> breaker("redis-" + p)).toList()
@@ -77,17 +87,26 @@ public class RedisCallGuard {
   public boolean run(int part, Runnable work) {
     try {
       breakers.get(part).executeRunnable(work);
-      if (!failing.isEmpty() && failing.remove(part)) {
-        log.info("{} works again", breakers.get(part).getName());
+      if (!failedNanos.isEmpty()) {
+        logRecovery(part);
       }
       return true;
     } catch (CallNotPermittedException e) {
       return false;
     } catch (JedisException e) {
-      if (failing.add(part)) {
+      if (failedNanos.put(part, nanoTime.getAsLong()) == null) {
         log.warn("calls to {} fail: {}", breakers.get(part).getName(), e.toString());
       }
       return false;
+    }
+  }
+
+  private void logRecovery(int part) {
+    Long failed = failedNanos.get(part);
+    if (failed != null
+        && nanoTime.getAsLong() - failed > CALM.toNanos()
+        && failedNanos.remove(part, failed)) {
+      log.info("{} works again", breakers.get(part).getName());
     }
   }
 }

@@ -110,14 +110,16 @@ final class SkuMover {
   /** While Redis sells other shards, those of MySQL get units only when they are dry. */
   private void giveInMySql(ProductSnapshot sku, Pool pool) {
     long below = pool.inRedis() == 0 ? Long.MAX_VALUE : largestOrder(sku);
-    Set<Long> takers = table.inMySql(sku, below);
-    List<Units> gives =
-        equalParts(sku.shardIds(), pool.free()).stream()
-            .filter(part -> takers.contains(part.shardId()))
-            .toList();
-    if (!gives.isEmpty()) {
-      moves.give(gives);
+    Set<Long> inMySql = table.inMySql(sku, below);
+    List<Long> takers = sku.shardIds().stream().filter(inMySql::contains).toList();
+    if (!takers.isEmpty()) {
+      moves.give(partsOf(takers, sku.shards(), pool.free()));
     }
+  }
+
+  /** As many of the units as these are of all shards, and at least one. */
+  static List<Units> partsOf(List<Long> takers, int shards, long free) {
+    return equalParts(takers, Math.max(1, free * takers.size() / shards));
   }
 
   private static List<Units> equalParts(List<Long> shards, long units) {

@@ -159,6 +159,12 @@ final class FallbackFixture {
   }
 
   /** Begins a fallback as an operator. */
+  /** It knows the coming term already, so that MySQL waits longer for what it transfers. */
+  void beatBeforeEntering(int gateway) {
+    beat(gateway, view().path("term").longValue() + 1, "UNUSABLE", 0);
+    gatewaysStayAlive();
+  }
+
   long enter() {
     Answer answer = api.post(FALLBACK + "/enter", "{}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
@@ -195,8 +201,7 @@ final class FallbackFixture {
 
   /** Begins a fallback and lets all gateways report that they promised nothing more. */
   void enterWith(int gateway, String admitted, OrderMessage... orders) {
-    beat(gateway, 0, "UNUSABLE", 0);
-    gatewaysStayAlive();
+    beatBeforeEntering(gateway);
     long term = enter();
     transfer(gateway, term, admitted, orders);
     awaitState("MYSQL");

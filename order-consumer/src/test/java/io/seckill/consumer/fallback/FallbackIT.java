@@ -29,8 +29,7 @@ class FallbackIT extends SaleInFallback {
   @Test
   void nobodyDecidesUntilThePromisesOfGatewaysAreKnown() {
     long version = fallback.number(sku, "state_version");
-    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
-    fallback.gatewaysStayAlive();
+    fallback.beatBeforeEntering(GATEWAY);
 
     long term = fallback.enter();
 
@@ -425,6 +424,7 @@ class FallbackIT extends SaleInFallback {
     assertThat(counter("seckill.fallback.entered")).isEqualTo(entered + 1);
 
     fallback.beat(1, 1, "USABLE", 9_000);
+    fallback.gatewaysStayAlive();
     fallback.beat(2, 1, "USABLE", 10_000);
     fallback.gatewaysStayAlive();
     tick();

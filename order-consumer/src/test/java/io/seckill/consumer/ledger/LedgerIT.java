@@ -45,7 +45,7 @@ class LedgerIT {
   private static final TestConsumer consumer =
       TestConsumer.start(
           Map.of(
-              "pause.ledgerRefresh", "1m",
+              "pause.ledgerRefresh", "10m",
               "pause.deadLetterDrainer", "100ms"));
 
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
@@ -359,7 +359,7 @@ class LedgerIT {
     OrderMessage order = sale.order(7, 3);
     sale.admit(order);
     sale.claim(1);
-    try (TestConsumer spare = consumer.another(Map.of("pause.ledgerRefresh", "1m"));
+    try (TestConsumer spare = consumer.another(Map.of("pause.ledgerRefresh", "10m"));
         RowLock held = consumer.lockProduct(sku)) {
       sale.publish(order); // storing it waits for the lock
 

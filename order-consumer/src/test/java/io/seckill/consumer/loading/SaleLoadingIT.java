@@ -186,7 +186,7 @@ class SaleLoadingIT {
         sku);
     execute(
         "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
-            + " done_at) VALUES (?, ?, 7, 2, 2, 2, NULL)",
+            + " created_at) VALUES (?, ?, 7, 2, 2, 2, NOW(6) + INTERVAL 1 HOUR)", // no sweep
         order,
         sku);
     execute(

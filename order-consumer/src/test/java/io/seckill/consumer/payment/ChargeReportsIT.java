@@ -51,6 +51,7 @@ class ChargeReportsIT {
               "pause.expirySweeper", "10m",
               "pause.paymentSweeper", "10m",
               "pause.chargeReportSweeper", "10m",
+              "pause.compensationSweeper", "10m",
               "pause.pendingWorkSweeper", "10m"));
 
   private static final InternalApi api = consumer.api();

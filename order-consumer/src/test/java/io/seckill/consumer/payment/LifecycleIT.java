@@ -61,7 +61,6 @@ class LifecycleIT {
               "seckill.payment.callback-secret", SECRET,
               "seckill.payment.simulated-decline-from-cents", "500000",
               // The tests call the sweep themselves.
-              "spring.datasource.hikari.connection-timeout", "2000", // one test is about it
               "pause.expirySweeper", "10m",
               "pause.paymentSweeper", "10m"));
 
@@ -451,6 +450,8 @@ class LifecycleIT {
     List<OrderId> waiting =
         LongStream.rangeClosed(1, 20).mapToObj(user -> orders.confirmed(sku, user, 1)).toList();
     HikariDataSource pool = consumer.bean(HikariDataSource.class);
+    long patience = pool.getConnectionTimeout();
+    pool.setConnectionTimeout(2_000); // shorter than the wait for the lock
     ExecutorService shoppers = Executors.newFixedThreadPool(waiting.size());
     try (RowLock held = consumer.lockProduct(sku)) {
       for (int i = 0; i < waiting.size(); i++) {
@@ -473,6 +474,7 @@ class LifecycleIT {
       held.release();
     } finally {
       shoppers.shutdownNow();
+      pool.setConnectionTimeout(patience);
     }
   }
 

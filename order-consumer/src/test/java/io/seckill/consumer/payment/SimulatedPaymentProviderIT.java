@@ -4,9 +4,8 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.PaymentProviderContract;
 import io.seckill.testing.TestServers;
-import java.util.Map;
+import java.time.Duration;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(TestServers.class)
@@ -14,14 +13,14 @@ class SimulatedPaymentProviderIT extends PaymentProviderContract {
 
   private static final long DECLINED_FROM = 500_000;
 
-  @AutoClose
-  private static final TestConsumer consumer =
-      TestConsumer.start(
-          Map.of("seckill.payment.simulated-decline-from-cents", "" + DECLINED_FROM));
+  private final PaymentProvider provider =
+      new SimulatedPaymentProvider(
+          TestConsumer.shared().sql(),
+          new PaymentProperties(Duration.ofMinutes(30), "installed", null, DECLINED_FROM));
 
   @Override
   protected PaymentProvider provider() {
-    return consumer.bean(PaymentProvider.class);
+    return provider;
   }
 
   @Override

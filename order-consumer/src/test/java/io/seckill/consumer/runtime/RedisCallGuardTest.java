@@ -7,11 +7,14 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.BreakerContract;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class RedisCallGuardTest {
+
+  private static final String FAIL = "calls to {} fail: {}";
 
   @Test
   void triesAgainWhateverTheTimeOfDay() {
@@ -20,7 +23,7 @@ class RedisCallGuardTest {
 
   @Test
   void onAClusterOnlyThePartitionsThatFailAreNotCalled() {
-    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry());
+    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry(), System::nanoTime);
     int failing = guard.partOf(1_001);
     for (int i = 0; i < 4; i++) {
       assertThat(guard.run(failing, RedisCallGuardTest::failOver)).isFalse();
@@ -32,19 +35,27 @@ class RedisCallGuardTest {
     }
   }
 
+  /** As where only writes fail: between two failures are calls that succeed. */
   @Test
   void anOutageHasTwoLines() {
-    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry());
+    AtomicLong nanos = new AtomicLong();
+    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry(), nanos::get);
     Logger logger = (Logger) LoggerFactory.getLogger(RedisCallGuard.class);
     ListAppender<ILoggingEvent> lines = new ListAppender<>();
     lines.start();
     logger.addAppender(lines);
     try {
-      for (int i = 0; i < 3; i++) {
+      for (int i = 0; i < 20; i++) {
         guard.run(3, () -> {});
+        guard.run(3, () -> {});
+        guard.run(3, () -> {});
+        guard.run(3, RedisCallGuardTest::failOver);
         guard.run(4, () -> {});
+        nanos.addAndGet(RedisCallGuard.CALM.toNanos());
       }
-      guard.run(3, RedisCallGuardTest::failOver);
+      assertThat(lines.list).extracting(ILoggingEvent::getMessage).containsExactly(FAIL);
+      nanos.addAndGet(1);
+      guard.run(3, () -> {});
       guard.run(3, () -> {});
       guard.run(4, RedisCallGuardTest::failOver);
       guard.run(4, RedisCallGuardTest::failOver);
@@ -54,7 +65,7 @@ class RedisCallGuardTest {
 
     assertThat(lines.list)
         .extracting(ILoggingEvent::getMessage)
-        .containsExactly("calls to {} fail: {}", "{} works again", "calls to {} fail: {}");
+        .containsExactly(FAIL, "{} works again", FAIL);
   }
 
   private static void failOver() {

@@ -1,5 +1,6 @@
 package io.seckill.consumer.shards;
 
+import static java.lang.Integer.parseInt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
@@ -8,6 +9,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.ShardProofs;
+import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -16,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -207,6 +211,31 @@ class SkuMoverTest {
 
     long dry = units * 1_000 / MOST_UNITS_PER_S;
     assertThat(rest - dry).isLessThanOrEqualTo(100);
+  }
+
+  /** With one unit less than shards, and with each shard in MySQL, too. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "16 | 15 | 15                  | 1",
+        "16 | 14,15 | 15               | 1 0",
+        "16 | 14,15 | 47               | 3 2",
+        "16 | 3 | 160                  | 10",
+        "4  | 0,1,2,3 | 7              | 2 2 2 1",
+        "4  | 0,1,2,3 | 1              | 1 0 0 0"
+      })
+  void whatIsLeftOfThePoolReachesEveryShardOfMySql(
+      int shards, String takers, long free, String given) {
+    List<Long> ids = Shards.ids(SKU, shards);
+    List<Long> dry = Stream.of(takers.split(",", -1)).map(n -> ids.get(parseInt(n))).toList();
+
+    Map<Long, Long> units =
+        SkuMover.partsOf(dry, shards, free).stream()
+            .collect(Collectors.toMap(Units::shardId, Units::units));
+
+    assertThat(dry.stream().map(shard -> String.valueOf(units.getOrDefault(shard, 0L))))
+        .containsExactly(given.split(" ", -1));
   }
 
   private void renew() {

@@ -66,7 +66,8 @@ class OrderStoreIT {
 
   @AutoClose
   private static final TestConsumer consumer =
-      TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
+      TestConsumer.start(
+          Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "10m"));
 
   private static final OrderStore store = consumer.bean(OrderStore.class);
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());

@@ -39,6 +39,9 @@ public final class ConsumerAlone implements AutoCloseable {
       all.put("seckill.redis.url", redis.via(toRedis).url());
       all.put("seckill.redis.socket-timeout", "60s");
       all.put("seckill.broker.urls", vhost.via(toBroker).url());
+      // Each would try twice a second to connect.
+      all.put("seckill.intake.enabled", "false");
+      all.put("pause.deadLetterDrainer", "10m");
       ConsumerAlone alone =
           new ConsumerAlone(toRedis, toBroker, TestConsumer.start(redis, vhost, all));
       alone.isolate();

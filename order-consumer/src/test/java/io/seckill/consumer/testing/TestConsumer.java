@@ -166,6 +166,7 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.password", database.password());
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
+    properties.put("pause.auditSweeper", "1h"); // it reconciles, too, and stores what it finds
     // No call may fail because the machine is slow.
     properties.put("seckill.redis.socket-timeout", "10s");
     properties.put("spring.datasource.hikari.connection-timeout", "20000");

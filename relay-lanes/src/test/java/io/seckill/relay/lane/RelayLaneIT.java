@@ -31,7 +31,7 @@ class RelayLaneIT extends LaneFixture {
       assertThat(broker.deliveries()).containsOnlyKeys(admitted);
       assertThat(broker.duplicates()).isZero();
       assertThat(outbox.waiting()).isZero();
-      assertThat(relay.count("settled")).isEqualTo(4_000);
+      eventually().until(() -> relay.count("settled") == 4_000);
     }
   }
 

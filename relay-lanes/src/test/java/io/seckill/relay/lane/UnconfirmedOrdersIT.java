@@ -71,7 +71,7 @@ class UnconfirmedOrdersIT extends LaneFixture {
 
       everythingIsDelivered(broker, admitted);
       eventually().until(() -> outbox.waiting() == 0 && outbox.inPrivateQueues() == 0);
-      assertThat(relay.count("settled")).isEqualTo(10);
+      eventually().until(() -> relay.count("settled") == 10);
       assertThat(relay.count("republished")).isEqualTo(10);
       assertThat(broker.duplicates()).isZero();
     }

@@ -39,7 +39,8 @@ public enum ProblemCode {
   NOT_AT_REST(409, "The sale is not at rest"),
   ARCHIVED(409, "The sale is archived"),
   ORDERS_IN_FLIGHT(409, "Orders of this SKU are still on their way to MySQL"),
-  PREHEAT_OVERTAKEN(409, "Another loading of this SKU has begun"),
+  PREHEAT_OVERTAKEN(
+      409, "Another loading of this SKU has begun, or another Redis server has taken over"),
   NOT_PREHEATED(409, "Redis does not hold this sale"),
   FOREIGN_KEY(409, "Redis holds something else at a key of this sale"),
   REDIS_BEHIND(409, "Redis has lost orders of this sale"),

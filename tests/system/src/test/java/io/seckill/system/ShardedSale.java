@@ -44,13 +44,7 @@ public final class ShardedSale {
   }
 
   public void open(AdminClient admin) {
-    assertThat(
-            admin
-                .putShardedSku(skuId, offer.policy(), offer.limit(), offer.stock(), offer.shards())
-                .status())
-        .isEqualTo(201);
-    assertThat(admin.preheat(skuId).status()).isEqualTo(200);
-    assertThat(admin.open(skuId).status()).isEqualTo(200);
+    admin.sellInShards(skuId, offer.policy(), offer.limit(), offer.stock(), offer.shards());
   }
 
   /** The first users whose shard is accepted. */
@@ -139,8 +133,18 @@ public final class ShardedSale {
         eventually().until(() -> admin.ledger(skuId).json(), read -> isAtRest(read, units));
     SaleOffer changed =
         new SaleOffer(skuId, offer.policy(), offer.limit(), units).inShards(offer.shards());
+    List<SaleAtRest> rest = // the relay removes orders after they are stored
+        eventually()
+            .until(
+                () -> sales.readAll(changed),
+                read ->
+                    read.stream()
+                        .allMatch(
+                            one ->
+                                one.outboxed() + one.inPrivateQueues() == 0
+                                    && !one.compensations().containsValue(false)));
     List<String> complaints = new ArrayList<>();
-    for (SaleAtRest sale : sales.readAll(changed)) {
+    for (SaleAtRest sale : rest) {
       guarantees.forEach(guarantee -> guarantee.judge(sale, purchases, complaints));
       new LedgerBalances(admin).judge(sale, purchases, complaints);
     }

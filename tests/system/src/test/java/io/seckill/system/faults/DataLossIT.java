@@ -15,7 +15,9 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -231,11 +233,15 @@ class DataLossIT {
    * of its own.
    */
   private void awaitMySqlAheadOf(List<SaleOffer> sales) {
+    Map<SaleOffer, Long> seqs = new LinkedHashMap<>();
     for (SaleOffer sale : sales) {
-      long seq = lab.sales().admissionSeq(sale.skuId());
-      Signals.await(
-          "MySQL to have later orders of " + sale, () -> lab.sales().storedSeq(sale.skuId()) > seq);
+      seqs.put(sale, lab.sales().admissionSeq(sale.skuId()));
     }
+    seqs.forEach(
+        (sale, seq) ->
+            Signals.await(
+                "MySQL to have later orders of " + sale,
+                () -> lab.sales().storedSeq(sale.skuId()) > seq));
   }
 
   /**

@@ -168,10 +168,19 @@ public final class LoadGenerator implements AutoCloseable {
   private void answered(int gateway, Answer answer, long nanos) {
     answersMs.recordValue(Math.min(LONGEST_MS, TimeUnit.NANOSECONDS.toMillis(nanos)));
     if (yes.contains(answer.status())) {
-      (answer.status() == CREATED ? confirmed : queued).incrementAndGet();
+      count(answer);
       acceptedAt.incrementAndGet(gateway % gateways.size());
     } else {
       problems.computeIfAbsent(answer.code(), code -> new AtomicInteger()).incrementAndGet();
+    }
+  }
+
+  /** A 201 may repeat an order that Redis has admitted. */
+  private void count(Answer answer) {
+    if (answer.status() != CREATED) {
+      queued.incrementAndGet();
+    } else if (OrderId.parse(answer.text("orderId")).isDecidedByMySql()) {
+      confirmed.incrementAndGet();
     }
   }
 

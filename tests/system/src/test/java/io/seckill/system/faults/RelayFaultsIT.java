@@ -110,11 +110,11 @@ class RelayFaultsIT {
       frozen.agent().arm(Failpoints.CONFIRMED_NOT_REMOVED, PointAction.PAUSE, 40);
       run.begin(0);
       frozen.agent().awaitReached(Failpoints.CONFIRMED_NOT_REMOVED, SOON);
+      double before = adopted(lab.relay(2));
+      double leasesFenced = leasesFenced(frozen);
       // Armed last, because a blocked lane hands its claims over after four seconds.
       frozen.agent().arm(Failpoints.CLAIMED_NOT_PUBLISHED, PointAction.PAUSE, 1);
       frozen.agent().awaitReached(Failpoints.CLAIMED_NOT_PUBLISHED, SOON);
-      double before = adopted(lab.relay(2));
-      double leasesFenced = leasesFenced(frozen);
       frozen.freeze();
       Set<String> claimed = published.of(inHand(frozen), false);
       assertThat(claimed).as("claimed orders that are not published").isNotEmpty();

@@ -103,7 +103,8 @@ class PipelineIT {
             .text("orderId");
 
     eventually().until(() -> pipeline.shop().order(11, order).text("status"), "CONFIRMED"::equals);
-    assertThat(pipeline.shop().order(12, order).status()).isEqualTo(404);
+    assertThat(eventually().until(() -> pipeline.shop().order(12, order).status(), s -> s != 503))
+        .isEqualTo(404);
   }
 
   @Test
@@ -127,12 +128,15 @@ class PipelineIT {
 
   @Test
   void showsOperatorsALivingLaneForEveryPartition() {
-    JsonNode lanes = pipeline.admin().lanes().json().path("lanes");
-
-    assertThat(lanes.valueStream().map(lane -> lane.path("partition").asInt()))
-        .containsExactlyElementsOf(IntStream.range(0, 16).boxed().toList());
-    assertThat(lanes.valueStream().map(lane -> lane.path("state").asString()))
-        .containsOnly("ALIVE");
+    eventually()
+        .untilAsserted(
+            () -> {
+              JsonNode lanes = pipeline.admin().lanes().json().path("lanes");
+              assertThat(lanes.valueStream().map(lane -> lane.path("partition").asInt()))
+                  .containsExactlyElementsOf(IntStream.range(0, 16).boxed().toList());
+              assertThat(lanes.valueStream().map(lane -> lane.path("state").asString()))
+                  .containsOnly("ALIVE");
+            });
   }
 
   /** Also when all shoppers are in one shard, which has a quarter of the units. */
@@ -202,8 +206,11 @@ class PipelineIT {
    */
   private SaleAtRest atRest(long skuId, long orders) throws SQLException {
     eventually().until(() -> pipeline.sales().settledOrders(skuId), settled -> settled == orders);
-    eventually().until(() -> pipeline.sales().read(offer), sale -> sale.inPrivateQueues() == 0);
-    SaleAtRest sale = pipeline.sales().read(offer);
+    SaleAtRest sale =
+        eventually()
+            .until(
+                () -> pipeline.sales().read(offer),
+                read -> read.inPrivateQueues() == 0 && !read.compensations().containsValue(false));
     Guarantee.all().forEach(guarantee -> guarantee.judge(sale, purchases));
     new LedgerBalances(pipeline.admin()).judge(sale, purchases);
     return sale;

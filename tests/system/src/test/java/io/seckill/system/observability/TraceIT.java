@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -34,10 +35,15 @@ class TraceIT {
     long sku = 2101;
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
 
-    String order =
-        accepted(() -> pipeline.shop().buyTraced(7, sku, 2, "traced-order", TRACEPARENT));
+    AtomicLong tracedUser = new AtomicLong(100);
+    String order = // a repeat would not be logged as admitted
+        accepted(
+            () ->
+                pipeline
+                    .shop()
+                    .buyTraced(tracedUser.incrementAndGet(), sku, 2, "traced-order", TRACEPARENT));
     String untraced = accepted(() -> pipeline.shop().buy(8, sku, 1, "untraced-order"));
-    awaitConfirmed(7, order);
+    awaitConfirmed(tracedUser.get(), order);
     awaitConfirmed(8, untraced);
 
     assertThat(stages(Service.GATEWAY, order, TRACE_ID)).containsExactly("admitted");

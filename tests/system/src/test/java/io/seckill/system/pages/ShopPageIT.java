@@ -82,7 +82,8 @@ class ShopPageIT {
     page.pay().awaitStatus("PAID");
 
     assertThat(browser.text("#order-title")).isEqualTo("Paid. Thank you!");
-    assertThat(pipeline.shop().order(101, page.orderId()).text("status")).isEqualTo("PAID");
+    String order = page.orderId();
+    eventually().until(() -> pipeline.shop().order(101, order).text("status"), "PAID"::equals);
     assertThat(ordersOf(2001)).isOne();
   }
 
@@ -381,7 +382,8 @@ class ShopPageIT {
     browser.awaitShown("#buy:not([aria-disabled])");
     link.dropToClient(true); // the purchase is made, its answer is lost
     try {
-      page.buy().awaitStatus("SENDING");
+      page.buy();
+      browser.awaitShown("#order:is([data-status=SENDING],[data-status=RETRYING])");
       eventually().until(() -> ordersOf(2003) == 1);
     } finally {
       link.dropToClient(false);
@@ -415,7 +417,9 @@ class ShopPageIT {
     assertThat(ordersOf(2004)).isOne();
 
     link.reset();
-    pipeline.shop().pay(104, page.orderId()); // from another device
+    String order = page.orderId();
+    eventually() // from another device
+        .until(() -> pipeline.shop().pay(104, order).text("status"), "PAID"::equals);
     page.awaitStatus("PAID");
   }
 

@@ -36,10 +36,20 @@ public final class AdminClient {
     sell(skuId, policy, limit, stock, Decider.MYSQL);
   }
 
+  /** As {@link #sell(long, PurchasePolicy, int, long)}, a SKU in shards. */
+  public void sellInShards(long skuId, PurchasePolicy policy, int limit, long stock, int shards) {
+    sell(skuId, policy, limit, stock, Decider.REDIS, shards);
+  }
+
   private void sell(long skuId, PurchasePolicy policy, int limit, long stock, Decider decides) {
+    sell(skuId, policy, limit, stock, decides, 1);
+  }
+
+  private void sell(
+      long skuId, PurchasePolicy policy, int limit, long stock, Decider decides, int shards) {
     Instant now = Instant.now();
     Instant opened = now.minusSeconds(60);
-    sell(skuId, policy, limit, stock, decides, 1, opened, now.plus(1, ChronoUnit.DAYS));
+    sell(skuId, policy, limit, stock, decides, shards, opened, now.plus(1, ChronoUnit.DAYS));
   }
 
   /**
