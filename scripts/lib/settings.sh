@@ -82,6 +82,9 @@ is_ha() { # no part alone
   [[ $FORM == ha ]]
 }
 
+# scripts/up sets these itself: no two services have the same, or scripts call with them.
+OWN_PROPERTIES='server\.(port|address)|spring\.(datasource|flyway)\.(url|username|user|password)|seckill\.(admin\.(port|address)|broker\.urls|consumer\.url|internal\.token|migration\.enabled|ops\.broker-ui-url|payment\.callback-secret|redis\.(mode|url|nodes|master)|relay\.name|security\.hs256-secret)'
+
 # Sets PROPERTIES: those of last time and those given, a line each; an empty value takes the default again. They are kept
 # once nothing refuses them (remember_properties).
 choose_properties() { # NAME=VALUE…
@@ -93,6 +96,8 @@ choose_properties() { # NAME=VALUE…
     PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
+  ! name=$(grep -E "^($OWN_PROPERTIES)=" <<<"$PROPERTIES") ||
+    fail "scripts/up sets ${name%%=*} itself: SECKILL_<NAME>_PORT chooses a port, and .local/secrets has the secrets"
 }
 
 remember_properties() {

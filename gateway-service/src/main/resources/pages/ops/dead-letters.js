@@ -1,44 +1,14 @@
-// Dead letters: read when their number changes or something was done with one, not in a row.
+// Dead letters, newest first.
 
-import {$, make, show} from './dom.js';
+import {make} from './dom.js';
 import {ask, post} from './actions.js';
-import {call} from './api.js';
-import {pagedList} from './pages.js';
+import {openList} from './open-list.js';
 
-const PAGE = 20;
-let seen = null;
-let letters;
-
-/** @param {number | null} open how many there are, by the stream; null when nobody knows */
-export function deadLettersChanged(open) {
-  if (open === null || open === seen) return;
-  seen = open;
-  readDeadLetters();
-}
-
-export function listenToDeadLetters(context) {
-  letters = pagedList((after) => page(context, after), (shown, next) => {
-    show($('more-dead-letters'), next !== null);
-    show($('no-dead-letters'), shown.length === 0);
-    $('dead-letters').replaceChildren(...shown.map((letter) => row(letter, context)));
-  });
-  $('more-dead-letters').addEventListener('click', letters.more);
-}
-
-/** Reads the newest ones. */
-export function readDeadLetters() {
-  return letters.first();
-}
-
-async function page(context, after) {
-  const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
-  const answer = await call('GET', `admin/v1/dead-letters${query}`, {token: context.token()});
-  if (answer.status !== 200) {
-    seen = null; // the next snapshot asks again
-    return null;
-  }
-  return {items: answer.json.deadLetters, next: answer.json.next};
-}
+export const {
+  listen: listenToDeadLetters,
+  changed: deadLettersChanged,
+  read: readDeadLetters,
+} = openList('dead-letters', 'deadLetters', 'dead-letters', row);
 
 function row(letter, context) {
   const cell = (text, className = '') => make('td', {textContent: String(text ?? '–'), className});

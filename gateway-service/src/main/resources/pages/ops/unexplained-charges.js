@@ -1,45 +1,15 @@
-// Unexplained charges: read when their number changes or one was closed, as dead letters are.
+// Unexplained charges, oldest first.
 
-import {$, make, show} from './dom.js';
+import {make} from './dom.js';
 import {ask, post} from './actions.js';
-import {call} from './api.js';
 import {amount} from './entries.js';
-import {pagedList} from './pages.js';
+import {openList} from './open-list.js';
 
-const PAGE = 20;
-let seen = null;
-let charges;
-
-/** @param {number | null} open how many there are, by the stream; null when nobody knows */
-export function unexplainedChargesChanged(open) {
-  if (open === null || open === seen) return;
-  seen = open;
-  readUnexplainedCharges();
-}
-
-export function listenToUnexplainedCharges(context) {
-  charges = pagedList((after) => page(context, after), (shown, next) => {
-    show($('more-charges'), next !== null);
-    show($('no-charges'), shown.length === 0);
-    $('charges').replaceChildren(...shown.map((charge) => row(charge, context)));
-  });
-  $('more-charges').addEventListener('click', charges.more);
-}
-
-/** Reads the oldest ones. */
-export function readUnexplainedCharges() {
-  return charges.first();
-}
-
-async function page(context, after) {
-  const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
-  const answer = await call('GET', `admin/v1/unexplained-charges${query}`, {token: context.token()});
-  if (answer.status !== 200) {
-    seen = null; // the next snapshot asks again
-    return null;
-  }
-  return {items: answer.json.charges, next: answer.json.next};
-}
+export const {
+  listen: listenToUnexplainedCharges,
+  changed: unexplainedChargesChanged,
+  read: readUnexplainedCharges,
+} = openList('unexplained-charges', 'charges', 'charges', row);
 
 function row(charge, context) {
   const cell = (text, className = '') => make('td', {textContent: String(text ?? '–'), className});

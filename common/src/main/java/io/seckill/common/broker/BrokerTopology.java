@@ -24,6 +24,18 @@ public final class BrokerTopology {
   public static final String DEAD_QUEUE = "seckill.orders.dead";
   public static final String DEAD_ROUTING_KEY = "dead";
 
+  /** Header of a message in {@link #DEAD_QUEUE}: why it is there, a DeadLetterReason. */
+  public static final String REASON_HEADER = "x-seckill-reason";
+
+  /** Header of a message in {@link #DEAD_QUEUE}: text, one line. */
+  public static final String DETAIL_HEADER = "x-seckill-detail";
+
+  /**
+   * Header of a message in {@link #DEAD_QUEUE}: the routing key with which an operator's replay
+   * publishes it to {@link #ORDERS_EXCHANGE}.
+   */
+  public static final String ROUTING_KEY_HEADER = "x-seckill-routing-key";
+
   public static final int ORDER_QUEUES = 4;
 
   /**

@@ -7,14 +7,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Headers of messages in the dead queue, and of a replayed order. */
+/**
+ * Headers of messages in the dead queue, and of a replayed order, beside those that relays write,
+ * too ({@link BrokerTopology}).
+ */
 public final class DeadLetterHeaders {
-
-  /** Text: a {@link DeadLetterReason}. */
-  public static final String REASON = "x-seckill-reason";
-
-  /** Text, one line. */
-  public static final String DETAIL = "x-seckill-detail";
 
   /**
    * Integer: deliveries that failed so far. A replay copies it to {@code seckill.orders}, so that
@@ -28,22 +25,19 @@ public final class DeadLetterHeaders {
   /** Long, Unix ms. */
   public static final String LAST_FAILED_AT = "x-seckill-last-failed-at";
 
-  /** Text: the routing key with which the message was published to {@code seckill.orders}. */
-  public static final String ROUTING_KEY = "x-seckill-routing-key";
-
   private static final int MAX_ATTEMPTS = 1_000_000;
 
   private DeadLetterHeaders() {}
 
   static Map<String, Object> of(DeadLetter letter) {
     Map<String, Object> headers = new HashMap<>();
-    headers.put(REASON, letter.reason().name());
-    headers.put(DETAIL, letter.detail());
+    headers.put(BrokerTopology.REASON_HEADER, letter.reason().name());
+    headers.put(BrokerTopology.DETAIL_HEADER, letter.detail());
     headers.put(ATTEMPTS, letter.attempts());
     headers.put(FIRST_FAILED_AT, letter.firstFailedAt());
     headers.put(LAST_FAILED_AT, letter.lastFailedAt());
     if (letter.routingKey() != null) {
-      headers.put(ROUTING_KEY, letter.routingKey());
+      headers.put(BrokerTopology.ROUTING_KEY_HEADER, letter.routingKey());
     }
     return headers;
   }
@@ -68,12 +62,12 @@ public final class DeadLetterHeaders {
 
   /** Null for any other key: a replay with it would not reach an order queue. */
   private static @Nullable String routingKey(Map<String, Object> headers) {
-    String key = String.valueOf(headers.get(ROUTING_KEY));
+    String key = String.valueOf(headers.get(BrokerTopology.ROUTING_KEY_HEADER));
     return BrokerTopology.isRoutingKey(key) ? key : null;
   }
 
   private static DeadLetterReason reason(Map<String, Object> headers) {
-    String text = String.valueOf(headers.get(REASON));
+    String text = String.valueOf(headers.get(BrokerTopology.REASON_HEADER));
     return Arrays.stream(DeadLetterReason.values())
         .filter(reason -> reason.name().equals(text))
         .findFirst()
@@ -81,7 +75,7 @@ public final class DeadLetterHeaders {
   }
 
   private static String detail(Map<String, Object> headers) {
-    Object detail = headers.get(DETAIL);
+    Object detail = headers.get(BrokerTopology.DETAIL_HEADER);
     return String.valueOf(
         detail != null ? detail : headers.getOrDefault("x-first-death-reason", ""));
   }

@@ -24,10 +24,12 @@ record IntakeProperties(
   static final int MOST_ATTEMPTS = 100;
 
   IntakeProperties {
-    check(batch >= 1 && batch <= MAX_BATCH, "seckill.intake.batch must be 1..1000 but is " + batch);
+    check(
+        batch >= 1 && batch <= MAX_BATCH,
+        "seckill.intake.batch must be 1.." + MAX_BATCH + " but is " + batch);
     check(
         maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
-        "seckill.intake.max-attempts must be 1..100");
+        "seckill.intake.max-attempts must be 1.." + MOST_ATTEMPTS);
   }
 
   /**

@@ -229,7 +229,7 @@ final class IntakeSession implements AutoCloseable {
       runs.put(joins ? before.getKey() : tag, last);
     }
 
-    /** Number of runs above the watermark. */
+    /** Number of runs above the watermark, for a test of how much memory they need. */
     int runs() {
       return runs.size();
     }

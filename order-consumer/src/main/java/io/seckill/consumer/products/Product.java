@@ -169,10 +169,10 @@ public class Product {
 
   /**
    * Throws ProblemException 409 EDIT_CONFLICT when the product has another version than the one
-   * that was edited, unless an earlier call has made this edit already.
+   * that was read, unless an earlier call has made this edit already.
    */
-  Product refuseConflict(@Nullable Long edited, ProductRules wanted) {
-    if (edited != null && !edited.equals(version) && !rules.equals(wanted)) {
+  Product refuseConflict(@Nullable Long readVersion, ProductRules wanted) {
+    if (readVersion != null && !readVersion.equals(version) && !rules.equals(wanted)) {
       throw ProblemException.of(
           ProblemCode.EDIT_CONFLICT,
           "It was changed after this edit had begun. Read it again, and repeat the edit.");

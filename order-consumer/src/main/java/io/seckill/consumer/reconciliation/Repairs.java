@@ -18,6 +18,7 @@ import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -127,7 +128,7 @@ record Repairs(
 
   private void stock(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Long wanted = found.wrongStock();
-    if (wanted == null) {
+    if (wanted == null || (dryRun && hasMoved(found))) {
       return;
     }
     boolean made = !dryRun && redis.setStock(found.sale(), found.seen(), wanted);
@@ -159,12 +160,23 @@ record Repairs(
 
   private void late(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Late late = found.late();
-    if (late.isNone()) {
+    if (late.isNone() || (dryRun && hasMoved(found))) {
       return;
     }
     String counted = late.orders() + " orders, " + late.units() + " units not admitted";
     boolean made = !dryRun && redis.countLate(found.sale(), found.seen(), late);
     to.accept(Repair.of(RepairKind.COUNTER_SET, found.sale().skuId(), counted, "0", made));
+  }
+
+  /**
+   * Whether the sale has sold, or its stock has changed, since its totals were read: they then
+   * differ from the orders that were read after them.
+   */
+  private boolean hasMoved(Comparison found) {
+    RedisSaleState now = redis.state(found.sale().skuId());
+    return now.seq() != found.seen().seq()
+        || now.number("changeSeq") != found.seen().number("changeSeq")
+        || !Objects.equals(now.stock(), found.seen().stock());
   }
 
   private static int bucket(Comparison found, long userId) {

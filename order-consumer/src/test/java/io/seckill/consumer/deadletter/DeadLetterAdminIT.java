@@ -304,7 +304,7 @@ class DeadLetterAdminIT {
     byte[] body =
         OrderMessageCodec.encode(order).replace("}", ",\"giftWrap\":[1]}").getBytes(UTF_8);
     open(10);
-    publishDead(body, Map.of(DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN"));
+    publishDead(body, Map.of(BrokerTopology.REASON_HEADER, "FAILED_TOO_OFTEN"));
     long letter = awaitLetter(order);
 
     assertThat(replayed(letter)).isEqualTo(body);
@@ -327,7 +327,7 @@ class DeadLetterAdminIT {
   @Test
   void anUnreadableMessageFromNowhereCanOnlyBeDiscarded() {
     byte[] garbage = ("from nowhere " + sku).getBytes(UTF_8);
-    publishDead(garbage, Map.of(DeadLetterHeaders.ROUTING_KEY, "elsewhere"));
+    publishDead(garbage, Map.of(BrokerTopology.ROUTING_KEY_HEADER, "elsewhere"));
     long letter = awaitLetter(garbage);
 
     assertThat(post(letter, "/replay", "").code()).isEqualTo("UNREADABLE");
@@ -499,8 +499,8 @@ class DeadLetterAdminIT {
     publishDead(
         OrderMessageCodec.encode(order).getBytes(UTF_8),
         Map.of(
-            DeadLetterHeaders.REASON, "FAILED_TOO_OFTEN",
-            DeadLetterHeaders.DETAIL, "for the test",
+            BrokerTopology.REASON_HEADER, "FAILED_TOO_OFTEN",
+            BrokerTopology.DETAIL_HEADER, "for the test",
             DeadLetterHeaders.ATTEMPTS, 5));
     return awaitLetter(order);
   }

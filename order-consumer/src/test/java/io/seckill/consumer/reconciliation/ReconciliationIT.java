@@ -9,9 +9,13 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.testing.Bounded;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -154,6 +158,29 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(reports(sale)).isEqualTo(1);
     assertThat(kinds(reconcile(sale, false))).contains("ORDER_SENT_AGAIN");
     ledger.awaitOrders(sale.sku, 1);
+    awaitClean(sale);
+  }
+
+  /** Its stock changes between the reading of its totals and that of its orders and changes. */
+  @Test
+  void aLookAtASaleThatMovesFindsNothingWrong() {
+    AdmittedSale sale = sale(PurchasePolicy.UNLIMITED, 0, 100);
+    AtomicBoolean moves = new AtomicBoolean(true);
+    CompletableFuture<Long> changes =
+        CompletableFuture.supplyAsync(
+            () ->
+                LongStream.iterate(1, change -> change + 1)
+                    .takeWhile(change -> moves.get())
+                    .peek(change -> change(sale, "add-%08d".formatted(change), 1))
+                    .count());
+    try {
+      for (int look = 0; look < 50; look++) {
+        assertThat(kinds(reconcile(sale, true))).isEmpty();
+      }
+    } finally {
+      moves.set(false);
+    }
+    assertThat(Bounded.get(changes)).isPositive();
     awaitClean(sale);
   }
 
@@ -386,10 +413,14 @@ class ReconciliationIT extends ReconciliationFixture {
   }
 
   private static void change(AdmittedSale sale, long delta) {
+    change(sale, "change-" + delta, delta);
+  }
+
+  private static void change(AdmittedSale sale, String id, long delta) {
     Answer answer =
         consumer
             .api()
-            .with("Idempotency-Key", "change-" + delta)
+            .with("Idempotency-Key", id)
             .post(
                 "/internal/v1/skus/" + sale.sku + "/stock",
                 "{\"delta\":" + delta + ",\"reason\":\"test\"}");

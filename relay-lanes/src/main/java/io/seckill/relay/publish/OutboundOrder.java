@@ -20,14 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutboundOrder {
 
-  /** Headers of an unreadable entry, as order-consumer reads them from the dead queue. */
-  public static final String REASON_HEADER = "x-seckill-reason";
-
-  public static final String DETAIL_HEADER = "x-seckill-detail";
-
-  /** Of the order queue to which an operator's replay sends the entry. */
-  public static final String ROUTING_KEY_HEADER = "x-seckill-routing-key";
-
   private static final String UNREADABLE = "UNREADABLE";
   private static final String UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION";
 
@@ -132,11 +124,11 @@ public final class OutboundOrder {
           .timestamp(new Date())
           .headers(
               Map.of(
-                  REASON_HEADER,
+                  BrokerTopology.REASON_HEADER,
                   reason(),
-                  DETAIL_HEADER,
+                  BrokerTopology.DETAIL_HEADER,
                   "outbox entry: " + defect(),
-                  ROUTING_KEY_HEADER,
+                  BrokerTopology.ROUTING_KEY_HEADER,
                   BrokerTopology.routingKey(partition)))
           .build();
     }

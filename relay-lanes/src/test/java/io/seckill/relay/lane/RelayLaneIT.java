@@ -5,13 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.Delivery;
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.RecordedMessages;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
-import io.seckill.relay.publish.OutboundOrder;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -100,9 +100,9 @@ class RelayLaneIT extends LaneFixture {
     Delivery dead = broker.deadLetters().get(0);
     assertThat(new String(dead.getBody(), UTF_8)).isEqualTo("{\"w\":9}");
     Map<String, Object> headers = dead.getProperties().getHeaders();
-    assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNREADABLE");
-    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("v is missing");
-    assertThat(headers.get(OutboundOrder.ROUTING_KEY_HEADER))
+    assertThat(headers.get(BrokerTopology.REASON_HEADER)).hasToString("UNREADABLE");
+    assertThat(headers.get(BrokerTopology.DETAIL_HEADER).toString()).contains("v is missing");
+    assertThat(headers.get(BrokerTopology.ROUTING_KEY_HEADER))
         .as("of partition 7, for a replay")
         .hasToString("3");
     assertThat(broker.deliveries()).containsOnlyKeys(admitted);
@@ -117,8 +117,8 @@ class RelayLaneIT extends LaneFixture {
     }
     eventually().until(() -> broker.deadLetters().size() == 1);
     Map<String, Object> headers = broker.deadLetters().get(0).getProperties().getHeaders();
-    assertThat(headers.get(OutboundOrder.REASON_HEADER)).hasToString("UNSUPPORTED_VERSION");
-    assertThat(headers.get(OutboundOrder.DETAIL_HEADER).toString()).contains("version 9");
+    assertThat(headers.get(BrokerTopology.REASON_HEADER)).hasToString("UNSUPPORTED_VERSION");
+    assertThat(headers.get(BrokerTopology.DETAIL_HEADER).toString()).contains("version 9");
   }
 
   @Test

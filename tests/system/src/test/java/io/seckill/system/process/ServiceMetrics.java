@@ -27,11 +27,11 @@ import java.util.stream.Stream;
  */
 public record ServiceMetrics(List<String> lines, Optional<String> date) {
 
+  /** Longer than a machine that is busy stands still. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private static final HttpClient HTTP =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(2))
-          .build();
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
 
   /** Suffix that samples of a meter have and its name does not. */
   private static final Pattern SUFFIX = Pattern.compile("_(total|count|sum|bucket|max)$");
@@ -48,7 +48,7 @@ public record ServiceMetrics(List<String> lines, Optional<String> date) {
             .collect(joining(","));
     URI uri =
         URI.create("http://127.0.0.1:" + port + "/actuator/prometheus?includedNames=" + names);
-    HttpRequest request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(5)).build();
+    HttpRequest request = HttpRequest.newBuilder(uri).timeout(PATIENCE).build();
     try {
       HttpResponse<Stream<String>> answer = HTTP.send(request, BodyHandlers.ofLines());
       return new ServiceMetrics(

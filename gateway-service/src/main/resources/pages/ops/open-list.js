@@ -1,0 +1,48 @@
+// What waits for an operator, such as dead letters: read when its number changes or something was done with one, not in a row.
+
+import {$, show} from './dom.js';
+import {call} from './api.js';
+import {pagedList} from './pages.js';
+
+const PAGE = 20;
+
+/**
+ * @param {string} path under admin/v1
+ * @param {string} member of the answer that has the items
+ * @param {string} id of the table body; more-<id> reads on, no-<id> is shown when there are none
+ * @param {(item: object, context: object) => Element} row
+ */
+export function openList(path, member, id, row) {
+  let seen = null;
+  let context;
+  const list = pagedList(page, (items, next) => {
+    show($(`more-${id}`), next !== null);
+    show($(`no-${id}`), items.length === 0);
+    $(id).replaceChildren(...items.map((item) => row(item, context)));
+  });
+
+  async function page(after) {
+    const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
+    const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
+    if (answer.status !== 200) {
+      seen = null; // the next snapshot asks again
+      return null;
+    }
+    return {items: answer.json[member], next: answer.json.next};
+  }
+
+  return {
+    listen(to) {
+      context = to;
+      $(`more-${id}`).addEventListener('click', list.more);
+    },
+    /** @param {number | null} open how many there are, by the stream; null when nobody knows */
+    changed(open) {
+      if (open === null || open === seen) return;
+      seen = open;
+      list.first();
+    },
+    /** Reads the first page. */
+    read: list.first,
+  };
+}
