@@ -20,9 +20,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks up orders in MySQL for polling clients: the same order at most once a second, with any
- * result, and many orders with one statement. Never blocks; the waiting requests and the cached
- * results are bounded in number.
+ * Looks up orders in MySQL for polling clients, many with one statement. An order that it has found
+ * is looked up at most once a second, another one again as soon as {@link #findOrLookAgain} is
+ * called. Never blocks; the waiting requests and the cached results are bounded in number.
  */
 @Component
 final class DatabaseLookup implements DisposableBean {

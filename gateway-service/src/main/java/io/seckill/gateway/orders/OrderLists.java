@@ -63,11 +63,13 @@ record OrderLists(
   }
 
   private Mono<WaitingOrders.Found> withoutRedis(Throwable failure) {
-    return !products.redisMayHaveOrders() || products.isInFallback()
-        ? Mono.just(new WaitingOrders.Found(List.of(), true))
+    boolean mayHaveOrders = products.redisMayHaveOrders();
+    return !mayHaveOrders || products.isInFallback()
+        ? Mono.just(new WaitingOrders.Found(List.of(), !mayHaveOrders))
         : Mono.error(failure);
   }
 
+  /** What a Redis that has answered may lack. */
   private boolean mayLackOrders() {
     return products.isInFallback() && products.redisMayHaveOrders();
   }

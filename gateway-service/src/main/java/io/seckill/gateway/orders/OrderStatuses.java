@@ -74,7 +74,9 @@ public class OrderStatuses {
       NOT_FOUND(ProblemCode.UNKNOWN_ORDER),
       /** This user has queried too many ids of orders that were not found. */
       TOO_MANY(ProblemCode.TOO_MANY_REQUESTS),
-      /** The status cannot be determined at the moment. */
+      /** No store has such an order of this user, but Redis may have lost it. */
+      UNPROVEN(ProblemCode.STATUS_UNAVAILABLE),
+      /** A store that may have the order did not answer. */
       UNAVAILABLE(ProblemCode.STATUS_UNAVAILABLE);
 
       final ProblemCode code;
@@ -90,7 +92,10 @@ public class OrderStatuses {
     }
   }
 
-  /** Never blocks; the future never fails. */
+  /**
+   * Never blocks; the future never fails. A search for an order that may be lost counts, like one
+   * for an invented id: its owner gets 503 for it, and 429 once these are too many.
+   */
   CompletableFuture<Status> of(OrderId id, long userId) {
     Found before = found.getIfPresent(id);
     if (before != null && before.userId() == userId) {
@@ -99,13 +104,10 @@ public class OrderStatuses {
     if (!limits.admitsSearch(userId)) {
       return CompletableFuture.completedFuture(None.TOO_MANY);
     }
-    if (before != null) {
-      return CompletableFuture.completedFuture(None.NOT_FOUND);
-    }
     return look(id, userId, null)
         .whenComplete(
             (status, failure) -> {
-              if (status != None.NOT_FOUND) {
+              if (status instanceof Status.Known || status == None.UNAVAILABLE) {
                 limits.found(userId);
               }
             });
@@ -135,7 +137,7 @@ public class OrderStatuses {
 
   private CompletableFuture<Status> look(OrderId id, long userId, @Nullable Long sku) {
     if (id.isDecidedByMySql()) {
-      return mysql.find(id).thenApply(stored -> cold(stored, userId, true));
+      return mysql.find(id).thenApply(stored -> cold(stored, userId, None.NOT_FOUND));
     }
     return redis
         .read(id, userId, sku)
@@ -143,14 +145,13 @@ public class OrderStatuses {
             inRedis ->
                 inRedis
                     .order()
-                    .filter(order -> order.record().userId() == userId)
                     .map(order -> hot(order, userId))
                     .orElseGet(
                         () -> {
-                          boolean redisKnows = inRedis.known() && !products.isInFallback();
+                          None ifAbsent = ifAbsent(inRedis);
                           return mysql
                               .findOrLookAgain(id)
-                              .thenApply(stored -> cold(stored, userId, redisKnows));
+                              .thenApply(stored -> cold(stored, userId, ifAbsent));
                         }));
   }
 
@@ -264,13 +265,26 @@ public class OrderStatuses {
         : asRedisSays;
   }
 
-  private Status cold(LookupResult<StoredOrder> inMySql, long userId, boolean redisKnows) {
-    if (inMySql.order().isPresent()) {
-      StoredOrder order = inMySql.order().get();
-      return order.userId() == userId ? new Status.Known(view(order)) : None.NOT_FOUND;
+  /**
+   * For an order that MySQL does not have either. A queued order is only in Redis: unless Redis has
+   * had all of them, "not found" would be a guess. In a fallback it is not expected to answer, and
+   * the search counts.
+   */
+  private None ifAbsent(LookupResult<RedisOrder> inRedis) {
+    if (products.isInFallback()) {
+      return None.UNPROVEN;
+    } else if (!inRedis.answered()) {
+      return None.UNAVAILABLE;
     }
-    // A queued order exists only in Redis: without what Redis has had, "not found" would be a
-    // guess.
-    return inMySql.known() && redisKnows ? None.NOT_FOUND : None.UNAVAILABLE;
+    return inRedis.known() ? None.NOT_FOUND : None.UNPROVEN;
+  }
+
+  /** Another user's order is absent: whether it exists is not shown. */
+  private Status cold(LookupResult<StoredOrder> inMySql, long userId, None ifAbsent) {
+    return inMySql
+        .order()
+        .filter(order -> order.userId() == userId)
+        .<Status>map(order -> new Status.Known(view(order)))
+        .orElse(inMySql.known() ? ifAbsent : None.UNAVAILABLE);
   }
 }

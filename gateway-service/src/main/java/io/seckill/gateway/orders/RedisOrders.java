@@ -135,9 +135,9 @@ final class RedisOrders implements DisposableBean {
   }
 
   /**
-   * Reads the order from the user's bucket in Redis, of the SKU that the hint names, or without one
-   * of each SKU in the partition; the record names its owner. Not known is also an order that
-   * another server may have had. The future never fails.
+   * Reads the user's order from its bucket in Redis, of the SKU that the hint names, or without one
+   * of each SKU in the partition. Not known is also an order that another server may have had. The
+   * future never fails.
    */
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {
@@ -163,7 +163,7 @@ final class RedisOrders implements DisposableBean {
         String text = String.valueOf(reply.get(REPLY_HEAD + i));
         read.result.complete(
             text.isEmpty() && !provesAbsence.test(read.partition(), server)
-                ? LookupResult.unknown()
+                ? LookupResult.unproven()
                 : result(read.id, text, now));
       }
       left = left.subList(done, left.size());

@@ -73,7 +73,7 @@ public final class RateLimits {
     return searches.take(userId);
   }
 
-  /** Reports that the search found an order; it then does not count. */
+  /** Reports that the search found an order, or no answer of a store: it then does not count. */
   public void found(long userId) {
     searches.returnToken(userId);
   }

@@ -22,7 +22,7 @@ public final class VerifiedServers {
 
   private final AtomicReferenceArray<@Nullable String> replicationIds =
       new AtomicReferenceArray<>(Partition.COUNT);
-  private final AtomicReferenceArray<@Nullable String> complete =
+  private final AtomicReferenceArray<@Nullable String> completeServers =
       new AtomicReferenceArray<>(Partition.COUNT);
   private volatile Set<Long> quarantined = Set.of();
   private volatile int quarantinedOnSale;
@@ -51,7 +51,7 @@ public final class VerifiedServers {
    * never admitted.
    */
   public boolean provesAbsence(int partition, String replicationId) {
-    return replicationId.equals(complete.get(partition))
+    return replicationId.equals(completeServers.get(partition))
         && replicationId.equals(replicationIds.get(partition));
   }
 
@@ -71,7 +71,7 @@ public final class VerifiedServers {
         .forEach(
             (p, server) -> {
               boolean isProven = server.equals(proven.getOrDefault(p, server));
-              complete.set(p, isProven && !lacking.contains(p) ? server : null);
+              completeServers.set(p, isProven && !lacking.contains(p) ? server : null);
             });
   }
 

@@ -9,7 +9,7 @@
 -- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
 --        replication id of this server if one of these orders is not there and this is no replica, else "",
 --        then one text per order that is done, in their order}:
---       ""  not there, or in another user's bucket
+--       ""  not there, or another user's: whether that exists is not shown
 --       "sku|settled|record"  the record as admit.lua wrote it
 -- The orders of a partition share the read of its SKUs. An id without an order is looked for in each of them. Ids
 -- are kept as text.
@@ -46,7 +46,10 @@ local function find(partition, sku, user, id)
   end
   reads = reads + 1
   local record = redis.pcall('HGET', s.bucketPrefix .. bucketOf(user, s.buckets), id)
-  return type(record) == 'string' and s.progress .. record or nil
+  if type(record) ~= 'string' or (string.match(record, '^(%d+)|') or user) ~= user then
+    return nil
+  end
+  return s.progress .. record
 end
 
 local partitions = {}

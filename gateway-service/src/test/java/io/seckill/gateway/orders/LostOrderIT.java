@@ -11,6 +11,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.VerifiedServers;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Orders that Redis came back without, and that MySQL may not have stored yet. */
@@ -53,17 +54,27 @@ class LostOrderIT extends OwnRedis {
 
   @Test
   void nothingIsNotFoundUntilMySqlHasWhatWasPublishedToTheServerBefore() {
-    int partition = onSale().partition();
+    TestSale sale = onSale();
+    int partition = sale.partition();
+    long other = USER + TestSale.BUCKETS;
+    assertThat(sale.bucket(other)).isEqualTo(sale.bucket(USER));
+    OrderId queued = OrderId.parse(gateway.buy(other, SKU, 1, "key-0001").text("orderId"));
+    OrderId stored = invented(SKU);
+    database.order(stored, SKU, other, "CONFIRMED");
     gateway.close();
     database.provenServer(partition, "0".repeat(40));
     gateway = newGateway();
 
-    assertThat(show(invented(SKU)).code()).isEqualTo("STATUS_UNAVAILABLE");
+    for (OrderId hidden : List.of(queued, stored, invented(SKU))) {
+      assertThat(show(hidden).code()).isEqualTo("STATUS_UNAVAILABLE");
+    }
     assertThat(isComplete()).isFalse();
 
     database.provenServer(partition, TestSale.replicationId(redis));
     eventually().until(this::isComplete);
-    assertThat(show(invented(SKU)).code()).isEqualTo("UNKNOWN_ORDER");
+    for (OrderId hidden : List.of(queued, stored, invented(SKU))) {
+      assertThat(show(hidden).code()).isEqualTo("UNKNOWN_ORDER");
+    }
   }
 
   private TestSale onSale() {

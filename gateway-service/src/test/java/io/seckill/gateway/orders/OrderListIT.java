@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
@@ -15,6 +16,8 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -129,26 +132,41 @@ class OrderListIT {
       eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
       assertThat(readiness(own)).isEqualTo(503);
 
-      fallback("MYSQL");
+      stage.fallback("MYSQL");
       eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
       assertThat(own.get(order.user(), LIST).json().path("complete").asBoolean()).isFalse();
       eventually().until(() -> health(own), health -> health.equals("200 DEGRADED"));
       assertThat(readiness(own)).as("it sells what MySQL decides").isEqualTo(200);
 
-      fallback("REDIS");
+      CompletableFuture<GatewayAnswer> late;
+      try (Connection lock = stage.mysqlDatabase().connect();
+          Statement statement = lock.createStatement()) {
+        statement.execute("LOCK TABLES orders WRITE");
+        late = CompletableFuture.supplyAsync(() -> own.get(order.user(), LIST));
+        eventually().until(() -> isHeldUp(order.user()));
+        stage.fallback("REDIS");
+        eventually().until(() -> !own.bean(ProductCache.class).isInFallback());
+      }
+      assertThat(Bounded.get(late).json().path("complete").asBoolean(true))
+          .as("without Redis's orders, although the fallback is over: " + late.join())
+          .isFalse();
       eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
       link.heal();
       eventually()
           .untilAsserted(
               () -> assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order)));
     } finally {
-      fallback("REDIS");
+      stage.fallback("REDIS");
     }
   }
 
-  /** As order-consumer switches it; here with no sale. */
-  private static void fallback(String state) {
-    stage.mysql().sql("UPDATE fallback SET state = ?").param(state).update();
+  /** Whether a statement with this user's id waits for a table. */
+  private static boolean isHeldUp(long user) {
+    return stage.number(
+            "SELECT COUNT(*) FROM information_schema.processlist"
+                + " WHERE state LIKE 'Waiting for table%' AND info LIKE ?",
+            "%" + user + "%")
+        > 0;
   }
 
   private static String health(TestGateway gateway) {

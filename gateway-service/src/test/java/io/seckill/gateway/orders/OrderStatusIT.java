@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.redis.RedisKeys;
@@ -22,6 +23,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(TestServers.class)
 class OrderStatusIT {
+
+  private static final AtomicInteger INVENTED = new AtomicInteger();
 
   private static GatewayStage stage;
   private static TestGateway gateway;
@@ -91,7 +96,7 @@ class OrderStatusIT {
 
     for (Placed one : new Placed[] {order, stored}) {
       GatewayAnswer status = gateway.get(inTheSameBucket, "/api/v1/orders/" + one.id());
-      assertThat(status.status()).isEqualTo(404);
+      assertThat(status.status()).as(status.toString()).isEqualTo(404);
       assertThat(status.code()).isEqualTo("UNKNOWN_ORDER");
     }
   }
@@ -106,6 +111,32 @@ class OrderStatusIT {
         .anyMatch(status -> status == 429)
         .containsOnly(404, 429);
     assertThat(show(order).status()).isEqualTo(200);
+  }
+
+  /** Redis answers, but MySQL may have orders that Redis lacks. */
+  @Test
+  void hidesAndBoundsInAFallbackWhatIsNotOnesOwn() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed queued = stage.buy(sku, 1);
+    assertThat(show(queued).status()).isEqualTo(200); // the gateway knows its owner
+    Placed stored = stage.store(sku, stage.newUser(), 1, 9, "CONFIRMED", null);
+    long other = stage.newUser();
+    stage.fallback("MYSQL");
+    try {
+      for (String path : List.of(path(queued), path(stored), invented(sku))) {
+        assertThat(gateway.get(other, path).code()).isEqualTo("STATUS_UNAVAILABLE");
+      }
+      assertThat(
+              Stream.generate(() -> gateway.get(other, invented(sku)).code())
+                  .limit(500)
+                  .dropWhile("STATUS_UNAVAILABLE"::equals)
+                  .findFirst())
+          .contains("TOO_MANY_REQUESTS");
+      assertThat(show(queued).status()).isEqualTo(200);
+      assertThat(show(stored).status()).isEqualTo(200);
+    } finally {
+      stage.fallback("REDIS");
+    }
   }
 
   @ParameterizedTest
@@ -345,6 +376,13 @@ class OrderStatusIT {
 
   private static String path(Placed order) {
     return "/api/v1/orders/" + order.id();
+  }
+
+  /** Another one each time. */
+  private static String invented(long sku) {
+    long time = System.currentTimeMillis();
+    return "/api/v1/orders/"
+        + OrderId.of(time, Partition.ofSku(sku), 250, INVENTED.getAndIncrement() % 1024);
   }
 
   private static void set(long sku, String field, String value) {

@@ -214,6 +214,18 @@ public final class GatewayStage {
   }
 
   /**
+   * Switches the fallback as order-consumer does, but with no sale, and waits until the gateway has
+   * read that.
+   *
+   * @param state REDIS or MYSQL
+   */
+  public void fallback(String state) {
+    update("UPDATE fallback SET state = ?", state);
+    ProductCache products = gateway.bean(ProductCache.class);
+    eventually().until(() -> products.isInFallback() == state.equals("MYSQL"));
+  }
+
+  /**
    * Closes a sale of which Redis lacks orders, and waits until the gateway has compared it: while
    * it is quarantined, no order of its partition is reported as not found.
    */
