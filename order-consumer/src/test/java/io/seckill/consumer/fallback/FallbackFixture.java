@@ -159,7 +159,7 @@ final class FallbackFixture {
   }
 
   /** Begins a fallback as an operator. */
-  /** It knows the coming term already, so that MySQL waits longer for what it transfers. */
+  /** It has the coming term already, so that MySQL waits longer for what it transfers. */
   void beatBeforeEntering(int gateway) {
     beat(gateway, view().path("term").longValue() + 1, "UNUSABLE", 0);
     gatewaysStayAlive();

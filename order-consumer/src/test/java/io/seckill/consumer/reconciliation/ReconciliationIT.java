@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -166,13 +165,7 @@ class ReconciliationIT extends ReconciliationFixture {
   void aLookAtASaleThatMovesFindsNothingWrong() {
     AdmittedSale sale = sale(PurchasePolicy.UNLIMITED, 0, 100);
     AtomicBoolean moves = new AtomicBoolean(true);
-    CompletableFuture<Long> changes =
-        CompletableFuture.supplyAsync(
-            () ->
-                LongStream.iterate(1, change -> change + 1)
-                    .takeWhile(change -> moves.get())
-                    .peek(change -> change(sale, "add-%08d".formatted(change), 1))
-                    .count());
+    CompletableFuture<Void> changes = CompletableFuture.runAsync(() -> addWhile(moves, sale));
     try {
       for (int look = 0; look < 50; look++) {
         assertThat(kinds(reconcile(sale, true))).isEmpty();
@@ -180,8 +173,15 @@ class ReconciliationIT extends ReconciliationFixture {
     } finally {
       moves.set(false);
     }
-    assertThat(Bounded.get(changes)).isPositive();
+    Bounded.get(changes);
+    assertThat(sale.stock()).isGreaterThan(100);
     awaitClean(sale);
+  }
+
+  private static void addWhile(AtomicBoolean moves, AdmittedSale sale) {
+    for (int i = 0; moves.get(); i++) {
+      change(sale, "add-%08d".formatted(i), 1);
+    }
   }
 
   @Test
