@@ -92,6 +92,20 @@ public final class ConsumerMutations {
               "fallback = 'ENTERING', epoch = epoch + 1,",
               "fallback = 'ENTERING',");
 
+  public static final Mutation FALLBACK_LOOKS_FOR_ITS_OWN_EPOCH =
+      Mutation.named("while MySQL decides, a look at Redis expects the epoch of MySQL")
+          .constant(
+              "io.seckill.consumer.fallback.FallbackSales",
+              "sale_phase IN ('ENTERING', 'MYSQL')) AS epoch",
+              "sale_phase = 'ENTERING') AS epoch");
+
+  public static final Mutation FALLBACK_BEGINS_WITH_EACH_TERM =
+      Mutation.named("a fallback that begins again forgets when it began")
+          .constant(
+              "io.seckill.consumer.fallback.FallbackTable",
+              "IF(state = 'REDIS', NOW(6), entered_at)",
+              "NOW(6)");
+
   public static final Mutation FALLBACK_RETURNS_ALL_UNITS =
       Mutation.named("a sale returns from a fallback with all units that it began with")
           .calls(

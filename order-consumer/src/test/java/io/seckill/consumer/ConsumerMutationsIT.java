@@ -263,7 +263,13 @@ class ConsumerMutationsIT {
             FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
             "only the reserve could serve it"),
         ConsumerMutations.FALLBACK_KEEPS_THE_EPOCH.caughtBy(
-            FALLBACK_IT + "nobodyDecidesUntilThePromisesOfGatewaysAreKnown", "MYSQL ENTERING 2"));
+            FALLBACK_IT + "nobodyDecidesUntilThePromisesOfGatewaysAreKnown", "MYSQL ENTERING 2"),
+        ConsumerMutations.FALLBACK_LOOKS_FOR_ITS_OWN_EPOCH.caughtBy(
+            FALLBACK_IT + "aGatewayThatFallsSilentWhileMySqlDecidesLeavesWhatRedisHasPromised",
+            "promised units"),
+        ConsumerMutations.FALLBACK_BEGINS_WITH_EACH_TERM.caughtBy(
+            FALLBACK_IT + "aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore",
+            "promised units"));
   }
 
   @ParameterizedTest(name = "{0}")

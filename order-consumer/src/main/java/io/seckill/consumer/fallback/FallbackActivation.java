@@ -71,8 +71,8 @@ final class FallbackActivation {
   }
 
   /**
-   * Frees what is reserved for unknown orders of gateways, when the last of them has transferred
-   * its promises after MySQL began to decide.
+   * Frees what is reserved for unknown orders of gateways, when after MySQL began to decide the
+   * last of them has transferred its promises, or was removed.
    */
   void reduceReserves(Overview seen) {
     long term = seen.fallback().term();

@@ -71,7 +71,7 @@ class FallbackControl {
     this.meters = meters;
     this.audit = audit;
     this.activation = new FallbackActivation(table, sales, gateways, looks, mysql);
-    this.stopped = new StoppedReturns(sales, mysql.jdbc(), System::nanoTime);
+    this.stopped = new StoppedReturns(sales, System::nanoTime);
   }
 
   @Bean

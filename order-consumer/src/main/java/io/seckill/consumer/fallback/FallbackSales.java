@@ -93,8 +93,8 @@ public class FallbackSales {
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq, long changeSeq) {}
 
-  /** A row that the transaction has locked. */
-  private record Locked(long epoch, long stock) {}
+  /** A row that the transaction has locked, with the units that can be reserved. */
+  private record Locked(long epoch, long units) {}
 
   List<InFallback> all() {
     return jdbc.sql(
@@ -104,10 +104,10 @@ public class FallbackSales {
         .list();
   }
 
-  /** Sales that Redis decides, or did when the fallback began. */
+  /** Sales that Redis decides, or did when the fallback began; the epoch is that of Redis. */
   List<Expected> ofRedis() {
     return jdbc.sql(
-            "SELECT sku_id, epoch - (sale_phase = 'ENTERING') AS epoch, last_seq,"
+            "SELECT sku_id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
                 + " change_seq FROM products WHERE "
                 + SalePhase.OF_REDIS
                 + " AND "
@@ -148,19 +148,18 @@ public class FallbackSales {
    * @param isWhole whether every registered gateway has transferred everything
    */
   void activate(long skuId, Optional<RedisSaleState> look, boolean isWhole) {
-    Locked sale =
-        jdbc.sql(
-                "SELECT epoch, stock FROM products WHERE sku_id = ? AND sale_phase = 'ENTERING'"
-                    + " FOR UPDATE")
-            .param(skuId)
-            .query(Locked.class)
-            .optional()
-            .orElse(null);
-    if (sale != null) {
-      long decided = OrderTotalTable.decided(jdbc, skuId).units();
-      Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
-      jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
-    }
+    jdbc.sql(
+            "SELECT epoch, stock AS units FROM products WHERE sku_id = ?"
+                + " AND sale_phase = 'ENTERING' FOR UPDATE")
+        .param(skuId)
+        .query(Locked.class)
+        .optional()
+        .ifPresent(
+            sale -> {
+              long decided = OrderTotalTable.decided(jdbc, skuId).units();
+              Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
+              jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
+            });
   }
 
   private Reserve reserve(
@@ -170,7 +169,7 @@ public class FallbackSales {
     long seen =
         look.filter(found -> found.epoch() == epoch).map(RedisSaleState::admittedUnits).orElse(0L);
     return Reserve.of(
-        Math.max(known.units(), seen), decided, isWhole && !known.isMoreUnknown(), sale.stock());
+        Math.max(known.units(), seen), decided, isWhole && !known.isMoreUnknown(), sale.units());
   }
 
   /** Those that MySQL decides with all stock reserved. */
@@ -184,14 +183,16 @@ public class FallbackSales {
 
   /**
    * Reserves for such a sale, in the caller's transaction, what {@link #activate} would have when
-   * every gateway had transferred everything by then.
+   * every gateway had transferred everything by then. No look includes a sale that is over.
    *
-   * @param begun MySQL has decided nothing before
+   * @param begun MySQL has decided nothing of this epoch before
    */
   void reduceReserve(long skuId, Optional<RedisSaleState> look, Instant begun) {
     jdbc.sql(
-            "SELECT epoch, reserved_units AS stock FROM products WHERE sku_id = ?"
-                + " AND sale_phase = 'MYSQL' AND reserves_all AND reserved_units > 0 FOR UPDATE")
+            "SELECT epoch, reserved_units AS units FROM products WHERE sku_id = ?"
+                + " AND sale_phase = 'MYSQL' AND reserves_all AND reserved_units > 0 AND "
+                + WANTED
+                + " FOR UPDATE")
         .param(skuId)
         .query(Locked.class)
         .optional()
@@ -217,6 +218,12 @@ public class FallbackSales {
    */
   public static void resume(JdbcClient jdbc, long skuId) {
     jdbc.sql(RESUME + " AND sku_id = ?").param(skuId).update();
+  }
+
+  /** The same, if the sale is stopped. Returns whether it was. */
+  boolean resumeStopped(long skuId) {
+    String sql = RESUME + " AND sku_id = ? AND sale_phase = 'RETURNING'";
+    return jdbc.sql(sql).param(skuId).update() == 1;
   }
 
   /**

@@ -14,9 +14,18 @@ import org.springframework.stereotype.Component;
 class FallbackTable {
 
   static final String COLUMNS =
-      "f.state, f.term, f.started_by, f.entered_at, f.changed_at, f.failure_percent, f.failures_per_second";
+      "f.state, f.term, f.started_by, f.entered_at, f.changed_at, f.failure_percent,"
+          + " f.failures_per_second";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
+
+  /** MySQL assigns from left to right. */
+  private static final String ENTER =
+      """
+      UPDATE fallback SET entered_at = IF(state = 'REDIS', NOW(6), entered_at), state = 'ENTERING',
+      changed_at = NOW(6), started_by = ?,
+      term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE id = 1
+      """;
 
   private final JdbcClient jdbc;
 
@@ -29,7 +38,7 @@ class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param enteredAt when the term began
+   * @param enteredAt when Redis last ceased to decide; terms may have begun since
    */
   record Row(
       SalePhase state,
@@ -73,16 +82,12 @@ class FallbackTable {
   }
 
   /**
-   * Begins a fallback under another term, which is above every term that a gateway has seen, in
-   * case MySQL was restored from a backup. The caller has locked the row. Returns the term.
+   * Begins a fallback, or begins it again while sales return, under another term, which is above
+   * every term that a gateway has seen, in case MySQL was restored from a backup. The caller has
+   * locked the row. Returns the term.
    */
   long enter(@Nullable String startedBy) {
-    jdbc.sql(
-            "UPDATE fallback SET state = 'ENTERING', changed_at = NOW(6), entered_at = NOW(6), started_by = ?, term ="
-                + " GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE"
-                + " id = 1")
-        .param(startedBy)
-        .update();
+    jdbc.sql(ENTER).param(startedBy).update();
     return read().term();
   }
 

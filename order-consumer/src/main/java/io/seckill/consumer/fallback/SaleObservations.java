@@ -80,11 +80,11 @@ class SaleObservations {
 
   /** Throws JedisException when Redis does not answer: the last look stays. */
   void round() {
+    String begun = gateways.now();
     if (!settings.fallback().isOn()) {
-      gateways.forget(SILENT_WITHOUT_FALLBACK, gateways.now());
+      forgetWithoutLook(begun);
       return;
     }
-    String begun = gateways.now();
     Set<Long> withUnknownOrders = admissions.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
     Map<Long, RedisSaleState> seen = read(expected);
@@ -98,6 +98,14 @@ class SaleObservations {
         .filter(sale -> withUnknownOrders.contains(sale.skuId()))
         .forEach(
             sale -> included(sale, seen).ifPresent(l -> admissions.allIsKnown(sale.skuId(), l)));
+  }
+
+  /** Another process may have the fallback on, or this one at its next start. */
+  private void forgetWithoutLook(String now) {
+    if (gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
+      sales.ofRedis().forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
+      gateways.forget(SILENT_WITHOUT_FALLBACK, now);
+    }
   }
 
   /**

@@ -10,7 +10,6 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Lets MySQL sell on a sale whose return has stopped it for too long: the process that loads it may
@@ -29,7 +28,6 @@ final class StoppedReturns {
   private static final int MOST_DOUBLINGS = 5;
 
   private final FallbackSales sales;
-  private final JdbcClient jdbc;
   private final LongSupplier nanoTime;
 
   /** When each sale that is stopped was first seen so, by System.nanoTime. */
@@ -38,9 +36,8 @@ final class StoppedReturns {
   /** How often each sale was stopped for too long. */
   private final Map<Long, Integer> resumed = new HashMap<>();
 
-  StoppedReturns(FallbackSales sales, JdbcClient jdbc, LongSupplier nanoTime) {
+  StoppedReturns(FallbackSales sales, LongSupplier nanoTime) {
     this.sales = sales;
-    this.jdbc = jdbc;
     this.nanoTime = nanoTime;
   }
 
@@ -70,10 +67,12 @@ final class StoppedReturns {
   /** A row that the loading keeps locked delays no other sale. */
   private void resume(long skuId) {
     try {
-      FallbackSales.resume(jdbc, skuId);
+      boolean isResumed = sales.resumeStopped(skuId);
       since.remove(skuId);
-      resumed.merge(skuId, 1, Integer::sum);
-      log.warn("sku {}: its loading does not end, MySQL sells on", skuId);
+      if (isResumed) {
+        resumed.merge(skuId, 1, Integer::sum);
+        log.warn("sku {}: its loading does not end, MySQL sells on", skuId);
+      }
     } catch (DataAccessException e) {
       log.warn("sku {}: its loading does not end: {}", skuId, e.toString());
     }

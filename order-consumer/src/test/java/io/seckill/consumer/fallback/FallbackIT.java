@@ -4,14 +4,17 @@ import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -180,6 +183,124 @@ class FallbackIT extends SaleInFallback {
     eventually().until(() -> ledger.status(unanswered).equals("CONFIRMED"));
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved - 2);
     fallback.assertBalanced(sku);
+  }
+
+  /** What a process read last may lack it. */
+  @ParameterizedTest(name = "Redis has its data: {0}; {1} reserved")
+  @CsvSource({"false, 16", "true, 5"})
+  void aGatewayThatFallsSilentWhileMySqlDecidesLeavesWhatRedisHasPromised(
+      boolean isIntact, long reserved) {
+    String kept =
+        "SELECT units + 100 * unknown_orders FROM admitted_units WHERE epoch = 1 AND sku_id = "
+            + sku;
+    beginWithUnknownOrders();
+    if (!isIntact) {
+      sale.forget();
+      awaitLook(0);
+    }
+
+    fallsSilent(2, 36);
+    eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isOne());
+    tick();
+
+    assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(reserved);
+    assertThat(ledger.number(kept)).isEqualTo(isIntact ? 9 : 109);
+  }
+
+  /** Nothing is read of it in Redis; its closing time may be put off. */
+  @Test
+  void aSaleThatIsOverKeepsTheReserveOfAGatewayThatFallsSilent() {
+    beginWithUnknownOrders();
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+
+    fallsSilent(2, 36);
+    eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isOne());
+    tick();
+
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+  }
+
+  /** A process without fallback removes gateways too, and reads nothing of Redis. */
+  @Test
+  void aGatewayThatIsRemovedWithoutALookLeavesItsReserve() {
+    SaleObservations off =
+        new SaleObservations(
+            new FallbackProperties(FallbackMode.OFF),
+            consumer.bean(FallbackSales.class),
+            consumer.bean(AdmittedUnitsTable.class),
+            consumer.bean(GatewayTable.class),
+            consumer.redis());
+    beginWithUnknownOrders();
+    consumer.redis().sadd(RedisKeys.stock(1), "foreign"); // each look fails from now on
+    try {
+      SaleObservations on = consumer.bean(SaleObservations.class);
+      eventually().until(() -> !on.isRedisReached());
+      fallsSilent(2, 61);
+      off.round();
+      assertThat(fallback.view().path("gateways").size()).isOne();
+      tick();
+
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+    } finally {
+      consumer.redis().del(RedisKeys.stock(1));
+    }
+  }
+
+  /** It is begun again before the sale has returned from it. */
+  @Test
+  void aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore() {
+    beginWithUnknownOrders();
+    stock("change-01", 5);
+    assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    longAgo();
+    consumer.redis().del(RedisKeys.stock(sku));
+    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
+    try {
+      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
+      fallback.beat(2, 1, "USABLE", 60_000);
+      fallback.gatewaysStayAlive();
+      fallback.leaveSoon();
+      long term = fallback.enter();
+      fallback.transfer(GATEWAY, term, "");
+      fallback.transfer(2, term, "");
+      fallback.awaitState("MYSQL");
+      tick();
+
+      assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(5);
+    } finally {
+      consumer.redis().del(RedisKeys.stock(sku));
+    }
+  }
+
+  /** Gateway 2 has forgotten orders of the nine units; four are stored. */
+  private void beginWithUnknownOrders() {
+    OrderMessage known = sale.admit(7, 4);
+    sale.admit(8, 4);
+    sale.admit(9, 1);
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.beat(2, 0, "UNUSABLE", 0);
+    fallback.gatewaysStayAlive();
+    long term = fallback.enter();
+    fallback.transfer(GATEWAY, term, admitted(sku, 1, 9), known);
+    assertThat(fallback.transfer(2, term, "", false).status()).isEqualTo(204);
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+  }
+
+  private static void fallsSilent(int gateway, int seconds) {
+    execute(
+        "UPDATE gateway_node SET heard_at = NOW(6) - INTERVAL %d SECOND WHERE token = '%s'"
+            .formatted(seconds, FallbackFixture.token(gateway)));
+  }
+
+  /** The fallback began ten minutes earlier, and so did MySQL's orders of the sale. */
+  private void longAgo() {
+    long now = System.currentTimeMillis();
+    long minutes = Duration.ofMinutes(10).toMillis();
+    long ids = OrderId.of(now, 0, 0, 0).value() - OrderId.of(now - minutes, 0, 0, 0).value();
+    execute("UPDATE fallback SET entered_at = entered_at - INTERVAL 10 MINUTE");
+    execute(
+        "UPDATE orders SET order_id = order_id - " + ids + " WHERE epoch = 2 AND sku_id = " + sku);
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -21,6 +22,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -122,8 +124,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may overflow
-    StoppedReturns stopped =
-        new StoppedReturns(consumer.bean(FallbackSales.class), consumer.sql(), nanos::get);
+    StoppedReturns stopped = new StoppedReturns(consumer.bean(FallbackSales.class), nanos::get);
     for (int seconds : List.of(5, 10)) {
       try (Connection loading = fallback.loadingElsewhere(sku)) {
         long epoch = fallback.number(sku, "epoch");
@@ -141,6 +142,38 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
     fallback.comeBack();
     fallback.assertStoresAgree(sku);
+  }
+
+  @Test
+  void aLoadingThatBeganAfterTheStopGoesOn() throws SQLException {
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    AtomicLong nanos = new AtomicLong();
+    AtomicReference<List<InFallback>> read = new AtomicReference<>(List.of());
+    FallbackSales before =
+        new FallbackSales(
+            consumer.bean(FallbackDatabase.class), consumer.bean(AdmittedUnitsTable.class)) {
+          @Override
+          List<InFallback> all() {
+            return read.get();
+          }
+        };
+    StoppedReturns stopped = new StoppedReturns(before, nanos::get);
+    try (Connection loading = fallback.loadingElsewhere(sku)) {
+      read.set(consumer.bean(FallbackSales.class).all());
+      stopped.resume();
+      execute("UPDATE products SET fallback = 'LOADING', epoch = epoch + 1 WHERE sku_id = " + sku);
+      nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+      stopped.resume();
+      assertThat(fallback.product(sku, "fallback")).isEqualTo("LOADING");
+
+      execute("UPDATE products SET fallback = 'RETURNING' WHERE sku_id = " + sku);
+      stopped.resume();
+      nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+      stopped.resume();
+      assertThat(fallback.product(sku, "fallback")).as("not a second time").isEqualTo("ACTIVE");
+      assertThat(loading.isValid(1)).isTrue();
+    }
   }
 
   /** Its Redis is unavailable, too. */

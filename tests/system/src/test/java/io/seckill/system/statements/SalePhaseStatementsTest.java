@@ -34,10 +34,11 @@ class SalePhaseStatementsTest {
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
       deadletter.DeadLetterTable: STRONG SHARDED
       fallback.FallbackSales: ENTERING
-      fallback.FallbackSales: ENTERING, REDIS ENTERING MYSQL LOADING RETURNING
+      fallback.FallbackSales: ENTERING MYSQL, REDIS ENTERING MYSQL LOADING RETURNING
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
       fallback.FallbackSales: MYSQL
+      fallback.FallbackSales: RETURNING
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
