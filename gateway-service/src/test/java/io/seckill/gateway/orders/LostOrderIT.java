@@ -37,7 +37,8 @@ class LostOrderIT extends OwnRedis {
     eventually().until(() -> isQuarantinedAndShown(lost));
     assertThat(show(lost).code()).isEqualTo("STATUS_UNAVAILABLE");
     assertThat(show(invented(SKU)).code()).isEqualTo("STATUS_UNAVAILABLE");
-    eventually("elsewhere").until(() -> show(invented(SKU + 1)).code(), "UNKNOWN_ORDER"::equals);
+    eventually("elsewhere") // by a user of its own: the searches of each are bounded
+        .until(() -> show(USER + 1, invented(SKU + 1)).code(), "UNKNOWN_ORDER"::equals);
     assertThat(isComplete()).isFalse();
 
     sale.with("state", "PREHEATING").with("epoch", 2);
@@ -97,7 +98,11 @@ class LostOrderIT extends OwnRedis {
   }
 
   private GatewayAnswer show(OrderId id) {
-    return gateway.get(USER, LIST + "/" + id);
+    return show(USER, id);
+  }
+
+  private GatewayAnswer show(long user, OrderId id) {
+    return gateway.get(user, LIST + "/" + id);
   }
 
   private boolean isComplete() {

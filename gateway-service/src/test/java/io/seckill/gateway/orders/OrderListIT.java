@@ -147,8 +147,9 @@ class OrderListIT {
         stage.fallback("REDIS");
         eventually().until(() -> !own.bean(ProductCache.class).isInFallback());
       }
-      assertThat(Bounded.get(late).json().path("complete").asBoolean(true))
-          .as("without Redis's orders, although the fallback is over: " + late.join())
+      GatewayAnswer withoutRedis = Bounded.get(late);
+      assertThat(withoutRedis.json().path("complete").asBoolean(true))
+          .as("after the fallback: " + withoutRedis)
           .isFalse();
       eventually().until(() -> health(own), health -> health.equals("503 DOWN"));
       link.heal();

@@ -118,7 +118,7 @@ class OrderStatusIT {
   void hidesAndBoundsInAFallbackWhatIsNotOnesOwn() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed queued = stage.buy(sku, 1);
-    assertThat(show(queued).status()).isEqualTo(200); // the gateway knows its owner
+    assertThat(show(queued).status()).isEqualTo(200); // the gateway remembers its owner
     Placed stored = stage.store(sku, stage.newUser(), 1, 9, "CONFIRMED", null);
     long other = stage.newUser();
     stage.fallback("MYSQL");

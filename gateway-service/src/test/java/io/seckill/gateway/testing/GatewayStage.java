@@ -226,8 +226,8 @@ public final class GatewayStage {
   }
 
   /**
-   * Closes a sale whose orders Redis lacks, and waits until the gateway has compared it: while it
-   * is quarantined, no order of its partition is reported as not found.
+   * Closes a sale whose orders Redis may lack, and waits until the gateway has compared it: while
+   * it is quarantined, no order of its partition is reported as not found.
    */
   public void closeQuarantined(long sku) {
     update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sku);
