@@ -198,8 +198,12 @@ class DeadLetterAdminIT {
         .isZero();
     assertThat(orders.product(sku, "settled")).isEqualTo("0");
     assertThat(orders.stockInMySql(sku)).isEqualTo(10);
-    JsonNode ledger = api.get("/internal/v1/skus/" + sku + "/ledger").body();
-    assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isTrue();
+    eventually()
+        .untilAsserted(
+            () -> {
+              JsonNode ledger = api.get("/internal/v1/skus/" + sku + "/ledger").body();
+              assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isTrue();
+            });
   }
 
   private void assertIsRejected(OrderMessage order, long letter) {

@@ -158,13 +158,13 @@ final class FallbackFixture {
                 .formatted(orders, sku));
   }
 
-  /** Begins a fallback as an operator. */
   /** It has the coming term already, so that MySQL waits longer for what it transfers. */
   void beatBeforeEntering(int gateway) {
     beat(gateway, view().path("term").longValue() + 1, "UNUSABLE", 0);
     gatewaysStayAlive();
   }
 
+  /** Begins a fallback as an operator. */
   long enter() {
     Answer answer = api.post(FALLBACK + "/enter", "{}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);

@@ -121,8 +121,14 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(lostSales()).isEqualTo(lost - 1);
     assertThat(outcome(reconcile(sale, false))).isEqualTo("NOT_ON_SALE");
     assertThat(sale.field("state")).isEqualTo("null");
-    Answer balance = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger");
-    assertThat(balance.body().at("/units/difference").longValue()).as(balance.text()).isZero();
+    eventually()
+        .untilAsserted(
+            () -> {
+              Answer balance = consumer.api().get("/internal/v1/skus/" + sale.sku + "/ledger");
+              assertThat(balance.body().at("/units/difference").longValue())
+                  .as(balance.text())
+                  .isZero();
+            });
   }
 
   @Test
