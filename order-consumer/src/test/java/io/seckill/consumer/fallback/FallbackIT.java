@@ -212,6 +212,8 @@ class FallbackIT extends SaleInFallback {
   void aSaleThatIsOverKeepsTheReserveOfAGatewayThatFallsSilent() {
     beginWithUnknownOrders();
     execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+    SaleObservations looks = consumer.bean(SaleObservations.class);
+    eventually().until(() -> looks.of(sku).isEmpty()); // one that began before has ended
 
     fallsSilent(2, 36);
     eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isOne());

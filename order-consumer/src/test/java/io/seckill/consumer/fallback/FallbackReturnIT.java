@@ -172,7 +172,7 @@ class FallbackReturnIT extends SaleInFallback {
       nanos.addAndGet(Duration.ofSeconds(5).toNanos());
       stopped.resume();
       assertThat(fallback.product(sku, "fallback")).as("not a second time").isEqualTo("ACTIVE");
-      assertThat(loading.isValid(1)).isTrue();
+      assertThat(loading.isValid(60)).isTrue();
     }
   }
 

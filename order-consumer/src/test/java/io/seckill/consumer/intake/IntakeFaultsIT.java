@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
@@ -142,6 +143,7 @@ class IntakeFaultsIT {
       assertThatThrownBy(() -> gate.store(orders(1, 1)))
           .isInstanceOf(DatabaseUnavailableException.class);
       toMySql.heal();
+      consumer.bean(HikariDataSource.class).setConnectionTimeout(60_000); // the first may be late
 
       gate.store(orders(1, 1));
 

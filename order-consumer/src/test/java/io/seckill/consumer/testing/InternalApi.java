@@ -1,5 +1,6 @@
 package io.seckill.consumer.testing;
 
+import io.seckill.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -21,7 +22,7 @@ public final class InternalApi {
   private static final HttpClient HTTP =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(5))
+          .connectTimeout(Eventually.SOON)
           .build();
   private static final JsonMapper JSON = JsonMapper.builder().build();
 

@@ -67,7 +67,6 @@ class PublisherChannelIT {
 
   private static BrokerConnector connector(String url) {
     ConnectionFactory broker = new BrokerAddresses(List.of(url), null);
-    broker.setRequestedHeartbeat(1);
     return new BrokerConnector(
         broker,
         new LinkSettings("relay-service", true, 16, Duration.ofSeconds(3)),

@@ -51,7 +51,7 @@ class TestReportsIT {
     writeTest("KilledTest", "Runtime.getRuntime().halt(0);");
     writeTest("StuckTest", "for (long n = 0; n >= 0; n = (n + 1) % 9) { Thread.onSpinWait(); }");
     Path marker = Files.createFile(MODULE.resolve("marker"));
-    maven("-Dtest=FineTest,SkippedTest,WaitingTest", "-Dtest.timeout=2 s");
+    maven("-Dtest=FineTest,SkippedTest,WaitingTest", "-Dtest.timeout=10 s");
     maven("-Dtest=KilledTest");
     maven("-Dtest=StuckTest", "-Dtest.jvm.timeout=5");
     reports = new TestReports(MODULE, Files.getLastModifiedTime(marker));

@@ -7,6 +7,7 @@ import io.seckill.system.agent.AgentSession;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceMetrics;
 import io.seckill.system.process.ServiceProcess;
+import io.seckill.testing.Eventually;
 import java.io.File;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +17,7 @@ import org.awaitility.Awaitility;
 /** One of the six processes: its links, its agent, and the faults that a test can inject. */
 public final class ServiceInstance implements AutoCloseable {
 
-  private static final Duration DEATH_LIMIT = Duration.ofSeconds(30);
+  private static final Duration DEATH_LIMIT = Eventually.SOON;
 
   private final String name;
   private final Links links;

@@ -153,7 +153,7 @@ public final class ServiceProcess implements AutoCloseable {
   /** SIGKILL: no shutdown hook, no flush. */
   public void kill() {
     process.destroyForcibly();
-    awaitExit(Duration.ofSeconds(10));
+    awaitExit(Eventually.SOON);
   }
 
   /** Sends SIGTERM and waits for the process to shut down; fails when it takes longer than 30 s. */
