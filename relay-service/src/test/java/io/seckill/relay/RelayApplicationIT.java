@@ -85,7 +85,10 @@ class RelayApplicationIT {
               () ->
                   assertThat(get("/actuator/health/readiness"))
                       .contains(
-                          "\"status\":\"DOWN\"", "lane the-jar-0", "1 orders wait", "connecting"));
+                          "\"status\":\"DOWN\"",
+                          "lane the-jar-0 (BROKER_UNAVAILABLE)",
+                          "1 in its outbox",
+                          "connecting failed"));
       assertThat(get("/actuator/health/readiness")).doesNotContain("wrong", "amqp:", "redis:");
       assertThat(get("/actuator/health")).doesNotContain("reason", "details");
       assertThat(status("/actuator/health/liveness")).isEqualTo(200);

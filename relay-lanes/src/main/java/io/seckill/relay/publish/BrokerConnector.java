@@ -29,6 +29,7 @@ public final class BrokerConnector {
   private final CircuitBreaker breaker;
   private final RelayMeters meters;
   private final LinkSettings links;
+  private volatile String lastFailure = "";
 
   /**
    * @param broker without automatic recovery
@@ -56,7 +57,7 @@ public final class BrokerConnector {
    */
   public PublisherChannel open(String name) throws BrokerFailureException {
     if (!breaker.tryAcquirePermission()) {
-      throw new BrokerFailureException("the circuit breaker is open", null);
+      throw new BrokerFailureException("the circuit breaker is open: " + lastFailure, null);
     }
     long start = System.nanoTime();
     try {
@@ -65,13 +66,15 @@ public final class BrokerConnector {
       return link;
     } catch (IOException | TimeoutException | RuntimeException | Error e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
-      throw new BrokerFailureException("connecting failed: " + rootMessage(e), e);
+      lastFailure = "connecting failed: " + rootMessage(e);
+      throw new BrokerFailureException(lastFailure, e);
     }
   }
 
   /** Reports to the circuit breaker a link that broke or went silent. */
   public void linkBroken(BrokerFailureException cause) {
     breaker.onError(0, TimeUnit.NANOSECONDS, cause);
+    lastFailure = String.valueOf(cause.getMessage());
   }
 
   private PublisherChannel connect(String name) throws IOException, TimeoutException {
