@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.ProblemException;
 import java.io.ByteArrayOutputStream;
@@ -37,6 +38,7 @@ final class ConsumerLink {
   private final Duration timeout;
   private final ConnectionProvider connections;
   private final HttpClient client;
+  private final ThrottledLog failures = new ThrottledLog(log);
 
   /** {@code kind} names the connections. */
   ConsumerLink(
@@ -89,11 +91,9 @@ final class ConsumerLink {
         .onErrorMap(
             failure -> !(failure instanceof ProblemException),
             failure -> {
-              log.warn(
-                  "order-consumer did not answer {} {}: {}",
-                  request.method(),
-                  request.path(),
-                  failure.toString());
+              failures.warn(
+                  "order-consumer did not answer " + request.method() + " " + request.path(),
+                  failure);
               return request.requester().unavailable();
             });
   }

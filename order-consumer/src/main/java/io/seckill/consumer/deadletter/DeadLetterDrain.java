@@ -7,6 +7,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.DatabaseWriteProbe;
+import io.seckill.support.logging.ThrottledLog;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -55,6 +56,7 @@ class DeadLetterDrain {
   private final DatabaseWriteProbe probe;
   private final DataSource mysql;
   private final DeadLetterMeters meters;
+  private final ThrottledLog failures = new ThrottledLog(log);
   private long resumeAtNanos = System.nanoTime();
   private boolean declared;
 
@@ -88,12 +90,12 @@ class DeadLetterDrain {
         log.info("Moved dead letters, there may be more");
       }
     } catch (SQLException e) {
-      log.warn("Dead letters wait until MySQL accepts writes: {}", e.getMessage());
+      failures.warn("Dead letters wait until MySQL accepts writes", e);
     } catch (IOException | TimeoutException | ShutdownSignalException | AmqpException e) {
-      log.warn("Cannot drain the dead queue now: {}", e.toString());
+      failures.warn("Cannot drain the dead queue now", e);
       declared = false;
     } catch (DataAccessException | TransactionException e) {
-      log.warn("Cannot store dead letters now: {}", e.toString());
+      failures.warn("Cannot store dead letters now", e);
       pause();
     } catch (RuntimeException e) {
       log.error("A defect keeps dead letters in their queue", e);

@@ -7,6 +7,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
 import io.seckill.consumer.storage.StoredBatch;
+import io.seckill.support.logging.ThrottledLog;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,6 +61,7 @@ final class QueueIntake {
     }
   }
 
+  private final ThrottledLog brokerFailures = new ThrottledLog(log);
   private final String queue;
   private final BrokerConnections connections;
   private final DatabaseGate database;
@@ -175,7 +177,7 @@ final class QueueIntake {
         pause(GATE_POLL);
       }
     } catch (IOException | ShutdownSignalException e) {
-      log.warn("{}: no session with the broker: {}", queue, e.toString());
+      brokerFailures.warn(queue + ": no session with the broker", e);
       pause(RECONNECT_PAUSE);
     } catch (InterruptedException e) {
       throw e;

@@ -3,6 +3,7 @@ package io.seckill.consumer.runtime;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.ProcessName;
+import io.seckill.common.broker.QuietExceptionHandler;
 import io.seckill.support.broker.BrokerSettings;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,6 +26,7 @@ public class BrokerConnections {
     this.factory = settings.factory();
     factory.setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
     factory.setShutdownTimeout(1_000);
+    factory.setExceptionHandler(new QuietExceptionHandler());
   }
 
   /**

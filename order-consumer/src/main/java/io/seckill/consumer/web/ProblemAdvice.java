@@ -1,5 +1,6 @@
 package io.seckill.consumer.web;
 
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -27,6 +28,8 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
   private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
+  private final ThrottledLog storeFailures = new ThrottledLog(log);
+
   @ExceptionHandler
   ResponseEntity<Object> onProblem(ProblemException e) {
     return response(e.problem(), HttpHeaders.EMPTY);
@@ -35,7 +38,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
   /** MySQL or Redis is unavailable, slow or refuses: whether the request took effect is unknown. */
   @ExceptionHandler({DataAccessException.class, TransactionException.class, JedisException.class})
   ResponseEntity<Object> onStoreFailure(RuntimeException e) {
-    log.warn("MySQL or Redis failed during a request to the internal port: {}", e.toString());
+    storeFailures.warn("MySQL or Redis failed during a request to the internal port", e);
     return response(
         Problem.of(
             ProblemCode.UNAVAILABLE, "A store does not answer; send the same request again."),

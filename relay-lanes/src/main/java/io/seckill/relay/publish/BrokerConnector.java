@@ -2,17 +2,15 @@ package io.seckill.relay.publish;
 
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
-import com.rabbitmq.client.impl.ForgivingExceptionHandler;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.seckill.common.breaker.Breakers;
 import io.seckill.common.broker.ProcessName;
+import io.seckill.common.broker.QuietExceptionHandler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Opens links to the broker.
@@ -100,19 +98,5 @@ public final class BrokerConnector {
       root = root.getCause();
     }
     return root.getClass().getSimpleName() + " " + root.getMessage();
-  }
-
-  /**
-   * Keeps the client from logging a broken connection: the lane logs it, in one line per change of
-   * state.
-   */
-  private static final class QuietExceptionHandler extends ForgivingExceptionHandler {
-
-    private static final Logger log = LoggerFactory.getLogger(QuietExceptionHandler.class);
-
-    @Override
-    public void handleUnexpectedConnectionDriverException(Connection connection, Throwable cause) {
-      log.debug("connection broke: {}", cause.toString());
-    }
   }
 }
