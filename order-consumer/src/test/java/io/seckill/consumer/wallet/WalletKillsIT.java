@@ -1,5 +1,6 @@
 package io.seckill.consumer.wallet;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -12,6 +13,7 @@ import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +36,7 @@ class WalletKillsIT {
   private static final int CLIENTS = 8;
   private static final int CALLS = 400;
   private static final int USERS = 20;
+  private static final int PER_KILL = 20;
 
   private final Map<WalletOperation, WalletOutcome> outcomes = new ConcurrentHashMap<>();
   private final AtomicInteger unknown = new AtomicInteger();
@@ -103,9 +106,16 @@ class WalletKillsIT {
     return (int) outcomes.stream().filter(outcome -> outcome.code() == code).count();
   }
 
-  /** Connections in the middle of a transaction on wallets. */
+  /**
+   * Connections in the middle of a transaction on wallets, one per {@link #PER_KILL} outcomes:
+   * kills that follow each other as fast as they can may let no transaction end.
+   */
   private void kill(TestConsumer consumer) {
-    while (working.get() > 0) {
+    for (int kills = 1; working.get() > 0; kills++) {
+      int known = kills * PER_KILL;
+      eventually()
+          .pollInterval(Duration.ofMillis(1))
+          .until(() -> outcomes.size() >= known || working.get() == 0);
       try {
         consumer
             .sql()
