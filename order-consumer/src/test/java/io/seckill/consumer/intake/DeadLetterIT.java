@@ -145,6 +145,7 @@ class DeadLetterIT {
   private static void publishDead(TestConsumer consumer, String body) throws Exception {
     try (Connection connection = consumer.bean(BrokerConnections.class).open("test");
         Channel channel = connection.createChannel()) {
+      BrokerTopology.declare(channel); // the consumer may not have declared it yet
       channel.confirmSelect();
       channel.basicPublish(
           BrokerTopology.DEAD_EXCHANGE,
