@@ -253,7 +253,8 @@ class IntakeFaultsIT {
       eventually().until(() -> state(failing) == 2);
       flood.publish(orders);
       database.awaitOrders(sku, 29);
-      eventually()
+      await("orders still at the broker: the one that fails")
+          .atMost(SOON)
           .during(Duration.ofMillis(500)) // longer than the broker's counters lag
           .until(() -> observer.vhost().queueDepth(QUEUE).total() == 1);
     } finally {
