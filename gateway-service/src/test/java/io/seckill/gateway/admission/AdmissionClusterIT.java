@@ -77,7 +77,8 @@ class AdmissionClusterIT {
             "seckill.redis.mode=cluster",
             "seckill.redis.nodes=" + nodes,
             "seckill.admission.sold-out-shield=5s", // long enough to be seen
-            "seckill.limits.user-per-second=0"); // one user sends most requests
+            TestGateway.shippedTimes()[0],
+            TestGateway.shippedTimes()[1]);
     eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
   }
 
