@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,8 +33,14 @@ class RedisTlsIT {
 
   @TempDir private static Path directory;
 
-  private static final TestAuthority ours = TestAuthority.create(directory, "ours");
-  private static final TestAuthority another = TestAuthority.create(directory, "another");
+  private static TestAuthority ours;
+  private static TestAuthority another;
+
+  @BeforeAll
+  static void createAuthorities() {
+    ours = TestAuthority.create(directory, "ours");
+    another = TestAuthority.create(directory, "another");
+  }
 
   @Test
   void talksToAServerOfATrustedAuthority() {
