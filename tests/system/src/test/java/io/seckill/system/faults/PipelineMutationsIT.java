@@ -101,6 +101,10 @@ class PipelineMutationsIT {
   private static final Mutation NO_RECONCILIATION =
       Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "5m");
 
+  /** Lost orders, before or after reconciliation has sent them again. */
+  private static final String LOSS =
+      "(NothingRepaired: .*ORDER_SENT_AGAIN|NothingLost: .*promised but nowhere)";
+
   /** {@code class#method} of the row of each run. */
   static Stream<String> rows() {
     return runs().map(run -> run.row().toString()).distinct();
@@ -110,7 +114,7 @@ class PipelineMutationsIT {
     return Stream.of(
         MutatedRun.of("the relay sends one order in 300 nowhere", BrokerFaultsIT.class, "restarted")
             .with(RELAY, RelayMutations.SENT_NOWHERE)
-            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
+            .caughtBy(LOSS),
         MutatedRun.of(
                 "order-consumer rejects one order in 20, and the relay counts twice",
                 BrokerFaultsIT.class,
@@ -129,7 +133,7 @@ class PipelineMutationsIT {
             .caughtBy("RefusalsAreTrue: ", "StoredOnce: .*cents charged"),
         MutatedRun.of("removal before confirm", RelayFaultsIT.class, "killedBetweenClaimAndPublish")
             .with(RELAY, RelayMutations.REMOVED_BEFORE_CONFIRM)
-            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
+            .caughtBy(LOSS),
         MutatedRun.of("ack before COMMIT", ConsumerFaultsIT.class, "killedBeforeCommit")
             .with(CONSUMER, ConsumerMutations.ACKED_BEFORE_COMMIT)
             .with(CONSUMER, NO_RECONCILIATION)
@@ -163,7 +167,7 @@ class PipelineMutationsIT {
             .caughtBy("RequestsKeepTheirOrder: ", "AdmittedOnce: "),
         MutatedRun.of("mandatory off", BrokerFaultsIT.class, "bindingMissing")
             .with(RELAY, RelayMutations.NOT_MANDATORY)
-            .caughtBy("NothingRepaired: .*ORDER_SENT_AGAIN"),
+            .caughtBy(LOSS),
         MutatedRun.of("fencing off", RelayFaultsIT.class, "frozenBeyondItsLease")
             .with(RELAY, RelayMutations.FENCED_CLAIMS)
             .with(RELAY, RelayMutations.FENCED_SETTLES)
