@@ -131,7 +131,7 @@ class PipelineMutationsIT {
             .with(GATEWAY, GatewayMutations.REFUSES_ONE_IN_25)
             .with(CONSUMER, ConsumerMutations.CHARGES_TWICE_THE_PRICE)
             .caughtBy("RefusalsAreTrue: ", "StoredOnce: .*cents charged"),
-        MutatedRun.of("removal before confirm", RelayFaultsIT.class, "killedBetweenClaimAndPublish")
+        MutatedRun.of("removal before confirm", BrokerFaultsIT.class, "restarted")
             .with(RELAY, RelayMutations.REMOVED_BEFORE_CONFIRM)
             .caughtBy(LOSS),
         MutatedRun.of("ack before COMMIT", ConsumerFaultsIT.class, "killedBeforeCommit")
