@@ -61,11 +61,11 @@ final class QueueIntake {
     }
   }
 
-  private final ThrottledLog brokerFailures = new ThrottledLog(log);
   private final String queue;
   private final BrokerConnections connections;
   private final DatabaseGate database;
   private final IntakeProperties settings;
+  private final ThrottledLog brokerFailures = new ThrottledLog(log);
   private final IntakeProgress progress = new IntakeProgress(System::nanoTime);
   private final SettlingThread settling;
   private final Thread writer;
