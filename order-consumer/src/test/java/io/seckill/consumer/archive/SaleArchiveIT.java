@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
@@ -135,7 +137,8 @@ class SaleArchiveIT {
         };
     SaleArchiver real = consumer.bean(SaleArchiver.class);
 
-    new SaleArchiver(
+    SaleArchiver archiver =
+        new SaleArchiver(
             table,
             real.rest(),
             real.steps(),
@@ -143,10 +146,16 @@ class SaleArchiveIT {
             real.pools(),
             real.jdbc(),
             real.transactions(),
-            real.pace())
-        .round();
+            real.pace());
 
-    assertThat(waits).isNotEmpty().allMatch(age -> age.compareTo(Duration.ofSeconds(3)) >= 0);
+    eventually() // the service's own round may hold the lock
+        .until(
+            () -> {
+              archiver.round();
+              return !waits.isEmpty();
+            });
+
+    assertThat(waits).allMatch(age -> age.compareTo(Duration.ofSeconds(3)) >= 0);
     consumer.update(BEGUN, 0, sku);
     finish();
   }
@@ -247,16 +256,19 @@ class SaleArchiveIT {
   @ValueSource(strings = {"a foreign key", "a foreign value"})
   void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows(String foreign) {
     long other = NEXT_SKU.getAndIncrement();
-    for (long each : List.of(sku, other)) {
-      SaleInFlight.open(each, 10, consumer, flood);
-      close(each);
-      begin(each);
-    }
-    consumer.redis().del(RedisKeys.sku(sku));
-    if (foreign.endsWith("key")) {
-      consumer.redis().set(RedisKeys.sku(sku), "not a sale");
-    } else {
-      consumer.redis().hset(RedisKeys.sku(sku), "bucketCount", "many");
+    try (RunLock archives = onlyByTheTest()) {
+      for (long each : List.of(sku, other)) {
+        SaleInFlight.open(each, 10, consumer, flood);
+        close(each);
+        begin(each);
+      }
+      consumer.redis().del(RedisKeys.sku(sku));
+      if (foreign.endsWith("key")) {
+        consumer.redis().set(RedisKeys.sku(sku), "not a sale");
+      } else {
+        consumer.redis().hset(RedisKeys.sku(sku), "bucketCount", "many");
+      }
+      assertThat(archives.isHeld()).isTrue();
     }
     consumer.update(
         "UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE WHERE sku_id = ?", sku);
@@ -345,13 +357,28 @@ class SaleArchiveIT {
     int orders = 4_500;
     long first = seed(orders);
     close();
-    begin(sku);
-    ArchiveSteps steps = consumer.bean(ArchiveSteps.class);
-    eventually().until(() -> steps.moveOrders(sku) > 0 || rows("order_history") > 0);
-    assertThat(audit().path("differences").toString()).as("half way").isEqualTo("[]");
-
-    // A page that fails at its last statement moves nothing.
     long last = first + orders - 1;
+    try (RunLock archives = onlyByTheTest()) {
+      begin(sku);
+      breaksAtTheLastStatementOfAPage(last);
+      assertThat(archives.isHeld()).isTrue();
+    }
+    consumer.update("DELETE FROM order_history WHERE order_id = ?", last);
+
+    finish();
+
+    assertThat(rows("orders")).isZero();
+    assertThat(archive().number("orders")).isEqualTo(orders);
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+    assertThat(ledger().path("balanced").booleanValue()).isTrue();
+    purgesWhatIsOldEnough(first, orders);
+  }
+
+  /** Such a page moves nothing. */
+  private void breaksAtTheLastStatementOfAPage(long last) {
+    ArchiveSteps steps = consumer.bean(ArchiveSteps.class);
+    assertThat(steps.moveOrders(sku)).isPositive();
+    assertThat(audit().path("differences").toString()).as("half way").isEqualTo("[]");
     consumer.update(
         "INSERT INTO order_history SELECT order_id, user_id, sku_id + 1, quantity,"
             + " unit_price_cents, request_id, status, reason, epoch, seq, admitted_at, created_at,"
@@ -366,15 +393,9 @@ class SaleArchiveIT {
     assertThat(rows("order_history")).isEqualTo(4_000);
     assertThat(archive().number("orders")).isEqualTo(4_000);
     assertThat(audit().path("differences").toString()).as("cut off").isEqualTo("[]");
-    consumer.update("DELETE FROM order_history WHERE order_id = ?", last);
+  }
 
-    finish();
-
-    assertThat(rows("orders")).isZero();
-    assertThat(archive().number("orders")).isEqualTo(orders);
-    assertThat(audit().path("differences").toString()).isEqualTo("[]");
-    assertThat(ledger().path("balanced").booleanValue()).isTrue();
-
+  private void purgesWhatIsOldEnough(long first, int orders) {
     consumer.update(
         "INSERT INTO payment_history (order_id, amount_cents, state, created_at, updated_at)"
             + " VALUES (?, 1, 'DECLINED', NOW(6), NOW(6))",
@@ -526,6 +547,16 @@ class SaleArchiveIT {
 
     assertThat(rows("dead_letter")).isEqualTo(1);
     consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  /** While the lock is held the service's own rounds move nothing. */
+  private static RunLock onlyByTheTest() {
+    SaleArchiver service = consumer.bean(SaleArchiver.class);
+    return eventually()
+        .until(
+            () -> RunLock.take(service.pools().reconciliation(), "archive", Duration.ofMinutes(2)),
+            Optional::isPresent)
+        .orElseThrow();
   }
 
   private static Set<String> texts(String query) {
