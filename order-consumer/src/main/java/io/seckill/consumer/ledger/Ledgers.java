@@ -36,8 +36,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * The ledgers last read, and since when each has not balanced. For each order queue, and for all
- * strong sales, only one read runs at a time, for all callers; a returned ledger is at most {@value
- * #REUSE_MS} ms old. Thread-safe.
+ * strong sales, only one read runs at a time, for all callers; a ledger that is shown is at most
+ * {@value #REUSE_MS} ms old. Thread-safe.
  */
 @Component
 public class Ledgers {
@@ -99,9 +99,13 @@ public class Ledgers {
    * @throws DataAccessException when MySQL is unavailable
    */
   SkuLedger of(long skuId) {
+    return of(skuId, REUSE_MS);
+  }
+
+  private SkuLedger of(long skuId, int reuseMs) {
     Set<Long> strong = mysql.strongAmong(Set.of(skuId));
     List<Long> shards = mysql.shardsAmong(strong).get(skuId);
-    return shards == null ? of(skuId, queueOf(skuId, strong)) : sharded(skuId, shards);
+    return shards == null ? of(skuId, queueOf(skuId, strong), reuseMs) : sharded(skuId, shards);
   }
 
   /** Units that move while the shards are read unbalance a ledger; not several in a row. */
@@ -118,10 +122,10 @@ public class Ledgers {
     return remember(Objects.requireNonNull(ledger));
   }
 
-  private SkuLedger of(long skuId, int queue) {
+  private SkuLedger of(long skuId, int queue, int reuseMs) {
     synchronized (readLocks.get(queue)) {
       SkuLedger known = last.get(skuId);
-      if (known != null && isFresh(known)) {
+      if (known != null && isYounger(known, reuseMs)) {
         return known;
       }
       return read(queue, Set.of(skuId)).stream()
@@ -132,14 +136,14 @@ public class Ledgers {
 
   /**
    * The items for which the ledger of a sale that is over still waits, for operators; empty when it
-   * is at rest.
+   * is at rest. Reads it anew: an order of a strong sale may have come since the last read.
    *
    * @throws ProblemException 404 UNKNOWN_SKU
    * @throws JedisException when Redis is unavailable and the sale is not a strong one
    * @throws DataAccessException when MySQL is unavailable
    */
   public List<String> waiting(long skuId) {
-    return of(skuId).waiting();
+    return of(skuId, 0).waiting();
   }
 
   private static int queueOf(long skuId, Set<Long> strong) {
@@ -149,8 +153,8 @@ public class Ledgers {
   /**
    * A ledger read before the clock was set back can lie in the future, hence the absolute value.
    */
-  private boolean isFresh(SkuLedger known) {
-    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < REUSE_MS;
+  private boolean isYounger(SkuLedger known, int ms) {
+    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < ms;
   }
 
   @Bean
