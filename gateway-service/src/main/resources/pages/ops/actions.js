@@ -140,6 +140,7 @@ export function askForProduct(product, context) {
   const now = Date.now();
   const iso = (ms) => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
   const fresh = !product || product.state === 'NEW';
+  let sent = null;
   const all = [
     {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product), reads: WHOLE},
     {name: 'name', label: 'Name', value: product ? product.name : ''},
@@ -159,21 +160,35 @@ export function askForProduct(product, context) {
       : 'After the first preheat only the name may change, and the closing time to a later one.',
     yes: product ? 'Save' : 'Create',
     fields: all,
-    run: (values) => once('PUT', context, `admin/v1/skus/${values.skuId}`, {
-      name: values.name,
-      priceCents: values.price,
-      stock: values.stock,
-      policy: values.policy,
-      limitPerUser: values.limitPerUser,
-      decides: values.decides,
-      shards: values.shards,
-      opensAt: values.opensAt,
-      closesAt: values.closesAt,
-      version: product?.version,
-    }),
+    run: async (values) => {
+      const path = `admin/v1/skus/${values.skuId}`;
+      if (!product && sent !== values.skuId) {
+        const existing = await call('GET', path, {token: context.token()});
+        if (existing.status !== 404) return refusedUnlessNew(values.skuId, existing);
+      }
+      sent = values.skuId; // a repeat may find what the first attempt wrote
+      return once('PUT', context, path, {
+        name: values.name,
+        priceCents: values.price,
+        stock: values.stock,
+        policy: values.policy,
+        limitPerUser: values.limitPerUser,
+        decides: values.decides,
+        shards: values.shards,
+        opensAt: values.opensAt,
+        closesAt: values.closesAt,
+        version: product?.version,
+      });
+    },
     done: (answer) => `put SKU ${answer.json.skuId}: ${answer.json.name}, ${answer.json.initialStock} units at ${amount(answer.json.priceCents)}`,
     what: 'put SKU',
   });
+}
+
+function refusedUnlessNew(skuId, existing) {
+  return existing.status === 200
+    ? {...existing, status: 409, code: 'SKU_EXISTS', json: {detail: `SKU ${skuId} is ${existing.json.name}. Choose its row, then Edit…`}}
+    : existing;
 }
 
 export function post(context, path, body, key) {

@@ -87,6 +87,12 @@ class OperationsPageIT {
     page.fill("price", "25.00").fill("stock", "").refuse("Units: this must be a whole number");
     page.fill("stock", "100").confirm("put SKU 3001: A kettle, 100 units at 25.00");
     browser.awaitShown("#sales-rows tr[data-key='3001']");
+    browser.press("#new-sku");
+    browser.awaitShown("#confirm-yes");
+    page.fill("skuId", "3001").fill("name", "A toaster").fill("stock", "7").fill("price", "9.00");
+    page.refuse("SKU_EXISTS: SKU 3001 is A kettle.");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
     page.choose(3001);
 
     page.act("Preheat", "preheat SKU 3001: PREHEATED");
