@@ -10,6 +10,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Collection;
@@ -19,19 +20,21 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * State and stock of sales in Redis, cached for half a second, so that a million shoppers on one
- * page cost two reads a second. While Redis does not answer, its last values are used for five
- * seconds. Those of a strong sale, or of one that is closed, are its product's; Redis is not asked.
+ * page cost two reads a second. While Redis, or the sale's node of a cluster, does not answer, its
+ * last values are used for five seconds. Those of a strong sale, or of one that is closed, are its
+ * product's; Redis is not asked.
  */
 @Component
 final class SaleStockCache {
@@ -40,6 +43,8 @@ final class SaleStockCache {
   private static final Duration FRESH = Duration.ofMillis(500);
   private static final Duration LONGEST_AGE = Duration.ofSeconds(5);
 
+  private final ThrottledLog failures =
+      new ThrottledLog(LoggerFactory.getLogger(SaleStockCache.class));
   private final UnifiedJedis redis;
   private final BlockingCalls calls;
   private final AsyncCache<Long, InRedis> fresh =
@@ -75,7 +80,9 @@ final class SaleStockCache {
      * only while all of them say how many units are elsewhere: these may be in the pool, or in a
      * shard that cannot be read.
      */
-    static SaleStock whole(List<InRedis> shards) {
+    static SaleStock whole(List<@Nullable InRedis> found) {
+      List<InRedis> shards =
+          found.stream().map(shard -> Objects.requireNonNullElse(shard, UNREAD)).toList();
       String state = null;
       for (InRedis shard : shards) {
         state = "OPEN".equals(shard.state) || state == null ? shard.state : state;
@@ -94,9 +101,8 @@ final class SaleStockCache {
   private record Asked(Response<List<String>> hash, Response<String> stock) {}
 
   /**
-   * Returns the sales of all these products, by SKU.
-   *
-   * @return fails with 503 when one of them is in Redis, which has not answered for too long
+   * Returns the sales of these products, by SKU, without those about which Redis has not answered
+   * for too long.
    */
   Mono<Map<Long, SaleStock>> of(Collection<ProductRow> products) {
     Map<Long, SaleStock> strong = new HashMap<>();
@@ -125,69 +131,67 @@ final class SaleStockCache {
       Map<Long, List<Long>> inRedis, Map<Long, InRedis> sales, Map<Long, SaleStock> strong) {
     Map<Long, SaleStock> all = new HashMap<>(strong);
     inRedis.forEach(
-        (sku, ids) -> all.put(sku, InRedis.whole(ids.stream().map(sales::get).toList())));
+        (sku, ids) -> {
+          if (ids.stream().anyMatch(sales::containsKey)) {
+            all.put(sku, InRedis.whole(ids.stream().<@Nullable InRedis>map(sales::get).toList()));
+          }
+        });
     return all;
   }
 
   private Mono<Map<Long, InRedis>> inRedis(Collection<Long> ids) {
     // Shared with other callers: one that cancels must not cancel it for them.
     return Mono.fromFuture(
-            () -> fresh.getAll(ids, (missing, executor) -> read(missing).toFuture()), true)
-        .onErrorMap(SaleStockCache::cause);
+        () -> fresh.getAll(ids, (missing, executor) -> read(missing).toFuture()), true);
   }
 
-  private static Throwable cause(Throwable failure) {
-    Throwable cause = failure;
-    while (!(cause instanceof ProblemException) && cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause;
-  }
-
-  private Mono<Map<Long, InRedis>> read(Set<? extends Long> skus) {
+  private Mono<Map<Long, InRedis>> read(Set<? extends Long> ids) {
     return calls
-        .call(() -> ask(skus))
-        .doOnNext(last::putAll)
-        .onErrorResume(ProblemException.class, failure -> lastOf(skus, failure));
+        .call(() -> ask(ids))
+        .onErrorReturn(ProblemException.class, Map.of())
+        .map(
+            answered -> {
+              last.putAll(answered);
+              Map<Long, InRedis> known = new HashMap<>(last.getAllPresent(ids));
+              known.putAll(answered);
+              return known;
+            });
   }
 
-  private Mono<Map<Long, InRedis>> lastOf(Set<? extends Long> skus, ProblemException failure) {
-    Map<Long, InRedis> known = last.getAllPresent(skus);
-    return known.size() == skus.size() ? Mono.just(known) : Mono.error(failure);
-  }
-
-  /** Reads all SKUs in one round trip. */
-  private Map<Long, InRedis> ask(Set<? extends Long> skus) {
+  /** Reads all sales in one round trip; without those of nodes that do not answer. */
+  private Map<Long, InRedis> ask(Set<? extends Long> ids) {
     Map<Long, Asked> asked = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (Long sku : skus) {
-        asked.put(
-            sku,
-            new Asked(
-                pipeline.hmget(RedisKeys.sku(sku), "state", "elsewhere"),
-                pipeline.get(RedisKeys.stock(sku))));
+      for (Long id : ids) {
+        unlessItsNodeIsAway(() -> asked.put(id, asked(pipeline, id)));
       }
       pipeline.sync();
     }
     Map<Long, InRedis> sales = new HashMap<>();
-    asked.forEach((sku, replies) -> sales.put(sku, inRedis(sku, replies)));
+    asked.forEach((id, replies) -> unlessItsNodeIsAway(() -> sales.put(id, inRedis(id, replies))));
     return sales;
   }
 
-  /**
-   * A sale whose keys cannot be read has no state; a shard whose server does not answer, neither.
-   */
-  private static InRedis inRedis(long sku, Asked asked) {
+  private void unlessItsNodeIsAway(Runnable part) {
+    try {
+      part.run();
+    } catch (JedisException e) {
+      failures.warn("sales of a Redis node are not read", e);
+    }
+  }
+
+  private static Asked asked(AbstractPipeline pipeline, long id) {
+    return new Asked(
+        pipeline.hmget(RedisKeys.sku(id), "state", "elsewhere"), pipeline.get(RedisKeys.stock(id)));
+  }
+
+  /** A sale whose keys cannot be read has no state. */
+  private static InRedis inRedis(long id, Asked asked) {
     try {
       String stock = PipelineReplies.get(asked.stock());
       List<@Nullable String> hash = PipelineReplies.get(asked.hash());
       return new InRedis(
-          hash.get(0), stock == null ? null : Long.valueOf(stock), units(sku, hash.get(1)));
-    } catch (JedisConnectionException e) {
-      if (Shards.isShard(sku)) {
-        return InRedis.UNREAD;
-      }
-      throw e;
+          hash.get(0), stock == null ? null : Long.valueOf(stock), units(id, hash.get(1)));
     } catch (NumberFormatException e) {
       return InRedis.UNREAD;
     } catch (JedisDataException e) {

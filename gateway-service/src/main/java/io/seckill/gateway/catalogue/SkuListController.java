@@ -19,7 +19,6 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -30,7 +29,10 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** The public list of current and coming sales; each page is built at most twice a second. */
+/**
+ * The public list of current and coming sales; each page is built at most twice a second. It never
+ * waits for Redis to work again: what is sold out is then read from MySQL's stock.
+ */
 @RestController
 final class SkuListController {
 
@@ -139,13 +141,11 @@ final class SkuListController {
 
   private static List<Listed> listed(
       Collection<ProductRow> shown, Map<Long, SaleStockCache.SaleStock> found) {
-    return shown.stream()
-        .map(one -> listed(one, Objects.requireNonNull(found.get(one.skuId()))))
-        .toList();
+    return shown.stream().map(one -> listed(one, found.get(one.skuId()))).toList();
   }
 
-  private static Listed listed(ProductRow product, SaleStockCache.SaleStock sale) {
-    long left = sale.stock() == null ? product.stock() : sale.stock();
+  private static Listed listed(ProductRow product, SaleStockCache.@Nullable SaleStock sale) {
+    long left = sale == null || sale.stock() == null ? product.stock() : sale.stock();
     return new Listed(
         product.skuId(),
         product.name(),

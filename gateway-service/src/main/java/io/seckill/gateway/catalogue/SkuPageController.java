@@ -14,7 +14,6 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
@@ -66,7 +65,15 @@ final class SkuPageController {
             product ->
                 sales
                     .of(List.of(product))
-                    .map(found -> page(product, Objects.requireNonNull(found.get(skuId)))));
+                    .mapNotNull(found -> found.get(skuId))
+                    .switchIfEmpty(Mono.error(SkuPageController::redisUnavailable))
+                    .map(sale -> page(product, sale)));
+  }
+
+  private static ProblemException redisUnavailable() {
+    return ProblemException.of(
+        ProblemCode.REDIS_UNAVAILABLE,
+        "The sale cannot be read at the moment; the request may be repeated.");
   }
 
   private static SkuPage page(ProductRow product, SaleStockCache.SaleStock sale) {

@@ -18,6 +18,7 @@ import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -30,6 +31,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /**
  * A sale on a Redis Cluster, from preheat to compensation; every node holds some of the partitions.
@@ -204,6 +208,55 @@ class AdmissionClusterIT {
     assertThat(shoppers.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
     cluster.awaitAgreement();
     all.forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void listsEverySaleAndShowsThoseOfTheOtherNodesWhileOneIsAway(boolean frozen) {
+    long sku = FIRST_SKU + (frozen ? 3L : 4L) * PARTITIONS;
+    long other =
+        LongStream.iterate(sku + 1, next -> next + 1)
+            .filter(next -> !onOneNode(sku, next))
+            .findFirst()
+            .orElseThrow();
+    gateway.putOnSale(sku, PLENTY);
+    gateway.putOnSale(other, PLENTY);
+    RedisServer node = cluster.primaryOf(RedisKeys.sku(sku));
+    if (frozen) {
+      node.freeze();
+    } else {
+      node.kill();
+    }
+    try {
+      eventually("what was read before to be too old").until(() -> page(sku).status() == 503);
+
+      assertThat(page(other).json().path("onSale").booleanValue()).isTrue();
+      assertThat(listed()).contains(sku, other);
+    } finally {
+      cluster.heal();
+    }
+    eventually().until(() -> page(sku).status() == 200);
+  }
+
+  private static boolean onOneNode(long sku, long other) {
+    return cluster.primaryOf(RedisKeys.sku(sku)).equals(cluster.primaryOf(RedisKeys.sku(other)));
+  }
+
+  private static GatewayAnswer page(long sku) {
+    return gateway.send(gateway.shop("/api/v1/skus/" + sku));
+  }
+
+  /** The SKUs of all pages of the public list. */
+  private static List<Long> listed() {
+    List<Long> skus = new ArrayList<>();
+    String cursor = "";
+    while (cursor != null) {
+      JsonNode page =
+          gateway.send(gateway.shop("/api/v1/skus?limit=50" + cursor)).expect(200).json();
+      page.path("skus").forEach(one -> skus.add(one.path("skuId").longValue()));
+      cursor = page.path("next").isNull() ? null : "&cursor=" + page.path("next").stringValue();
+    }
+    return skus;
   }
 
   private static void buyUntil(AtomicBoolean done, long sku) {

@@ -174,7 +174,8 @@ class SkuPageIT {
                 assertThat(answer.status() == 503 || onSale(answer)).isTrue();
                 return answer.status() == 503;
               });
-      assertThat(own.send(own.shop("/api/v1/skus")).status()).isEqualTo(503);
+      GatewayAnswer list = own.send(own.shop("/api/v1/skus")).expect(200);
+      assertThat(list.json().path("skus")).as("as MySQL has them").isNotEmpty();
 
       link.heal();
       eventually().until(() -> onSale(own, sku));
