@@ -1,5 +1,6 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -14,9 +15,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.dao.DataAccessException;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Runs blocking calls to one store on a dedicated thread pool. The numbers of running and waiting
@@ -29,6 +32,7 @@ public final class BlockingCalls implements DisposableBean {
   private static final Logger log = LoggerFactory.getLogger(BlockingCalls.class);
   private static final long IDLE_SECONDS = 60;
 
+  private final ThrottledLog failures = new ThrottledLog(log);
   private final String store;
   private final ProblemCode unavailableCode;
   private final Duration timeout;
@@ -85,10 +89,12 @@ public final class BlockingCalls implements DisposableBean {
     if (failure instanceof RejectedExecutionException) {
       return ProblemException.of(ProblemCode.BUSY);
     }
-    if (failure instanceof TimeoutException) {
-      log.warn("{} did not answer within {}", store, timeout);
+    if (failure instanceof TimeoutException
+        || failure instanceof JedisException
+        || failure instanceof DataAccessException) {
+      failures.warn(store + " does not answer", failure);
     } else {
-      log.warn("{} failed", store, failure);
+      log.error("a call of {} failed", store, failure);
     }
     return ProblemException.of(
         unavailableCode,

@@ -4,6 +4,7 @@ import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.gateway.batching.PartitionQueues.Queue;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.thread.DaemonThreads;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class RequestBatcher<T extends PendingRequest> implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RequestBatcher.class);
+  private static final ThrottledLog failures = new ThrottledLog(log);
   private static final Duration WATCH_PERIOD = Duration.ofMillis(10);
   private static final long STOP_WAIT_MS = 2_000;
 
@@ -108,8 +110,7 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
       } catch (CallNotPermittedException e) {
         log.debug("{}: nothing was sent: {}", partitions(taken), e.toString());
       } catch (JedisException e) { // expected while Redis is down; the breaker bounds how often
-        log.warn(
-            "{}: a batch of {} has no answer: {}", partitions(taken), batch.size(), e.toString());
+        failures.warn(partitions(taken) + ": a batch of " + batch.size() + " has no answer", e);
         queues.worked(taken, e instanceof JedisDataException);
       } catch (RuntimeException | Error e) { // an Error would end one of few threads
         log.error("{}: a batch of {} was not executed", partitions(taken), batch.size(), e);

@@ -1,10 +1,10 @@
 package io.seckill.gateway.ops;
 
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
@@ -22,7 +22,8 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 final class OpsEvents {
 
-  private static final Logger log = LoggerFactory.getLogger(OpsEvents.class);
+  private static final ThrottledLog failures =
+      new ThrottledLog(LoggerFactory.getLogger(OpsEvents.class));
 
   /** Between two snapshots; each costs statements and calls, however few the viewers. */
   private static final Duration PERIOD = Duration.ofSeconds(2);
@@ -73,7 +74,7 @@ final class OpsEvents {
         .map(JSON::writeValueAsString)
         .onErrorResume(
             failure -> {
-              log.error("no snapshot for the operations page", failure);
+              failures.warn("no snapshot for the operations page", failure);
               return Mono.empty();
             });
   }

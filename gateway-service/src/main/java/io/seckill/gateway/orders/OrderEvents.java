@@ -3,6 +3,7 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
@@ -33,7 +33,8 @@ import reactor.core.publisher.Sinks;
 @Component
 final class OrderEvents {
 
-  private static final Logger log = LoggerFactory.getLogger(OrderEvents.class);
+  private static final ThrottledLog failures =
+      new ThrottledLog(LoggerFactory.getLogger(OrderEvents.class));
   private static final Duration LONGEST = Duration.ofHours(1);
 
   /**
@@ -177,7 +178,7 @@ final class OrderEvents {
         .doOnNext(one::show)
         .onErrorResume(
             failure -> {
-              log.error("the watched order {} was not read", one.id, failure);
+              failures.warn("a watched order was not read", failure);
               return Mono.empty();
             })
         .doFinally(signal -> one.endRead());

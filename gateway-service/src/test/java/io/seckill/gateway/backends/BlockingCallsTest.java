@@ -3,6 +3,9 @@ package io.seckill.gateway.backends;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
@@ -12,7 +15,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessResourceFailureException;
 import reactor.core.publisher.Mono;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class BlockingCallsTest {
 
@@ -44,6 +50,39 @@ class BlockingCallsTest {
       end.countDown();
       calls.destroy();
     }
+  }
+
+  @Test
+  void logsWhatAStoreFailsOnceAMinuteAndADefectEachTimeWithItsStack() {
+    BlockingCalls calls =
+        new BlockingCalls("test", ProblemCode.UNAVAILABLE, THREADS, WAITING, Duration.ofMinutes(1));
+    Logger logger = (Logger) LoggerFactory.getLogger(BlockingCalls.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      for (int i = 0; i < 3; i++) {
+        for (RuntimeException failure :
+            List.of(
+                new JedisConnectionException("refused"),
+                new DataAccessResourceFailureException("reset"),
+                new IllegalStateException("a defect"))) {
+          Mono<Void> failed =
+              calls.run(
+                  () -> {
+                    throw failure;
+                  });
+          assertThatThrownBy(failed::block).isInstanceOf(ProblemException.class);
+        }
+      }
+    } finally {
+      logger.detachAppender(lines);
+      calls.destroy();
+    }
+
+    assertThat(lines.list)
+        .extracting(line -> line.getLevel() + " " + (line.getThrowableProxy() != null))
+        .containsExactly("WARN false", "WARN false", "ERROR true", "ERROR true", "ERROR true");
   }
 
   private static int hold(CountDownLatch running, CountDownLatch end) {

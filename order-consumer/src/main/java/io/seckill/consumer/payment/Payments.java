@@ -14,6 +14,7 @@ import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -41,6 +42,7 @@ import org.springframework.stereotype.Component;
 class Payments {
 
   private static final Logger log = LoggerFactory.getLogger(Payments.class);
+  private static final ThrottledLog unavailable = new ThrottledLog(log);
 
   /** Payments read at once by the sweep, which checks them one after the other. */
   private static final int SWEEP_BATCH = 200;
@@ -183,7 +185,7 @@ class Payments {
               provider.charge(
                   new ChargeRequest(order.orderId(), order.userId(), order.amountCents())));
     } catch (PaymentUnavailableException e) {
-      log.warn("order {}: whether it was charged is unknown", order.orderId(), e);
+      unavailable.warn("whether an order was charged is unknown", e);
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
           "The payment provider does not answer; send the same request again.");
@@ -197,7 +199,7 @@ class Payments {
     } catch (PaymentUnavailableException e) {
       throw e;
     } catch (RuntimeException e) {
-      throw new PaymentUnavailableException("the payment provider failed", e);
+      throw new PaymentUnavailableException("the payment provider failed: " + e, e);
     }
   }
 
@@ -237,7 +239,7 @@ class Payments {
         meters.refunded();
       }
     } catch (PaymentUnavailableException e) {
-      log.warn("order {}: refund is due, the provider does not answer", orderId, e);
+      unavailable.warn("a refund is due", e);
     }
   }
 
@@ -247,9 +249,8 @@ class Payments {
   }
 
   /**
-   * Checks all payments that are due. A payment is checked, at growing intervals, until its order
-   * is PAID, or has ended and the provider can book no charge any more. Two processes may do this
-   * at once.
+   * Checks all due payments; two processes may do so. A payment is checked, at growing intervals,
+   * until its order is PAID, or has ended and the provider can book no charge any more.
    */
   void sweep() {
     List<OrderId> due;
@@ -276,7 +277,7 @@ class Payments {
     try {
       look(order.get(), answer(() -> provider.find(orderId)));
     } catch (PaymentUnavailableException e) {
-      log.warn("order {}: whether it was charged is still unknown", orderId, e);
+      unavailable.warn("whether an order was charged is still unknown", e);
     }
   }
 
