@@ -4,12 +4,12 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.security.RunningGateways;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 /**
  * The worker lease of every partition, each renewed in time, which also counts the gateways. The
- * thread that renews them calls only Redis: a blocked MySQL must not leave a running sale without
+ * threads that renew them call only Redis: a blocked MySQL must not leave a running sale without
  * order ids. Closed after all beans that take ids or renew.
  */
 @Component
@@ -28,14 +28,8 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
   /** Outlasts short outages of Redis; the numbers of a dead gateway are free again this soon. */
   public static final Duration DURATION = Duration.ofSeconds(10);
 
-  /** Between two looks while Redis has not confirmed every lease. */
-  static final Duration TICK = Duration.ofMillis(50);
-
   private final List<WorkerLease> leases;
-  private final long renewNanos;
-  private final long[] renewedNanos = new long[Partition.COUNT];
-  private final boolean[] confirmed = new boolean[Partition.COUNT];
-  private final RepeatingTask renewing;
+  private final List<RepeatingTask> renewing;
   private volatile int gateways = 1;
 
   @Autowired
@@ -52,9 +46,21 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
         IntStream.range(0, Partition.COUNT)
             .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), duration))
             .toList();
-    this.renewNanos = duration.toNanos() / 4;
-    Arrays.fill(renewedNanos, System.nanoTime() - renewNanos);
-    this.renewing = new RepeatingTask("worker-lease", this::untilDue, this::renewDue);
+    this.renewing =
+        groups(redis).stream()
+            .map(group -> new LeaseRenewal(group, duration.dividedBy(4)))
+            .map(
+                renewal ->
+                    new RepeatingTask("worker-lease", renewal::untilDue, () -> renew(renewal)))
+            .toList();
+  }
+
+  /**
+   * The leases that one thread renews, one after the other. On a cluster a node that does not
+   * answer must not delay the others, so each partition has a thread of its own.
+   */
+  private List<List<WorkerLease>> groups(UnifiedJedis redis) {
+    return RedisClients.areApart(redis) ? leases.stream().map(List::of).toList() : List.of(leases);
   }
 
   /** Returns a new order id; null while this gateway holds no worker number of the partition. */
@@ -76,34 +82,18 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
     return gateways;
   }
 
-  /** Also takes a number for each partition that has none. */
-  private void renewDue() {
-    for (int p = 0; p < Partition.COUNT; p++) {
-      if (of(p).worker() < 0 || System.nanoTime() - renewedNanos[p] >= renewNanos) {
-        renewedNanos[p] = System.nanoTime();
-        confirmed[p] = of(p).renew();
-      }
-    }
+  private void renew(LeaseRenewal renewal) {
+    renewal.renewDue();
     int counted = of(WorkerLease.COUNTING).gateways();
     if (counted > 0) {
       gateways = counted;
     }
   }
 
-  /** Until the next renewal; a lease that is not confirmed may end before. For one thread. */
-  Duration untilDue() {
-    long now = System.nanoTime();
-    long left = renewNanos;
-    for (int p = 0; p < Partition.COUNT; p++) {
-      left = Math.min(left, confirmed[p] ? renewedNanos[p] + renewNanos - now : 0);
-    }
-    return Duration.ofNanos(Math.max(TICK.toNanos(), left));
-  }
-
   /** Ends the renewals and returns every number permanently. */
   @Override
   public void close() {
-    renewing.close();
+    renewing.forEach(RepeatingTask::close);
     leases.forEach(WorkerLease::release);
   }
 }

@@ -1,0 +1,64 @@
+package io.seckill.gateway.ids;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.CannedRedis;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+class LeaseRenewalTest {
+
+  private static final Duration LONG = Duration.ofHours(1);
+  private static final Duration INTERVAL = LONG.dividedBy(4);
+  private static final Object LEASED = List.of("5", "0", "9000000000000", "1");
+
+  @Test
+  void restsUntilTheNextRenewalWhileEveryLeaseIsConfirmed() {
+    CannedRedis redis = new CannedRedis(command -> LEASED);
+    LeaseRenewal renewal = renewal(redis);
+
+    renewal.renewDue();
+
+    assertThat(renewal.untilDue()).isBetween(INTERVAL.dividedBy(2), INTERVAL);
+    renewal.renewDue();
+    assertThat(redis.roundTrips()).isEqualTo(Partition.COUNT);
+  }
+
+  @Test
+  void looksOftenUntilTheLastLeaseIsConfirmed() {
+    AtomicBoolean answers = new AtomicBoolean();
+    LeaseRenewal renewal =
+        renewal(
+            new CannedRedis(
+                command ->
+                    answers.get() || !command.contains(RedisKeys.workers(0))
+                        ? LEASED
+                        : new JedisDataException("ERR of this partition")));
+
+    renewal.renewDue();
+
+    assertThat(renewal.untilDue()).isEqualTo(LeaseRenewal.TICK);
+    answers.set(true);
+    renewal.renewDue();
+    assertThat(renewal.untilDue()).isBetween(INTERVAL.dividedBy(2), INTERVAL);
+  }
+
+  private static LeaseRenewal renewal(CannedRedis redis) {
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    List<WorkerLease> leases =
+        IntStream.range(0, Partition.COUNT)
+            .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), LONG))
+            .toList();
+    return new LeaseRenewal(leases, INTERVAL);
+  }
+}
