@@ -20,12 +20,14 @@ const PENDING = [
   ['ARCHIVES', 'Archives under way', 900],
 ];
 
+const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['unavailable', 'bad'], UNKNOWN: ['not known', '']};
+
 let chosen = null;
 /** As they were last known. */
 let products = [];
 
 export function renderBoard(snapshot, rates, context) {
-  renderServices(snapshot.services, snapshot.durableIn);
+  renderServices(snapshot);
   renderStops(snapshot.stops);
   renderLinks(snapshot.links);
   renderTiles(snapshot, rates);
@@ -36,20 +38,25 @@ export function renderBoard(snapshot, rates, context) {
   renderQueues(snapshot);
 }
 
-function renderServices(services, durableIn) {
+function renderServices({services, durableIn, lanes}) {
   const entries = Object.entries(services);
   $('services').replaceChildren(
-    ...entries.map(([name, state]) =>
-      make('li', {className: state === 'UP' ? 'good' : state === 'DOWN' ? 'bad' : '', 'data-service': name, 'data-state': state,
-        textContent: `${NAMES[name]}: ${state === 'UP' ? 'up' : state === 'DOWN' ? 'unavailable' : 'not known'}`}),
-    ),
+    ...entries.map(([name, state]) => {
+      const [text, className] = STATES[state];
+      return make('li', {className, 'data-service': name, 'data-state': state, textContent: `${NAMES[name]}: ${text}`});
+    }),
     make('li', {'data-durable': durableIn, textContent: `"queued" is answered once ${HOLDERS[durableIn]} the order`}),
   );
   const away = entries.filter(([, state]) => state === 'DOWN').map(([name]) => NAMES[name]);
+  const lines = [];
   if (away.length > 0) {
-    write($('away'), `${away.join(', ')} ${away.length === 1 ? 'does' : 'do'} not answer. Figures that need ${away.length === 1 ? 'it' : 'them'} are missing.`);
+    lines.push(`${away.join(', ')} ${away.length === 1 ? 'does' : 'do'} not answer. Figures that need ${away.length === 1 ? 'it' : 'them'} are missing.`);
   }
-  show($('away'), away.length > 0);
+  if (lanes?.unavailable.length > 0) {
+    lines.push(`Redis does not answer for partitions ${lanes.unavailable.join(', ')}. Figures are without them.`);
+  }
+  write($('away'), lines.join(' '));
+  show($('away'), lines.length > 0);
 }
 
 /** Stops that Redis obeys already. While Redis does not tell, what was known of them stays. */

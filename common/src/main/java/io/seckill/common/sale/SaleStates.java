@@ -4,7 +4,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -102,13 +101,11 @@ public final class SaleStates {
     return text == null ? Optional.empty() : PendingStop.parse(Long.toString(skuId), text);
   }
 
-  /** All stops that are not stored in MySQL yet. */
-  public List<PendingStop> pendingStops() {
-    List<Response<Map<String, String>>> answers = new ArrayList<>();
+  /** All stops of these partitions that are not stored in MySQL yet. */
+  public List<PendingStop> pendingStops(List<Integer> partitions) {
+    List<Response<Map<String, String>>> answers;
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (int p = 0; p < Partition.COUNT; p++) {
-        answers.add(pipeline.hgetAll(RedisKeys.stops(p)));
-      }
+      answers = partitions.stream().map(p -> pipeline.hgetAll(RedisKeys.stops(p))).toList();
       pipeline.sync();
     }
     return answers.stream().flatMap(answer -> parse(PipelineReplies.get(answer))).toList();

@@ -62,6 +62,10 @@ record HealthController(
                         .noneMatch(lane -> lane.partition() == partition && lane.drainsOutbox()))
             .boxed()
             .toList();
+    if (!lanes.unavailable().isEmpty()) {
+      return Component.degraded(
+          "Unknown for partitions " + lanes.unavailable() + ": Redis does not answer for them.");
+    }
     return without.isEmpty()
         ? Component.UP
         : Component.degraded("No relay's lane holds a lease for partitions " + without + ".");

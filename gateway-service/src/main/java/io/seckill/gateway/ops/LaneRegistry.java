@@ -10,12 +10,16 @@ import io.seckill.gateway.ops.Lanes.Outbox;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Reads the registry of lanes; see {@code lanes.lua}. Blocks. */
 @Component
@@ -27,29 +31,57 @@ record LaneRegistry(UnifiedJedis redis) {
   private static final int FIRST_LANE = 3;
   private static final int FIELDS = 3;
 
-  /** Reads all partitions; the values of one partition are from the same moment. */
+  /**
+   * Reads all partitions; the values of one partition are from the same moment.
+   *
+   * @throws JedisException when no partition can be read
+   */
   Lanes read() {
-    List<Response<Object>> replies = new ArrayList<>(Partition.COUNT);
+    Map<Integer, Response<Object>> asked = new TreeMap<>();
+    Map<Integer, List<?>> replies = new TreeMap<>();
+    JedisException failure = null;
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int partition = 0; partition < Partition.COUNT; partition++) {
-        replies.add(LANES.queue(pipeline, keys(partition), args(partition)));
+        try {
+          asked.put(partition, LANES.queue(pipeline, keys(partition), args(partition)));
+        } catch (JedisException e) { // of a node of a cluster
+          failure = e;
+        }
       }
       pipeline.sync();
     }
+    for (Map.Entry<Integer, Response<Object>> one : asked.entrySet()) {
+      int partition = one.getKey();
+      try {
+        replies.put(
+            partition,
+            (List<?>) LANES.answer(one.getValue(), redis, keys(partition), args(partition)));
+      } catch (JedisException e) {
+        failure = e;
+      }
+    }
+    if (replies.isEmpty() && failure != null) {
+      throw failure;
+    }
+    return lanes(replies);
+  }
+
+  private static Lanes lanes(Map<Integer, List<?>> replies) {
     List<Lane> lanes = new ArrayList<>();
     List<Outbox> outboxes = new ArrayList<>(Partition.COUNT);
-    for (int partition = 0; partition < Partition.COUNT; partition++) {
-      List<?> reply =
-          (List<?>) LANES.answer(replies.get(partition), redis, keys(partition), args(partition));
-      long now = number(reply.get(0));
-      outboxes.add(
-          new Outbox(
-              partition,
-              number(reply.get(1)),
-              OrderMessageCodec.ageMs(String.valueOf(reply.get(2)), now)));
-      lanes.addAll(lanes(partition, now, reply.subList(FIRST_LANE, reply.size())));
-    }
-    return new Lanes(lanes, outboxes);
+    replies.forEach(
+        (partition, reply) -> {
+          long now = number(reply.get(0));
+          outboxes.add(
+              new Outbox(
+                  partition,
+                  number(reply.get(1)),
+                  OrderMessageCodec.ageMs(String.valueOf(reply.get(2)), now)));
+          lanes.addAll(lanes(partition, now, reply.subList(FIRST_LANE, reply.size())));
+        });
+    List<Integer> unavailable =
+        IntStream.range(0, Partition.COUNT).boxed().filter(p -> !replies.containsKey(p)).toList();
+    return new Lanes(lanes, outboxes, unavailable);
   }
 
   private static List<String> keys(int partition) {

@@ -8,8 +8,9 @@ import java.util.List;
  *
  * @param lanes by partition, alive ones first
  * @param outboxes by partition
+ * @param unavailable partitions whose server does not answer; their lanes and outboxes are missing
  */
-record Lanes(List<Lane> lanes, List<Outbox> outboxes) {
+record Lanes(List<Lane> lanes, List<Outbox> outboxes, List<Integer> unavailable) {
 
   /** Whether any lane that takes from outboxes is alive. */
   boolean anyAlive() {

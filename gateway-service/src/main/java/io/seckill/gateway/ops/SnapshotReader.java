@@ -98,9 +98,11 @@ class SnapshotReader {
   }
 
   private InRedis inRedis() {
+    Lanes read = lanes.read();
+    List<Integer> answering = read.outboxes().stream().map(Lanes.Outbox::partition).toList();
     return new InRedis(
-        lanes.read(),
-        states.pendingStops().stream().map(SnapshotReader::ofSku).distinct().toList());
+        read,
+        states.pendingStops(answering).stream().map(SnapshotReader::ofSku).distinct().toList());
   }
 
   /** The stop of a shard is that of its SKU. */
@@ -141,7 +143,7 @@ class SnapshotReader {
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
-            Reachability.of(redis.isPresent()),
+            redis.map(SnapshotReader::reachability).orElse(Reachability.DOWN),
             Reachability.of(sales.isPresent()),
             broker(ledgers),
             Reachability.of(consumerUp),
@@ -168,6 +170,10 @@ class SnapshotReader {
     return products
         .lastRead()
         .map(all -> all.stream().sorted(RUNNING_FIRST).limit(MAX_PRODUCTS).toList());
+  }
+
+  private static Reachability reachability(InRedis redis) {
+    return redis.lanes().unavailable().isEmpty() ? Reachability.UP : Reachability.DEGRADED;
   }
 
   /** The ledger of a strong sale has no queue. */
@@ -225,6 +231,8 @@ class SnapshotReader {
     /** Whether a service or server answers. */
     enum Reachability {
       UP,
+      /** Some partitions' servers do not answer. */
+      DEGRADED,
       DOWN,
       /** Not known, because the service that would report it is unavailable. */
       UNKNOWN;

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.ids.WorkerLeases;
@@ -232,10 +233,27 @@ class AdmissionClusterIT {
 
       assertThat(page(other).json().path("onSale").booleanValue()).isTrue();
       assertThat(listed()).contains(sku, other);
+      if (!frozen) { // else its partitions take longer, one after the other, than operators wait
+        showsTheLanesOfTheOtherNodes(Partition.ofSku(sku), Partition.ofSku(other));
+      }
     } finally {
       cluster.heal();
     }
     eventually().until(() -> page(sku).status() == 200);
+  }
+
+  private static void showsTheLanesOfTheOtherNodes(int away, int there) {
+    JsonNode lanes = gateway.adminGet("/admin/v1/lanes").expect(200).json();
+    List<Integer> outboxes = new ArrayList<>();
+    lanes.path("outboxes").forEach(one -> outboxes.add(one.path("partition").intValue()));
+    List<Integer> unavailable = new ArrayList<>();
+    lanes.path("unavailable").forEach(one -> unavailable.add(one.intValue()));
+    assertThat(outboxes).contains(there).doesNotContain(away);
+    assertThat(unavailable).contains(away).doesNotContain(there);
+    assertThat(outboxes.size() + unavailable.size()).isEqualTo(PARTITIONS);
+    GatewayAnswer health = gateway.send(gateway.admin("/api/v1/health").GET());
+    assertThat(health.json().at("/components/relay/reason").stringValue())
+        .startsWith("Unknown for partitions [");
   }
 
   private static boolean onOneNode(long sku, long other) {

@@ -6,7 +6,9 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.testing.TestServers;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +19,8 @@ import redis.clients.jedis.UnifiedJedis;
 class SaleStatesIT {
 
   private static final long SKU = 1_001;
+  private static final List<Integer> PARTITIONS =
+      IntStream.range(0, Partition.COUNT).boxed().toList();
   private static final PendingStop PAUSE = new PendingStop(SKU, "PAUSED", 1_000, "anna|x");
   private static final PendingStop CLOSE = new PendingStop(SKU, "CLOSED", 2_000, "ben");
 
@@ -33,7 +37,7 @@ class SaleStatesIT {
   void aStopIsObeyedAtOnceAndKeptUntilMySqlHasIt() {
     assertThat(states.stop(PAUSE)).isTrue();
     assertThat(state()).isEqualTo("PAUSED");
-    assertThat(states.pendingStops()).containsExactly(PAUSE);
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(PAUSE);
 
     assertThat(states.follow(SKU, "OPEN", 3, 8, null)).isEqualTo(Followed.STOPPED);
     assertThat(state()).isEqualTo("PAUSED");
@@ -59,7 +63,7 @@ class SaleStatesIT {
     assertThat(states.stop(CLOSE)).isTrue();
     assertThat(states.stop(PAUSE)).isFalse();
 
-    assertThat(states.pendingStops()).containsExactly(CLOSE);
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
     assertThat(state()).isEqualTo("CLOSED");
   }
 
@@ -68,7 +72,7 @@ class SaleStatesIT {
     states.stop(PAUSE);
     states.stop(new PendingStop(SKU, "PAUSED", 3_000, "carl"));
 
-    assertThat(states.pendingStops()).containsExactly(PAUSE);
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(PAUSE);
   }
 
   @Test
@@ -76,7 +80,7 @@ class SaleStatesIT {
     redis.hset(RedisKeys.sku(SKU), "state", "PREHEATED");
 
     assertThat(states.stop(CLOSE)).isFalse();
-    assertThat(states.pendingStops()).isEmpty();
+    assertThat(states.pendingStops(PARTITIONS)).isEmpty();
   }
 
   @Test
