@@ -7,6 +7,7 @@ import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -58,17 +59,21 @@ record HealthController(
         IntStream.range(0, Partition.COUNT)
             .filter(
                 partition ->
-                    lanes.lanes().stream()
-                        .noneMatch(lane -> lane.partition() == partition && lane.drainsOutbox()))
+                    !lanes.unavailable().contains(partition)
+                        && lanes.lanes().stream()
+                            .noneMatch(
+                                lane -> lane.partition() == partition && lane.drainsOutbox()))
             .boxed()
             .toList();
+    List<String> reasons = new ArrayList<>();
+    if (!without.isEmpty()) {
+      reasons.add("No relay's lane holds a lease for partitions " + without + ".");
+    }
     if (!lanes.unavailable().isEmpty()) {
-      return Component.degraded(
+      reasons.add(
           "Unknown for partitions " + lanes.unavailable() + ": Redis does not answer for them.");
     }
-    return without.isEmpty()
-        ? Component.UP
-        : Component.degraded("No relay's lane holds a lease for partitions " + without + ".");
+    return reasons.isEmpty() ? Component.UP : Component.degraded(String.join(" ", reasons));
   }
 
   /** The breaker to the broker only matters to this gateway's own lanes. */

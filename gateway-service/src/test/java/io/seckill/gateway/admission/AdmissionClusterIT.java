@@ -11,6 +11,7 @@ import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.testing.Watching;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.MySqlDatabase;
@@ -213,7 +214,7 @@ class AdmissionClusterIT {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void listsEverySaleAndShowsThoseOfTheOtherNodesWhileOneIsAway(boolean frozen) {
+  void listsEverySaleAndShowsThoseOfTheOtherNodesWhileOneIsAway(boolean frozen) throws Exception {
     long sku = FIRST_SKU + (frozen ? 3L : 4L) * PARTITIONS;
     long other =
         LongStream.iterate(sku + 1, next -> next + 1)
@@ -242,7 +243,7 @@ class AdmissionClusterIT {
     eventually().until(() -> page(sku).status() == 200);
   }
 
-  private static void showsTheLanesOfTheOtherNodes(int away, int there) {
+  private static void showsTheLanesOfTheOtherNodes(int away, int there) throws Exception {
     JsonNode lanes = gateway.adminGet("/admin/v1/lanes").expect(200).json();
     List<Integer> outboxes = new ArrayList<>();
     lanes.path("outboxes").forEach(one -> outboxes.add(one.path("partition").intValue()));
@@ -253,7 +254,14 @@ class AdmissionClusterIT {
     assertThat(outboxes.size() + unavailable.size()).isEqualTo(PARTITIONS);
     GatewayAnswer health = gateway.send(gateway.admin("/api/v1/health").GET());
     assertThat(health.json().at("/components/relay/reason").stringValue())
-        .startsWith("Unknown for partitions [");
+        .isEqualTo(
+            "No relay's lane holds a lease for partitions %s. Unknown for partitions %s: Redis does"
+                    .formatted(outboxes, unavailable)
+                + " not answer for them.");
+    try (Watching operator = Watching.of(gateway)) {
+      assertThat(operator.await("redis DEGRADED").at("/lanes/unavailable").size())
+          .isEqualTo(unavailable.size());
+    }
   }
 
   private static boolean onOneNode(long sku, long other) {
