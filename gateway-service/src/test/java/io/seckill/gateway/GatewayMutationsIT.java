@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** When admission omits one of its checks, a test fails. */
 @Tag("proof")
 @ExtendWith(TestServers.class)
-class GatewayMutationsIT {
+public class GatewayMutationsIT {
 
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
   private static final String DIRECT_IT = "io.seckill.gateway.admission.DirectChannelIT#";
@@ -31,7 +31,7 @@ class GatewayMutationsIT {
 
   private static final Mutants MUTANTS = new Mutants();
 
-  static List<MutationCase> mutations() {
+  public static List<MutationCase> mutations() {
     return Mutants.chosen(
         Mutation.named("admission checks no quota at the first purchase")
             .text(ADMIT, "if used + n > s.quota then", "if used > 0 and used + n > s.quota then")

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("proof")
 @ExtendWith(TestServers.class)
-class ConsumerMutationsIT {
+public class ConsumerMutationsIT {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
   private static final String STORE = "io.seckill.consumer.storage.";
@@ -52,7 +52,7 @@ class ConsumerMutationsIT {
 
   private static final Mutants MUTANTS = new Mutants();
 
-  static List<MutationCase> mutations() {
+  public static List<MutationCase> mutations() {
     return Mutants.chosen(
         ConsumerMutations.AFFECTED_ROWS_OFF.caughtBy(
             STORE + "OrderStoreIT#addsUpOrdersOfOneUserInABatch", "but was: 5"),
@@ -269,7 +269,10 @@ class ConsumerMutationsIT {
             "promised units"),
         ConsumerMutations.FALLBACK_BEGINS_WITH_EACH_TERM.caughtBy(
             FALLBACK_IT + "aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore",
-            "promised units"));
+            "promised units"),
+        ConsumerMutations.FALLBACK_RETURNS_ALL_UNITS.caughtBy(
+            "io.seckill.consumer.fallback.FallbackReturnIT#redisGetsEverythingBack",
+            "expected: 16"));
   }
 
   @ParameterizedTest(name = "{0}")

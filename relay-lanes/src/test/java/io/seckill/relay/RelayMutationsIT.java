@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** For each way to lose an order between the outbox and the broker, a test fails. */
 @Tag("proof")
 @ExtendWith(TestServers.class)
-class RelayMutationsIT {
+public class RelayMutationsIT {
 
   private static final String LANE = "io.seckill.relay.lane.RelayLane";
   private static final String LINK = "io.seckill.relay.publish.PublisherChannel";
@@ -26,7 +26,7 @@ class RelayMutationsIT {
 
   private static final Mutants MUTANTS = new Mutants();
 
-  static List<MutationCase> mutations() {
+  public static List<MutationCase> mutations() {
     return Mutants.chosen(
         RelayMutations.REMOVED_BEFORE_CONFIRM.caughtBy(
             UNCONFIRMED + "sendsAgainWhatWasNotConfirmedInTime", "unconfirmed, so kept"),

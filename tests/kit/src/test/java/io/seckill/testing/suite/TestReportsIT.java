@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * runs it as {@code scripts/test} does, which ignores failures, and the judgement over its reports
  * is red for each of them.
  */
+@Tag("proof")
 class TestReportsIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));

@@ -38,6 +38,15 @@ public final class Tiers {
    * @param test {@code class#method}
    */
   public static void assertInDefaultTier(String test) {
+    assertThat(isInDefaultTier(test)).as("%s is in the default tier", test).isTrue();
+  }
+
+  /**
+   * Whether every overload of a test runs in the default tier.
+   *
+   * @param test {@code class#method}
+   */
+  public static boolean isInDefaultTier(String test) {
     int hash = test.indexOf('#');
     try {
       List<Method> methods =
@@ -45,7 +54,7 @@ public final class Tiers {
               .filter(method -> method.getName().equals(test.substring(hash + 1)))
               .toList();
       assertThat(methods).as("methods of %s", test).isNotEmpty();
-      assertThat(methods).as("tags of %s", test).noneMatch(Tiers::isProof);
+      return methods.stream().noneMatch(Tiers::isProof);
     } catch (ClassNotFoundException e) {
       throw new AssertionError("a mutation names " + test + ", which does not exist", e);
     }

@@ -85,6 +85,7 @@ class ConsumerFaultsIT {
    * has compensated orders and before it has marked them. The second to die receives the first
    * one's orders again.
    */
+  @Tag("proof")
   @Test
   @DisplayName(
       "23: consumers killed between a rejected order's result, its compensation and its mark")

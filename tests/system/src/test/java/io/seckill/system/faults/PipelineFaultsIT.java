@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of everything at once. */
+@Tag("proof")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class PipelineFaultsIT {
 
@@ -34,7 +35,6 @@ class PipelineFaultsIT {
     this.lab = lab;
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("22: connection churn: a link reset every 50 ms")
   void connectionChurn() {

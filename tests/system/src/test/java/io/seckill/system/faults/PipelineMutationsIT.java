@@ -50,7 +50,7 @@ class PipelineMutationsIT {
   private static final List<String> RESULTS = new ArrayList<>();
 
   /** A row of the fault matrix: a test method of a class whose constructor takes the lab. */
-  private record Row(Class<?> test, Method method) {
+  record Row(Class<?> test, Method method) {
 
     private static Row of(Class<?> test, String method) {
       return new Row(test, ReflectionSupport.findMethod(test, method).orElseThrow());
@@ -88,6 +88,14 @@ class PipelineMutationsIT {
       return new MutatedRun(name, more, row, complaints);
     }
 
+    /** Its mutations that change code. */
+    List<Mutation> changes() {
+      return mutations.values().stream()
+          .flatMap(List::stream)
+          .filter(mutation -> !mutation.edits().isEmpty())
+          .toList();
+    }
+
     private MutatedRun caughtBy(String... patterns) {
       return new MutatedRun(name, mutations, row, List.of(patterns));
     }
@@ -105,12 +113,7 @@ class PipelineMutationsIT {
   private static final String LOSS =
       "(NothingRepaired: .*ORDER_SENT_AGAIN|NothingLost: .*promised but nowhere)";
 
-  /** {@code class#method} of the row of each run. */
-  static Stream<String> rows() {
-    return runs().map(run -> run.row().toString()).distinct();
-  }
-
-  private static Stream<MutatedRun> runs() {
+  static Stream<MutatedRun> runs() {
     return Stream.of(
         MutatedRun.of("the relay sends one order in 300 nowhere", BrokerFaultsIT.class, "restarted")
             .with(RELAY, RelayMutations.SENT_NOWHERE)

@@ -30,8 +30,8 @@ class RandomScheduleIT {
   private static final long FIRST_SEED = Long.getLong("seed", 20_261_121L);
   private static final int SCHEDULES = Integer.getInteger("seckill.chaos.schedules", 1);
   private static final Duration LENGTH =
-      Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 25));
-  private static final Duration ROUND = Duration.ofSeconds(25);
+      Duration.ofSeconds(Integer.getInteger("seckill.chaos.seconds", 10));
+  private static final Duration ROUND = Duration.ofSeconds(Math.min(25, LENGTH.toSeconds()));
   private static final int PURCHASES_PER_SECOND = 100;
 
   /** Several times what an hour of purchases writes; the file is sparse. */

@@ -35,6 +35,7 @@ class RelayFaultsIT {
   }
 
   /** No other relay can adopt the claimed orders; row 12 covers that case. */
+  @Tag("proof")
   @Test
   @DisplayName("10: relay killed between claim and publish; its own restart adopts")
   void killedBetweenClaimAndPublish() {

@@ -126,6 +126,7 @@ class StrongSaleFaultsIT {
     }
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("66: order-consumer killed after COMMIT, before the answer; the other one answers")
   void killedAfterCommit() throws SQLException {

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides the sales of Redis for a while: what Redis had promised is kept. */
+@Tag("proof")
 @OnChannel(fallback = "automatic")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class WithFallbackFaultsIT {
@@ -54,7 +55,6 @@ class WithFallbackFaultsIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("73: Redis killed, back with some of its data")
   void redisBackWithSomeOfItsData() throws SQLException, IOException {
@@ -71,7 +71,6 @@ class WithFallbackFaultsIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("73: Redis killed, back with none of its data")
   void redisBackWithNoneOfItsData() throws SQLException {
@@ -88,7 +87,6 @@ class WithFallbackFaultsIT {
   }
 
   /** Of two gateways that are ready again, one does not answer HAProxy's checks any more. */
-  @Tag("proof")
   @Test
   @DisplayName("73: Redis killed and then a gateway frozen, behind HAProxy")
   void behindHaProxy() throws Exception {
@@ -146,7 +144,6 @@ class WithFallbackFaultsIT {
     judge(run);
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("74: one gateway cut off from Redis, from MySQL, from both: no fallback")
   void oneGatewayCutOff() {
@@ -201,7 +198,6 @@ class WithFallbackFaultsIT {
         });
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("75: a gateway dies with Redis: everything unsold is reserved")
   void gatewayDiesWithRedis() {
@@ -236,7 +232,6 @@ class WithFallbackFaultsIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("76: an operator begins and ends it twice, while Redis works")
   void enteredTwice() {
