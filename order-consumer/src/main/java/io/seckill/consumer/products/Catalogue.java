@@ -1,5 +1,6 @@
 package io.seckill.consumer.products;
 
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
@@ -23,9 +24,9 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
    * name and its closing time, which may only move to later, in both stores.
    *
    * @param version of the product that was read to be edited; null for any, or to create it
-   * @throws ProblemException 400 when a SKU with this id has no shards; 404 UNKNOWN_SKU when there
-   *     is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the
-   *     member that may not change
+   * @throws ProblemException 400 when a SKU with this id or decider has no shards; 404 UNKNOWN_SKU
+   *     when there is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT
+   *     naming the member that may not change
    * @throws JedisException when Redis may lack the later closing time; a repeat completes it
    */
   Upserted upsert(long skuId, ProductRules rules, @Nullable Long version) {
@@ -51,9 +52,16 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
     if (rows.isEmpty()) {
       throw Product.unknown();
     }
-    Product sku = rows.get(0).refuseConflict(version, rules).edit(rules);
+    ProductRules wanted = asConfigured(rules, rows);
+    Product sku = rows.get(0).refuseConflict(version, wanted).edit(wanted);
     rows.stream().skip(1).forEach(shard -> shard.follow(sku));
     return rows;
+  }
+
+  /** A sale of Redis is shown as decided by MySQL in a fallback, and what is shown can be put. */
+  private static ProductRules asConfigured(ProductRules rules, List<Product> rows) {
+    boolean isInFallback = rows.stream().anyMatch(row -> row.phase().isInFallback());
+    return isInFallback ? rules.with(Decider.REDIS) : rules;
   }
 
   /** Empty when another request has created it meanwhile. */

@@ -76,6 +76,7 @@ public class Product {
   }
 
   private void rewrite(ProductRules wanted) {
+    wanted.refuseStrongShards();
     rules = wanted;
     stock = wanted.stock();
     phase = SalePhase.of(wanted.decides(), wanted.shards());
@@ -93,11 +94,16 @@ public class Product {
     if (state == SaleState.NEW) {
       rewrite(wanted);
     } else {
-      rules.with(phase.configured()).refuseImmutable(wanted);
+      configured().refuseImmutable(wanted);
       rules = wanted.with(rules.decides());
       stateVersion += phase.redisDecides() ? 0 : 1;
     }
     return this;
+  }
+
+  /** The rules that operators chose. */
+  private ProductRules configured() {
+    return rules.with(phase.configured());
   }
 
   /**
@@ -172,7 +178,7 @@ public class Product {
    * that was read, unless an earlier call has made this edit already.
    */
   Product refuseConflict(@Nullable Long readVersion, ProductRules wanted) {
-    if (readVersion != null && !readVersion.equals(version) && !rules.equals(wanted)) {
+    if (readVersion != null && !readVersion.equals(version) && !configured().equals(wanted)) {
       throw ProblemException.of(
           ProblemCode.EDIT_CONFLICT,
           "It was changed after this edit had begun. Read it again, and repeat the edit.");

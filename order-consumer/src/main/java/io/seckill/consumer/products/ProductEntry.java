@@ -65,8 +65,6 @@ record ProductEntry(
     long count = shards == null ? 1 : shards;
     if (!Shards.isCount(count)) {
       throw ProblemException.invalid("shards", "shards must be 1, 2, 4, 8 or 16.");
-    } else if (count > 1 && decider() == Decider.MYSQL) {
-      throw ProblemException.invalid("shards", "A sale that MySQL decides has no shards.");
     }
     return (int) count;
   }

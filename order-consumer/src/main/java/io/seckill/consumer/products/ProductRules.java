@@ -44,6 +44,13 @@ record ProductRules(
         name, priceCents, units, policy, limitPerUser, decides, opensAt, closesAt, 1);
   }
 
+  /** Throws ProblemException 400 for a strong sale in shards. */
+  void refuseStrongShards() {
+    if (shards > 1 && decides == Decider.MYSQL) {
+      throw ProblemException.invalid("shards", "A sale that MySQL decides has no shards.");
+    }
+  }
+
   /** Throws ProblemException 409 IMMUTABLE_AFTER_PREHEAT naming the member that may not change. */
   void refuseImmutable(ProductRules wanted) {
     refuse(priceCents != wanted.priceCents, "priceCents", "cannot change");

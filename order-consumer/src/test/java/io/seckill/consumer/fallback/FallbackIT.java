@@ -528,6 +528,7 @@ class FallbackIT extends SaleInFallback {
     consumer.api().post(product + "/preheat");
     consumer.api().post(product + "/open");
     fallback.enterWith(GATEWAY, "");
+    assertThat(new Sales(consumer).putAsShown(sharded).status()).isEqualTo(200);
 
     consumer
         .api()

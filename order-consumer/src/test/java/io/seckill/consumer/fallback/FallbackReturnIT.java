@@ -526,6 +526,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
 
     assertThat(consumer.api().put(path, Sales.product("LIMITED", 5, 20)).status()).isEqualTo(200);
+    assertThat(new Sales(consumer).putAsShown(sku).status()).isEqualTo(200);
     assertThat(stock("change-01", 5).body().path("state").asString()).isEqualTo("DONE");
     assertThat(consumer.api().post(path + "/preheat", "{}").code()).isEqualTo("REFUSED");
     assertThat(consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}").code())

@@ -44,6 +44,18 @@ class ProductTest {
     assertThat(edited.stateVersion()).isZero();
   }
 
+  @Test
+  void aStrongSaleHasNoShards() {
+    ProductRules wanted =
+        new ProductRules(
+            "Phone", 9_900, 500, PurchasePolicy.LIMITED, 2, Decider.MYSQL, OPENING, CLOSING, 4);
+
+    assertThatThrownBy(() -> new Product(1001, wanted))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            refused -> assertThat(refused.problem().field()).isEqualTo("shards"));
+  }
+
   /** Purchases of a strong sale that are decided meanwhile used the old closing time. */
   @ParameterizedTest
   @CsvSource({"REDIS, 1", "MYSQL, 2"})

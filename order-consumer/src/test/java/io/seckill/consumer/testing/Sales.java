@@ -4,11 +4,26 @@ import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.common.redis.RedisKeys;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Creates products and sales for tests, as operators do. */
 public final class Sales {
+
+  private static final List<String> EDITABLE =
+      List.of(
+          "name",
+          "priceCents",
+          "stock",
+          "policy",
+          "limitPerUser",
+          "decides",
+          "opensAt",
+          "closesAt",
+          "shards",
+          "version");
 
   private final TestConsumer consumer;
 
@@ -28,6 +43,14 @@ public final class Sales {
   /** As {@link #product}, of a strong sale. */
   public static String strongProduct(String policy, int limit, long stock) {
     return product(policy, limit, stock).replace("\"policy\"", "\"decides\":\"MYSQL\",\"policy\"");
+  }
+
+  /** Edits a product as the operations page does, to what its row shows. */
+  public InternalApi.Answer putAsShown(long skuId) {
+    String path = "/internal/v1/skus/" + skuId;
+    ObjectNode row = (ObjectNode) consumer.api().get(path).body();
+    row.set("stock", row.get("initialStock"));
+    return consumer.api().put(path, row.retain(EDITABLE).toString());
   }
 
   /** Creates, preheats and opens a strong sale. */
