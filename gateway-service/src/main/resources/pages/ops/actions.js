@@ -58,6 +58,11 @@ export function isStrong(product) {
   return product.decides === 'MYSQL';
 }
 
+/** What operators chose to decide them: in a fallback MySQL decides those of Redis. */
+function chosenDecider(product) {
+  return product.fallback === 'NO' ? product.decides : 'REDIS';
+}
+
 /**
  * The buttons for a product in its state.
  * @param {() => object} latest the product when a button is pressed: the buttons outlive what they were made of
@@ -148,7 +153,7 @@ export function askForProduct(product, context) {
     {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh, reads: WHOLE},
     {name: 'policy', label: 'Policy', value: product ? product.policy : 'LIMITED', options: ['LIMITED', 'ONE_PER_USER', 'UNLIMITED'], fixed: !fresh},
     {name: 'limitPerUser', label: 'Limit per user (LIMITED only)', value: product ? product.limitPerUser || '' : 5, fixed: !fresh, reads: WHOLE, when: ({policy}) => policy === 'LIMITED'},
-    {name: 'decides', label: 'Decided by', value: product ? product.decides : 'REDIS', options: DECIDERS, fixed: !fresh},
+    {name: 'decides', label: 'Decided by', value: product ? chosenDecider(product) : 'REDIS', options: DECIDERS, fixed: !fresh},
     {name: 'shards', label: 'Shards (1 unless one server is too slow; Redis only)', value: product ? product.shards : 1, options: SHARDS, fixed: !fresh, reads: WHOLE},
     {name: 'opensAt', label: 'Opens at, UTC', value: product ? product.opensAt : iso(now), fixed: !fresh},
     {name: 'closesAt', label: 'Closes at, UTC', value: product ? product.closesAt : iso(now + 86_400_000)},
