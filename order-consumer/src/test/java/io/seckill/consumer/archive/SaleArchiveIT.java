@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,6 +187,7 @@ class SaleArchiveIT {
   }
 
   /** As the report of a charge leaves it while the provider refuses the refund. */
+  @Tag("proof")
   @Test
   void aRefundThatBecomesDueDuringTheArchiveIsMadeBeforeItsOrderMoves() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
@@ -251,6 +253,7 @@ class SaleArchiveIT {
     finish();
   }
 
+  @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"a foreign key", "a foreign value"})
   void anArchiveThatCannotGoOnKeepsNoOtherWaitingAndShows(String foreign) {

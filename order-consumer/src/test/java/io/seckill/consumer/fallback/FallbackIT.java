@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -98,6 +99,7 @@ class FallbackIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
+  @Tag("proof")
   @Test
   void theLastLookCountsWhenNoGatewayTells() {
     sale.admit(7, 4);
@@ -110,6 +112,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** Redis admits six units more after the last look at it, and order-consumer loses it then. */
+  @Tag("proof")
   @ParameterizedTest(name = "transferred {0}, with the orders {1}: {2} reserved")
   @CsvSource({
     "true, false, 10", // as gateways report, and not the 4 of the look
@@ -156,6 +159,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** Of nine units that Redis admitted, MySQL learns four in time and three late. */
+  @Tag("proof")
   @ParameterizedTest(name = "complete: {0}; {1} reserved")
   @CsvSource({"true, 2, CONFIRMED", "false, 13, BUSY"})
   void aLateTransferFreesWhatIsReservedForUnknownOrders(
@@ -223,6 +227,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** A process without fallback removes gateways too, and reads nothing of Redis. */
+  @Tag("proof")
   @Test
   void aGatewayThatIsRemovedWithoutALookLeavesItsReserve() {
     SaleObservations off =
@@ -305,6 +310,7 @@ class FallbackIT extends SaleInFallback {
         "UPDATE orders SET order_id = order_id - " + ids + " WHERE epoch = 2 AND sku_id = " + sku);
   }
 
+  @Tag("proof")
   @Test
   void whereEverythingIsReservedNothingThatComesBackIsSold() {
     OrderMessage known = sale.admit(7, 4);

@@ -268,6 +268,7 @@ class FallbackReturnIT extends SaleInFallback {
     NO_REPLICAS
   }
 
+  @Tag("proof")
   @ParameterizedTest
   @EnumSource
   void mySqlSellsOnWithoutAPauseWhileRedisCannotTakeTheSale(Obstacle obstacle) {
@@ -485,6 +486,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
+  @Tag("proof")
   @Test
   void theReserveOfAShardIsReleasedAlthoughTheOtherHasReturned() {
     long sharded = NEXT_SKU.incrementAndGet();

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,6 +50,7 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(reports(sale)).isEqualTo(2);
   }
 
+  @Tag("proof")
   @Test
   void aLongComparisonOfTheScheduleRestsWhileOrdersAreStored() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 50, 100);

@@ -63,7 +63,7 @@ class StockChangeIT {
                     "seckill.redis.url",
                     database.via(toRedis).url(),
                     "seckill.redis.socket-timeout",
-                    "5s",
+                    "3s",
                     // The tests call the sweep themselves, and make halves of moves of their own.
                     "pause.stockChangeSweeper",
                     "10m",

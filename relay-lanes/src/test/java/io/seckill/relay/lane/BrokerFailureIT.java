@@ -145,6 +145,7 @@ class BrokerFailureIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void aGatewaysLaneTakesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     broker.consume();

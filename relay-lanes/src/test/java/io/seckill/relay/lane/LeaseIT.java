@@ -142,6 +142,7 @@ class LeaseIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void handsItsQueueOverWhenItsBrokerIsUnavailableForLong() throws Exception {
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
