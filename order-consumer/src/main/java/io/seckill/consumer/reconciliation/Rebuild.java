@@ -144,7 +144,7 @@ record Rebuild(
    * later preheat proves that nothing is in flight, as after a loss of data.
    */
   void abandon(ProductSnapshot sale) {
-    sales.remove(sale.skuId());
+    sales.remove(sale);
     FallbackSales.abandon(jdbc, sale.skuId(), sale.epoch());
   }
 

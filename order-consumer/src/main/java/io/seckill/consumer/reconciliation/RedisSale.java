@@ -46,6 +46,7 @@ class RedisSale {
   private static final LuaScript RESTORE = script("restore_orders.lua");
   private static final LuaScript COUNT_LATE = script("count_late.lua");
   private static final LuaScript SET_STATE = script("set_state.lua");
+  private static final LuaScript REMOVE = script("remove_sale.lua");
 
   private final UnifiedJedis redis;
 
@@ -238,9 +239,16 @@ class RedisSale {
     }
   }
 
-  /** Removes rules and stock, without which nothing is admitted; the buckets expire. */
-  void remove(long sku) {
-    redis.del(RedisKeys.sku(sku), RedisKeys.stock(sku));
+  /**
+   * Removes rules and stock, without which nothing is admitted; the buckets expire. Not of a sale
+   * that has been loaded with a later epoch.
+   */
+  void remove(ProductSnapshot sale) {
+    var unused =
+        REMOVE.call(
+            redis,
+            List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId())),
+            texts(sale.epoch()));
   }
 
   /** Returns whether the state was replaced; an absent sale gets no field but the state. */

@@ -51,6 +51,23 @@ class RedisSaleIT extends ReconciliationFixture {
     assertThat(encoding).as("a bucket is read at once").isEqualTo("listpack");
   }
 
+  /** As a process does that stood still before the removal while others prepared the sale anew. */
+  @Test
+  void removesNoSaleThatHasBeenLoadedSince() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    ProductSnapshot old = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
+    String[] keys = {RedisKeys.sku(sale.sku), RedisKeys.stock(sale.sku)};
+    sale.setField("epoch", Long.toString(old.epoch() + 1));
+
+    redis.remove(old);
+    assertThat(consumer.redis().exists(keys)).isEqualTo(2);
+
+    sale.setField("epoch", Long.toString(old.epoch()));
+    redis.remove(old);
+    assertThat(consumer.redis().exists(keys)).isZero();
+    sale.forget();
+  }
+
   private static void addOrders(long sku, int buckets) {
     try (AbstractPipeline pipeline = consumer.redis().pipelined()) {
       for (int user = 1; user <= ORDERS; user++) {
