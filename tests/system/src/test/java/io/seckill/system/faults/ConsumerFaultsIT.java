@@ -49,6 +49,7 @@ class ConsumerFaultsIT {
     this.lab = lab;
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("23: consumer killed before COMMIT")
   void killedBeforeCommit() {

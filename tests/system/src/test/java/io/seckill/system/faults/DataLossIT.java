@@ -32,6 +32,7 @@ import redis.clients.jedis.UnifiedJedis;
  * A store restarts without data that it had acknowledged, and a reconciliation repairs the sales.
  * Orders that were only in Redis are lost and counted; MySQL's guards still hold.
  */
+@Tag("proof")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class DataLossIT {
 
@@ -41,7 +42,6 @@ class DataLossIT {
     this.lab = lab;
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("7: Redis empty")
   void redisEmpty() {
@@ -57,7 +57,6 @@ class DataLossIT {
     }
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("7: Redis older than MySQL")
   void redisOlderThanMySql() throws IOException {
@@ -95,7 +94,6 @@ class DataLossIT {
    * MySQL has no record of the lost orders, but the gateways have: they received Redis's replies. A
    * gateway that received none waits for MySQL.
    */
-  @Tag("proof")
   @Test
   @DisplayName("8: replica promoted while lagging, with the consumers frozen")
   void replicaPromotedWhileLaggingAndMySqlKnowsNothing() throws IOException, SQLException {
@@ -295,7 +293,6 @@ class DataLossIT {
     return lab.channel().isDirect() ? Set.of() : onlyInRedis;
   }
 
-  @Tag("proof")
   @Test
   @DisplayName("18: broker data lost")
   void brokerDataLost() {
