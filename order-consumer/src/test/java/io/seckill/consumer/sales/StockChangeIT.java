@@ -32,6 +32,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.RestoreParams;
 
 /** Redis is reached through a proxy, which can drop the request or the reply of any call. */
@@ -75,11 +77,13 @@ class StockChangeIT {
   }
 
   /**
-   * A pooled connection that was reset fails once more, so another sale is preheated until then.
+   * Pooled connections that were reset would each fail once more, and a breaker may be open, so
+   * another sale is preheated until that works.
    */
   @AfterEach
   void heal() {
     toRedis.heal();
+    ((RedisClient) consumer.bean(UnifiedJedis.class)).getPool().clear();
     eventually().until(() -> api.post(SPARE + "/preheat", "{}").status() == 200);
   }
 
