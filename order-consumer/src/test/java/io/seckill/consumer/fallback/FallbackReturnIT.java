@@ -529,6 +529,13 @@ class FallbackReturnIT extends SaleInFallback {
 
     assertThat(consumer.api().put(path, Sales.product("LIMITED", 5, 20)).status()).isEqualTo(200);
     assertThat(new Sales(consumer).putAsShown(sku).status()).isEqualTo(200);
+    long version = consumer.api().get(path).number("version");
+    String renamed =
+        Sales.product("LIMITED", 5, 20)
+            .replace("Phone", "Radio")
+            .replace("{", "{\"version\":%d,".formatted(version));
+    assertThat(consumer.api().put(path, renamed).number("version")).isGreaterThan(version);
+    assertThat(consumer.api().put(path, renamed).status()).as("a repeat").isEqualTo(200);
     assertThat(stock("change-01", 5).body().path("state").asString()).isEqualTo("DONE");
     assertThat(consumer.api().post(path + "/preheat", "{}").code()).isEqualTo("REFUSED");
     assertThat(consumer.api().post(path + "/reconciliation", "{\"dryRun\":false}").code())
