@@ -68,8 +68,9 @@ final class RunDirectory {
   }
 
   private static Path create() {
+    String parent = System.getProperty("seckill.test.folder", System.getProperty("java.io.tmpdir"));
     try {
-      return Files.createTempDirectory("seckill-test-");
+      return Files.createTempDirectory(Path.of(parent), "seckill-test-");
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot create a directory for the test servers", e);
     }
