@@ -299,6 +299,7 @@ class IntakeFaultsIT {
   }
 
   /** Two proxies stand for two nodes; nothing listens at the third address. */
+  @Tag("proof")
   @Test
   void everyConnectionToALostNodeIsReplacedByOneToAnother() throws IOException {
     String url = observer.vhost().url();

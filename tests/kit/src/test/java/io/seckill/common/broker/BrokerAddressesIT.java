@@ -14,9 +14,11 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class BrokerAddressesIT {
 
