@@ -87,9 +87,12 @@ public class SaleTransitions {
     if (versions.isEmpty() && !ofRedis.isEmpty()) {
       throw new JedisException("no shard answers");
     }
+    List<Long> silent =
+        ofRedis.stream().map(Product::skuId).filter(id -> !versions.containsKey(id)).toList();
     return Products.whole(
         move(skuId, SaleState.OPEN, versions).stream()
-            .map(row -> versions.containsKey(row.skuId()) ? inRedis(row) : row)
+            .map( // a fallback may have begun or ended
+                row -> row.redisDecides() && !silent.contains(row.skuId()) ? inRedis(row) : row)
             .toList());
   }
 

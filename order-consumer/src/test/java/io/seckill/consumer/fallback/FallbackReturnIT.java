@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
+import static java.util.concurrent.CompletableFuture.supplyAsync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,17 +16,21 @@ import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.exceptions.JedisException;
@@ -553,6 +558,34 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
     assertThat(sale.field("state")).isEqualTo("OPEN");
     fallback.assertStoresAgree(sku);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"RETURNING, NO, OPEN", "NO, ACTIVE, PAUSED"})
+  void aResumeIsOfTheStoreThatHasTheSaleWhenItIsWritten(
+      String before, String after, String inRedis) {
+    String change = "UPDATE products SET fallback = '%s' WHERE sku_id = " + sku;
+    consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}");
+    execute(change.formatted(before));
+    Future<Answer> resumed;
+    try (RowLock held = consumer.lockProduct(sku)) {
+      resumed = supplyAsync(() -> consumer.api().post(path + "/resume", "{}"));
+      eventually()
+          .until(
+              () ->
+                  ledger.number(
+                          "SELECT COUNT(*) FROM information_schema.processlist WHERE"
+                              + " id <> CONNECTION_ID() AND info LIKE '%%products%%%d%%FOR UPDATE'"
+                                  .formatted(sku))
+                      == 1);
+      held.execute(change.formatted(after));
+      held.commit();
+    }
+
+    assertThat(Bounded.get(resumed).status()).isEqualTo(200);
+    assertThat(fallback.product(sku, "state")).isEqualTo("OPEN");
+    assertThat(sale.field("state")).isEqualTo(inRedis);
+    execute(change.formatted("NO"));
   }
 
   /** The status letter of an order in Redis. */
