@@ -115,14 +115,18 @@ public final class SaleOrders {
                 SaleOrders::id, row -> record(row, new OrderId(row.getLong("stored_order_id")))));
   }
 
-  /** The payments of these orders, each made of its state and its amount in cents. */
+  /**
+   * The payments of these orders, each made of its state and its amount in cents: 0 for one that
+   * was closed without a charge.
+   */
   public <T> Map<OrderId, T> payments(
       Collection<OrderId> orders, BiFunction<String, Long, T> read) {
     Map<OrderId, T> payments = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, DatabaseSnapshot.CHUNK)) {
       payments.putAll(
           jdbc.sql(
-                  "SELECT order_id, state, amount_cents FROM "
+                  "SELECT order_id, state,"
+                      + " IF(state = 'REFUNDED' AND charge_id IS NULL, 0, amount_cents) FROM "
                       + tables.payments()
                       + " WHERE order_id IN (:ids)")
               .param("ids", Orders.ids(ids))

@@ -4,12 +4,14 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.OrderId;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
 import java.time.Clock;
@@ -84,6 +86,22 @@ class DailyAuditIT {
     assertThat(audited()).isEmpty();
 
     awaitAudits(first);
+  }
+
+  /** The second order ended after the provider had declined to charge it. */
+  @Test
+  void onlyMoneyThatWasTakenCountsAsRefunded() {
+    sales.openStrong(first, "LIMITED", 5, 10);
+    StoredOrderFixture orders = new StoredOrderFixture(consumer);
+    for (String charge : List.of("'charge'", "NULL")) {
+      OrderId id = orders.strong(first, 7, 1);
+      consumer.update(
+          "INSERT INTO payment (order_id, amount_cents, charge_id, state) VALUES (%s, 500, %s, 'REFUNDED')"
+              .formatted(id.value(), charge));
+    }
+
+    awaitAudits(first);
+    assertThat(table.of(DAY, first - 1, 1).get(0).refundedCents()).isEqualTo(500);
   }
 
   private List<Long> audited() {
