@@ -40,6 +40,9 @@ class DeadLetterTable {
           + " payload_bytes = VALUES(payload_bytes),"
           + " routing_key = COALESCE(routing_key, VALUES(routing_key)),"
           + (" state = IF(state = 'REPLAYED' AND " + FAILED_AGAIN + ", 'OPEN', state),")
+          + " resolved_by = IF(state = 'OPEN', NULL, resolved_by),"
+          + " resolved_reason = IF(state = 'OPEN', NULL, resolved_reason),"
+          + " resolved_at = IF(state = 'OPEN', NULL, resolved_at),"
           + (" reason = IF(" + FAILED_AGAIN + ", VALUES(reason), reason),")
           + (" detail = IF(" + FAILED_AGAIN + ", VALUES(detail), detail),")
           + " attempts = GREATEST(attempts, VALUES(attempts)),"

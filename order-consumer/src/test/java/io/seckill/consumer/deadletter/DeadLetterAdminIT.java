@@ -123,6 +123,8 @@ class DeadLetterAdminIT {
               Answer shown = api.get(DEAD_LETTERS + "/" + letter);
               assertThat(shown.text("state")).isEqualTo("OPEN");
               assertThat(shown.body().path("attempts").intValue()).isEqualTo(2);
+              assertThat(List.of("resolvedBy", "resolvedReason", "resolvedAt"))
+                  .allMatch(member -> shown.body().path(member).isNull());
             });
   }
 
