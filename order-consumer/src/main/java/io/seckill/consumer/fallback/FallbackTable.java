@@ -11,13 +11,16 @@ import org.springframework.stereotype.Component;
 
 /** The table {@code fallback}, which has one row. Times are MySQL's. */
 @Component
-class FallbackTable {
+public class FallbackTable {
 
   static final String COLUMNS =
       "f.state, f.term, f.started_by, f.entered_at, f.changed_at, f.failure_percent,"
           + " f.failures_per_second";
 
   private static final String READ = "SELECT " + COLUMNS + " FROM fallback f WHERE f.id = 1";
+
+  /** MariaDB has no FOR SHARE. */
+  private static final String SHARE = "SELECT state FROM fallback WHERE id = 1 LOCK IN SHARE MODE";
 
   /** MySQL assigns from left to right. */
   private static final String ENTER =
@@ -67,6 +70,14 @@ class FallbackTable {
 
   Row read() {
     return jdbc.sql(READ).query((row, number) -> Row.of(row)).single();
+  }
+
+  /**
+   * Whether there is no fallback, nor can one begin before the caller's transaction ends. Call it
+   * before the transaction locks products: a beginning fallback locks this row, and then them.
+   */
+  public static boolean redisDecides(JdbcClient jdbc) {
+    return SalePhase.valueOf(jdbc.sql(SHARE).query(String.class).single()).redisDecides();
   }
 
   /** Locks the row until the transaction ends: one process at a time changes the state. */

@@ -2,6 +2,7 @@ package io.seckill.consumer.loading;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.fallback.FallbackTable;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
@@ -13,6 +14,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.OptionalLong;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
@@ -26,6 +28,10 @@ import redis.clients.jedis.exceptions.JedisException;
  *
  * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight. So is the
  * row of a SKU with shards, and then each of them is loaded.
+ *
+ * <p>During a fallback only strong sales are preheated: Redis alone would sell the others, and no
+ * fallback begins while there is one. The row of {@code fallback} is locked before any product, as
+ * when a fallback begins.
  */
 @Component
 public class Preheat {
@@ -41,6 +47,7 @@ public class Preheat {
   private final RedisSafety safety;
   private final SaleLoader loader;
   private final PreheatProperties settings;
+  private final JdbcClient jdbc;
   private final TransactionOperations transactions;
   private final UnifiedJedis redis;
   private final ConnectionShare connections =
@@ -52,6 +59,7 @@ public class Preheat {
       RedisSafety safety,
       SaleLoader loader,
       PreheatProperties settings,
+      JdbcClient jdbc,
       TransactionOperations transactions,
       UnifiedJedis redis) {
     this.products = products;
@@ -59,6 +67,7 @@ public class Preheat {
     this.safety = safety;
     this.loader = loader;
     this.settings = settings;
+    this.jdbc = jdbc;
     this.transactions = transactions;
     this.redis = redis;
   }
@@ -73,10 +82,10 @@ public class Preheat {
    */
   public ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
-    refuseInFallback(product);
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId));
     }
+    refuseInFallback();
     safety.refuseUnsafe();
     if (product.phase() == SalePhase.SHARDED) {
       return shards(product);
@@ -88,17 +97,22 @@ public class Preheat {
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
   private ProductRow shards(Product product) {
     for (long shard : product.shardIds()) {
-      refuseInFallback(products.findBySkuId(shard).orElseThrow().refuseArchived());
+      products.findBySkuId(shard).orElseThrow().refuseArchived();
     }
-    ProductRow row = transactions.execute(tx -> beginInMySql(product.skuId()));
+    ProductRow row =
+        transactions.execute(
+            tx -> {
+              refuseInFallback();
+              return beginInMySql(product.skuId());
+            });
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);
     return products.readWithShards(row.skuId());
   }
 
-  private static void refuseInFallback(Product product) {
-    if (product.phase().isInFallback()) {
+  private void refuseInFallback() {
+    if (!FallbackTable.redisDecides(jdbc)) {
       throw ProblemException.of(
-          ProblemCode.REFUSED, "MySQL decides this sale until the fallback ends; preheat it then.");
+          ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
     }
   }
 
@@ -150,6 +164,7 @@ public class Preheat {
   }
 
   private ProductRow begin(long skuId, OptionalLong proven) {
+    refuseInFallback();
     Product product = lockStopped(skuId, false);
     boolean unknown = inFlight.isUnknownOf(product);
     if (unknown && proven.orElse(-1) != product.epoch()) {
@@ -182,7 +197,6 @@ public class Preheat {
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }
-    refuseInFallback(product);
     if (product.phase().redisDecides() == inMySql) {
       throw SaleLoading.overtaken();
     }

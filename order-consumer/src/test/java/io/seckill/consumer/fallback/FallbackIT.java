@@ -524,6 +524,36 @@ class FallbackIT extends SaleInFallback {
         .isEqualTo(status);
   }
 
+  /** Redis would have it alone, and no fallback would begin for it any more. */
+  @Test
+  void aNewSaleOfRedisIsPreheatedOnlyAfterTheFallback() {
+    long created = NEXT_SKU.incrementAndGet();
+    long sharded = NEXT_SKU.incrementAndGet();
+    long strong = NEXT_SKU.incrementAndGet();
+    put(created, Sales.product("LIMITED", 1, 9));
+    put(sharded, Sales.product("LIMITED", 1, 203).replace("{", "{\"shards\":4,"));
+    put(strong, Sales.strongProduct("LIMITED", 1, 9));
+    fallback.enterWith(GATEWAY, "");
+
+    assertThat(preheat(created).code()).isEqualTo("REFUSED");
+    assertThat(preheat(sharded).code()).isEqualTo("REFUSED");
+    assertThat(preheat(strong).status()).isEqualTo(200);
+    assertThat(fallback.product(sharded, "state")).isEqualTo("NEW");
+
+    fallback.comeBack();
+    assertThat(preheat(created).status()).isEqualTo(200);
+    execute(
+        "UPDATE products SET state = 'CLOSED' WHERE sku_id IN (%d, %d)".formatted(created, strong));
+  }
+
+  private static void put(long sku, String product) {
+    assertThat(consumer.api().put("/internal/v1/skus/" + sku, product).status()).isEqualTo(201);
+  }
+
+  private static Answer preheat(long sku) {
+    return consumer.api().post("/internal/v1/skus/" + sku + "/preheat");
+  }
+
   /** No shard has them, and nobody buys of the SKU itself. */
   @Test
   void unitsThatAreAddedToASkuWithShardsAreSold() {
