@@ -289,11 +289,16 @@ function readNumber({name, reads, when}, values) {
 function problem(answer) {
   const what = answer.status === 0
     ? 'no answer: what was done is not known. The same action may be repeated.'
-    : `${answer.code || answer.status}: ${answer.json.detail || answer.json.title || 'refused'}`;
+    : refusal(answer);
   const {newest} = answer;
   return newest
     ? `${what} The newest report, by ${newest.startedBy} at ${newest.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(newest)}`
     : what;
+}
+
+/** Why an answer is not the one that was asked for. */
+export function refusal({status, code, json}) {
+  return status === 0 ? 'no answer' : `${code || status}: ${json.detail || json.title || 'refused'}`;
 }
 
 function auditLine(text, good, answer) {

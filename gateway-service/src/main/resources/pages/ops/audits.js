@@ -1,7 +1,7 @@
 // The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
 
 import {$, make, offer, show, write} from './dom.js';
-import {ask, postOnce} from './actions.js';
+import {ask, postOnce, refusal} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
 import {pagedList} from './pages.js';
@@ -36,8 +36,9 @@ export function retryAudits() {
 
 async function newest(context, after) {
   failed = false;
-  const answer = await page(context, PAGE, after);
+  const answer = await page(context, PAGE, after === null ? null : day, after);
   failed = answer.status !== 200;
+  write($('audits-problem'), failed ? `The audits could not be read (${refusal(answer)}). Trying again…` : '');
   if (failed) return null;
   day = answer.json.day;
   write($('audits-day'), day);
@@ -45,9 +46,10 @@ async function newest(context, after) {
   return {items: answer.json.audits, next: answer.json.next};
 }
 
-function page(context, limit, after) {
-  const of = after === null ? '' : `&day=${day}&after=${after}`;
-  return call('GET', `admin/v1/audits?limit=${limit}${of}`, {token: context.token()});
+/** @param {string | null} of the day; null for the newest */
+function page(context, limit, of, after) {
+  const query = `limit=${limit}${of === null ? '' : `&day=${of}`}${after === null ? '' : `&after=${after}`}`;
+  return call('GET', `admin/v1/audits?${query}`, {token: context.token()});
 }
 
 function row(audit, context) {
@@ -74,15 +76,19 @@ function askToAudit(audit, context) {
 
 /** All audits of the day that is shown. */
 async function download(context) {
+  const of = day;
   const lines = [['day', 'sku', 'state', 'units', 'stock', ...STATES.flatMap((state) => [`${state}_orders`, `${state}_units`]),
     'charged_cents', 'refunded_cents', 'refunds_due', 'repairs', 'differences'].join(',')];
-  for (let after = 0; after !== null;) {
-    const answer = await page(context, CSV_PAGE, after);
+  let after = null;
+  do {
+    const answer = await page(context, CSV_PAGE, of, after);
+    write($('audits-problem'), answer.status === 200 ? '' : `No file was made (${refusal(answer)}). Try again.`);
+    if (answer.status === 401) context.signInAgain();
     if (answer.status !== 200) return;
     answer.json.audits.forEach((audit) => lines.push(line(audit)));
     after = answer.json.next;
-  }
-  offer(`${lines.join('\r\n')}\r\n`, 'text/csv', `audit-${day}.csv`);
+  } while (after !== null);
+  offer(`${lines.join('\r\n')}\r\n`, 'text/csv', `audit-${of}.csv`);
 }
 
 /** Differences are the only free text: quoted, and never the beginning of a formula. */

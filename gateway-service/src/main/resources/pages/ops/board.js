@@ -1,7 +1,7 @@
 // Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
 
 import {$, make, show, write} from './dom.js';
-import {actionButtons, isStrong} from './actions.js';
+import {actionButtons, isStrong, refusal} from './actions.js';
 import {call} from './api.js';
 import {renderFallback} from './fallback.js';
 import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
@@ -158,7 +158,9 @@ export async function readMoreSales(context, pages = further.pages) {
   let cursor = '';
   for (let page = 0; page <= pages && cursor !== null; page++) {
     const answer = await call('GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`, {token: context.token()});
-    if (answer.status !== 200 || mine !== further.reads) return;
+    if (mine !== further.reads) return;
+    write($('sales-problem'), answer.status === 200 ? '' : `No more sales could be read (${refusal(answer)}). Try again.`);
+    if (answer.status !== 200) return;
     if (page > 0) skus.push(...answer.json.skus);
     cursor = answer.json.next;
   }

@@ -1,6 +1,7 @@
 // What waits for an operator, such as dead letters: read when its number changes or something was done with one, not in a row.
 
-import {$, show} from './dom.js';
+import {$, show, write} from './dom.js';
+import {refusal} from './actions.js';
 import {call} from './api.js';
 import {pagedList} from './pages.js';
 
@@ -9,7 +10,7 @@ const PAGE = 20;
 /**
  * @param {string} path under admin/v1
  * @param {string} member of the answer that has the items
- * @param {string} id of the table body; more-<id> reads on, no-<id> is shown when there are none
+ * @param {string} id of the table body; more-<id> reads on, no-<id> is shown when there are none, <id>-problem says why they could not be read
  * @param {(item: object, context: object) => Element} row
  */
 export function openList(path, member, id, row) {
@@ -24,6 +25,7 @@ export function openList(path, member, id, row) {
   async function page(after) {
     const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
     const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
+    write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
     if (answer.status !== 200) {
       seen = null; // the next snapshot asks again
       return null;

@@ -2,7 +2,7 @@
 
 import {$, show, write} from './dom.js';
 import {backOffMs, call, pause, stream} from './api.js';
-import {askForProduct, listenToConfirmation} from './actions.js';
+import {askForProduct, listenToConfirmation, refusal} from './actions.js';
 import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
@@ -48,8 +48,8 @@ async function watch() {
 }
 
 /** Before the first snapshot there is nothing else on the board. */
-function sayWhyEmpty({status, code, json}) {
-  const why = status === 0 ? 'no answer' : status === 200 ? 'none came in time' : `${code || status}: ${json.detail || json.title || 'refused'}`;
+function sayWhyEmpty(answer) {
+  const why = answer.status === 200 ? 'none came in time' : refusal(answer);
   write($('away'), `The gateway sends no figures (${why}). Trying again…`);
   show($('away'), true);
 }

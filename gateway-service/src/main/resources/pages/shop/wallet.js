@@ -48,7 +48,9 @@ function hasNewEntries() {
 async function readEntries(before) {
   const token = session.token();
   const answer = await call('GET', `api/v1/wallet/entries?limit=${PAGE}${before === null ? '' : `&before=${before}`}`, {token});
-  if (answer.status !== 200 || session.token() !== token) return null;
+  if (session.token() !== token) return null;
+  if (before !== null) write($('wallet-problem'), answer.status === 200 ? '' : t('noEntries'));
+  if (answer.status !== 200) return null;
   return {items: answer.json.entries, next: answer.json.next};
 }
 
@@ -78,7 +80,7 @@ async function statement() {
   const to = day(Date.now());
   const from = day(Date.now() - STATEMENT_DAYS * 86_400_000);
   const answer = await call('GET', `api/v1/wallet/entries?from=${from}&to=${to}`, {token: session.token(), accept: 'text/csv', timeoutMs: STATEMENT_MS});
-  write($('statement-problem'), answer.status === 200 ? '' : t('noStatement'));
+  write($('wallet-problem'), answer.status === 200 ? '' : t('noStatement'));
   if (answer.status === 200) offer(answer.text, 'text/csv', `wallet-${from}-${to}.csv`);
 }
 

@@ -258,6 +258,40 @@ final class Browser implements AutoCloseable {
     run("window.gates[arguments[0]].release();", part);
   }
 
+  /** Gives the page's further calls whose address has this part no answer, until {@link #heal}. */
+  void cut(String part) {
+    run(
+        """
+        const send = window.fetch;
+        [window.cut] = arguments;
+        window.fetch = async (url, ...more) => {
+          if (window.cut && String(url).includes(window.cut)) throw new TypeError('cut');
+          return send(url, ...more);
+        };
+        """,
+        part);
+  }
+
+  void heal() {
+    run("window.cut = null;");
+  }
+
+  /** Presses a button that offers a file; returns the file's text. */
+  String offeredBy(String selector) {
+    run(
+        """
+        const keep = URL.createObjectURL;
+        window.offered = null;
+        URL.createObjectURL = (blob) => {
+          blob.text().then((text) => (window.offered = text));
+          return keep.call(URL, blob);
+        };
+        """);
+    press(selector);
+    eventually().until(() -> run("return window.offered;") != null);
+    return (String) run("return window.offered;");
+  }
+
   ChromeDriver driver() {
     return driver;
   }

@@ -113,9 +113,14 @@ class OperationsPageIT {
     page.awaitSheet("units-in", "Sum", "150");
     page.act("Pause", "pause SKU 3001: PAUSED");
     assertThat(pipeline.shop().buy(9, 3001, 1, "while-paused").code()).isEqualTo("PAUSED");
+    assertThat(pipeline.admin().audit(3001).status()).isEqualTo(200);
     page.act("Resume", "resume SKU 3001: OPEN").act("Close", "close SKU 3001: CLOSED");
     browser.awaitText("#sales-rows tr[data-key='3001']", "CLOSED");
     browser.awaitText("#ledger-verdict", "balances");
+    assertThat(browser.offeredBy("#audits-csv").lines().filter(line -> line.contains(",3001,")))
+        .singleElement()
+        .asString()
+        .startsWith(browser.text("#audits-day") + ",3001,");
     browser.run("window.scrollTo(0, 0);");
     browser.screenshot("ops");
   }
@@ -335,6 +340,11 @@ class OperationsPageIT {
     try {
       page.open(pipeline.tokens().operator());
       browser.awaitShown("#more-charges");
+      browser.cut("unexplained-charges?state=OPEN&limit=20&after");
+      browser.press("#more-charges");
+      browser.awaitText("#charges-problem", "They could not be read (no answer).");
+      browser.heal();
+      eventually().until(() -> !browser.isShown("#charges-problem:not(:empty)"));
       browser.hold("unexplained-charges?state=OPEN&limit=20&after");
       browser.press("#more-charges");
       browser.press("#more-charges");
@@ -363,6 +373,10 @@ class OperationsPageIT {
     try {
       page.open(pipeline.tokens().operator());
       browser.awaitShown("#more-sales");
+      browser.cut("admin/v1/skus");
+      browser.press("#more-sales");
+      browser.awaitText("#sales-problem", "No more sales could be read (no answer).");
+      browser.heal();
       browser.hold("admin/v1/skus");
       browser.press("#more-sales");
       browser.press("#more-sales");
@@ -379,6 +393,43 @@ class OperationsPageIT {
       assertThat(browser.isShown("#sales-rows tr:last-child button:focus")).isTrue();
     } finally {
       pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 390001 AND 390210");
+    }
+  }
+
+  @Tag("proof")
+  @Test
+  void downloadsTheAuditsOfAllSalesAndSaysWhichReadHasFailed() {
+    onSale(3017);
+    assertThat(pipeline.admin().audit(3017).status()).isEqualTo(200);
+    String counts =
+        "units, stock, confirmed_orders, confirmed_units, paid_orders, paid_units,"
+            + " cancelled_orders, cancelled_units, expired_orders, expired_units, rejected_orders,"
+            + " rejected_units, charged_cents, refunded_cents, refunds_due, repairs, differences,"
+            + " detail, made_at";
+    pipeline
+        .mysql()
+        .execute(
+            "INSERT INTO daily_audit (day, sku_id, state, %1$s)".formatted(counts)
+                + " WITH RECURSIVE one (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM one WHERE n < 1000)"
+                + " SELECT day, 395000 + n, state, %1$s FROM daily_audit, one WHERE sku_id = 3017"
+                    .formatted(counts));
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#audits-csv");
+      long all = pipeline.mysql().number("SELECT COUNT(*) FROM daily_audit");
+      assertThat(browser.offeredBy("#audits-csv").lines()).hasSize((int) all + 1);
+
+      browser.cut("audits?limit=1000");
+      browser.press("#audits-csv");
+      browser.awaitText("#audits-problem", "No file was made (no answer). Try again.");
+      browser.cut("audits?limit=20");
+      browser.press("#more-audits");
+      browser.awaitText("#audits-problem", "The audits could not be read (no answer).");
+      assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+      browser.heal();
+      eventually().until(() -> !browser.isShown("#audits-problem:not(:empty)"));
+    } finally {
+      pipeline.mysql().execute("DELETE FROM daily_audit WHERE sku_id BETWEEN 395001 AND 396000");
     }
   }
 
