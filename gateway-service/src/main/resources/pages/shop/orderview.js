@@ -15,7 +15,7 @@ let shownSince = 0;
 let announced = '';
 
 /**
- * @param {object} state phase is sending, busy, retrying, refused, gone or order
+ * @param {object} state phase is sending, busy, retrying, signedOut, refused, gone or order
  */
 export function renderOrder(state) {
   const {phase, order} = state;
@@ -40,6 +40,7 @@ function words({phase, order, product, refusal, declined}, status) {
   if (phase === 'sending') return {title: t('sending'), text: t('sendingText')};
   if (phase === 'busy') return {title: t('busy'), text: t('retryingText')};
   if (phase === 'retrying') return {title: t('retrying'), text: t('retryingText')};
+  if (phase === 'signedOut') return {title: t('signedOut'), text: t('signedOutText')};
   if (phase === 'refused') return {title: t('notBought'), text: reason(refusal)};
   if (phase === 'gone') return {title: t('orderGone'), text: t('orderGoneText')};
   const values = {quantity: order.quantity, name: product ? product.name : `SKU ${order.skuId}`};
@@ -100,6 +101,7 @@ function renderButtons({phase, order, product, acting}, status) {
   show($('cancel'), payable);
   show($('pay-balance'), payable);
   write($('pay-balance'), balance());
+  show($('go-on'), phase === 'signedOut');
   show($('dismiss'), phase === 'refused' || phase === 'gone' || (phase === 'order' && isFinal(status)));
   if (!payable) return;
   enable($('pay'), ready && leftMs(order) > 0);

@@ -16,7 +16,7 @@ const TICK_MS = 250;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 
-/** phase: idle, sending, busy, retrying, refused, gone, order */
+/** phase: idle, sending, busy, retrying, signedOut, refused, gone, order */
 const state = {
   sku: Number(new URLSearchParams(location.search).get('sku')) || null,
   product: null,
@@ -172,7 +172,7 @@ function listed(sku) {
 /** Whether an intention is on its way or waits for its payment: until then there is no other. */
 function isBusy() {
   if (state.phase === 'order') return !isFinal(state.order.status);
-  return state.phase === 'sending' || state.phase === 'busy' || state.phase === 'retrying';
+  return ['sending', 'busy', 'retrying', 'signedOut'].includes(state.phase);
 }
 
 function buy() {
@@ -191,6 +191,11 @@ function buy() {
     askToSignIn(buy);
     return;
   }
+  const kept = intention(state.sku, session.user());
+  if (kept && !kept.orderId) {
+    resume(); // whether its key has made an order is not known
+    return;
+  }
   stopFollowing();
   losses = 0;
   state.wanted = intend(state.sku, session.user(), quantity);
@@ -206,6 +211,7 @@ async function send() {
   state.order = null;
   render();
   const outcome = await submit(wanted, session.token(), isWanted, (answer) => {
+    if (!isWanted()) return;
     state.phase = answer.code === 'BUSY' || answer.status === 429 ? 'busy' : 'retrying';
     render();
   });
@@ -410,6 +416,18 @@ function signInAgain(then) {
   if (user) $('user').value = user;
   write($('sign-in-problem'), t('signInAgain'));
   askToSignIn(then);
+  listOrders(); // clears what belongs to the shopper
+  render();
+}
+
+/** Without a shopper nothing is sent or followed. The intention stays kept, and goes on after a sign-in. */
+function signInClosed() {
+  if ($('sign-in').open) return;
+  afterSignIn = null;
+  write($('sign-in-problem'), '');
+  if (session.user() || !isBusy()) return;
+  stopFollowing();
+  Object.assign(state, {phase: 'signedOut', order: null});
   render();
 }
 
@@ -513,10 +531,8 @@ function listen() {
     trySignIn();
   });
   $('sign-in-close').addEventListener('click', () => $('sign-in').close());
-  $('sign-in').addEventListener('close', () => {
-    afterSignIn = null;
-    write($('sign-in-problem'), '');
-  });
+  $('sign-in').addEventListener('close', signInClosed);
+  $('go-on').addEventListener('click', () => askToSignIn(null));
 }
 
 listen();

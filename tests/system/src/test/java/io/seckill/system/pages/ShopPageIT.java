@@ -265,7 +265,7 @@ class ShopPageIT {
   @Test
   void saysInBothLanguagesThatATokenHasExpired() {
     onSale(2022, PurchasePolicy.LIMITED, 5, 100);
-    String expired = new ShopTokens("0".repeat(32), Duration.ofDays(-1)).shopper(123);
+    String expired = expiredTokenOf(123);
     page.openFresh(2022);
     browser.run("document.documentElement.dataset.demo = 'off';");
     page.buy();
@@ -286,6 +286,87 @@ class ShopPageIT {
     page.buy();
     browser.awaitText("#sign-in-problem", "Please sign in again");
     page.fillInSignIn(123).awaitStatus("CONFIRMED");
+  }
+
+  private static String expiredTokenOf(long user) {
+    return new ShopTokens("0".repeat(32), Duration.ofDays(-1)).shopper(user);
+  }
+
+  /**
+   * The first call has made the order, but its answer was lost; the token expires before the
+   * second.
+   */
+  @Tag("proof")
+  @Test
+  void keepsAPurchaseOfUnknownOutcomeUntilTheShopperSignsInAgain() throws SQLException {
+    onSale(2026, PurchasePolicy.LIMITED, 5, 100);
+    try (Browser phone = Browser.phone("en-US")) {
+      ShopPage shop = new ShopPage(phone, "http://127.0.0.1:" + link.port());
+      shop.open(2026).signIn(127);
+      phone.awaitShown("#buy:not([aria-disabled])");
+      phone.run(
+          """
+          const [expired] = arguments;
+          const send = window.fetch;
+          let sent = 0;
+          window.fetch = async (url, options) => {
+            if (options.method !== 'POST' || !url.endsWith('/2026/orders')) return send(url, options);
+            if (sent++ > 0) options.headers.Authorization = `Bearer ${expired}`;
+            const answer = await send(url, options);
+            if (answer.status === 401) return answer;
+            throw new TypeError('cut');
+          };
+          """,
+          expiredTokenOf(127));
+
+      shop.buy();
+      phone.awaitText("#sign-in-problem", "Please sign in again");
+      phone.press("#sign-in-close");
+      shop.awaitStatus("SIGNEDOUT");
+      assertThat(phone.text("#order-title")).isEqualTo("Your order waits for you to sign in");
+      assertThat(phone.isEnabled("#buy")).as("a second purchase").isFalse();
+      assertThat(phone.accessibilityFaults()).isEqualTo(List.of());
+      phone.run("document.querySelector('#order').scrollIntoView();");
+      phone.screenshot("shop-signed-out");
+      phone.press("#go-on");
+      phone.awaitShown("#user:focus");
+      phone.find("#user").sendKeys(Keys.ESCAPE);
+      phone.awaitHidden("#sign-in");
+      phone.press("#language");
+      phone.awaitText("#order-title", "请登录以继续处理您的订单");
+      phone.run("document.querySelector('#order').scrollIntoView();");
+      phone.screenshot("shop-signed-out-chinese");
+
+      phone.reload();
+      phone.awaitShown("#buy:not([aria-disabled])");
+      shop.buy().fillInSignIn(127).awaitStatus("CONFIRMED");
+      assertThat(ordersOf(2026)).isOne();
+      assertThat(phone.complaints()).isEmpty();
+    }
+  }
+
+  @Tag("proof")
+  @Test
+  void showsNothingOfAShopperWhoseTokenExpiresBeforeThePayment() {
+    onStrongSale(2027, 100);
+    assertThat(pipeline.shop().buy(128, 2027, 1, "another-order").status()).isEqualTo(201);
+    page.openFresh(2027).signIn(128);
+    page.buy().awaitStatus("CONFIRMED");
+    browser.awaitShown("#order-list li");
+    browser.awaitShown("#wallet-entries li");
+    browser.run("sessionStorage.setItem('seckill.token', arguments[0]);", expiredTokenOf(128));
+
+    page.pay();
+    browser.awaitText("#sign-in-problem", "Please sign in again");
+    assertThat(browser.isShown("#order-list li")).isFalse();
+    assertThat(browser.isShown("#wallet-entries li")).isFalse();
+    browser.press("#sign-in-close");
+    page.awaitStatus("SIGNEDOUT");
+    assertThat(browser.text("#order-facts")).isEmpty();
+
+    browser.press("#go-on");
+    page.fillInSignIn(128).awaitStatus("CONFIRMED");
+    page.pay().awaitStatus("PAID");
   }
 
   @Tag("proof")
