@@ -76,6 +76,10 @@ public record ProductSnapshot(
     return state.equals("OPEN") || state.equals("PAUSED");
   }
 
+  public boolean isClosed() {
+    return state.equals("CLOSED");
+  }
+
   /** Whether the sale was not preheated, rebuilt or closed between the two. */
   public boolean isSameLoadingAs(ProductSnapshot other) {
     return epoch == other.epoch && other.isWanted();

@@ -120,6 +120,14 @@ record StockChangeTable(JdbcClient jdbc) {
     }
   }
 
+  /** Units that {@link #withdraw} can take. */
+  long sellable(long skuId) {
+    return jdbc.sql("SELECT " + SalePhase.SELLABLE_UNITS + " FROM products WHERE sku_id = ?")
+        .param(skuId)
+        .query(Long.class)
+        .single();
+  }
+
   /** Withdraws units from the product, if it has them and none of them is reserved. */
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(

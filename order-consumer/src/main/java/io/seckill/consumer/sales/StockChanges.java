@@ -85,7 +85,7 @@ record StockChanges(
     if (sale.filter(ProductSnapshot::archived).isPresent()) {
       throw Product.archived();
     }
-    if (sale.filter(DatabaseStock::isBetween).isPresent()) {
+    if (sale.filter(delta < 0 ? moves::isBetween : DatabaseStock::isBetween).isPresent()) {
       throw ProblemException.of(
           ProblemCode.BUSY, "A fallback begins or ends; send the same request again.");
     }
@@ -97,13 +97,9 @@ record StockChanges(
       throw ProblemException.of(
           ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
     }
-    boolean isSharded = sale.filter(found -> found.shards() > 1).isPresent();
-    if (isSharded && !change.isAddition() && !change.state().isFinal()) {
-      moves.gather(skuId, -delta);
-    }
     StockChange driven = drive(change);
-    if (isSharded && change.isAddition()) {
-      proofs.takeBack(sale.get().shardIds());
+    if (change.isAddition()) {
+      sale.ifPresent(found -> proofs.takeBack(found.shardIds()));
     }
     if (!driven.state().isFinal()) {
       throw ProblemException.of(
@@ -190,7 +186,7 @@ record StockChanges(
       case DONE, SUPERSEDED -> finish(change, ChangeState.DONE, reply);
       // A preheat or a rebuild may be about to write a stock that it read before the addition.
       case ABSENT ->
-          isClosed(sale) || sale.ended() ? finish(change, ChangeState.DONE, reply) : Step.WAIT;
+          sale.isClosed() || sale.ended() ? finish(change, ChangeState.DONE, reply) : Step.WAIT;
       case REFUSED, NOT_NOW -> Step.WAIT;
     };
   }
@@ -200,6 +196,9 @@ record StockChanges(
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
+    if (!sale.shardIds().isEmpty() && !moves.gather(sale, -change.delta())) {
+      return Step.WAIT;
+    }
     if (DatabaseStock.isOnlyInMySql(sale)) {
       return withdrawFromMySql(change, 0);
     }
@@ -208,7 +207,7 @@ record StockChanges(
       case DONE -> withdrawFromMySql(change, reply.changeSeq());
       case REFUSED -> finish(change, ChangeState.REFUSED, reply);
       // Without Redis the orders in flight are unknown, unless the sale is over.
-      case ABSENT -> isClosed(sale) ? withdrawFromMySql(change, 0) : Step.WAIT;
+      case ABSENT -> sale.isClosed() ? withdrawFromMySql(change, 0) : Step.WAIT;
       case SUPERSEDED, NOT_NOW ->
           mysql.sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
     };
@@ -234,9 +233,5 @@ record StockChanges(
   private Step finish(StockChange change, ChangeState state, RedisStock.Reply reply) {
     transactions.executeWithoutResult(tx -> mysql.finish(change, state, reply.changeSeq()));
     return Step.ON;
-  }
-
-  private static boolean isClosed(ProductSnapshot sale) {
-    return sale.state().equals("CLOSED");
   }
 }

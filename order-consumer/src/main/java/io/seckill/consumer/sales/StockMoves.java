@@ -2,6 +2,7 @@ package io.seckill.consumer.sales;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.RedisCallGuard;
@@ -82,7 +83,9 @@ public class StockMoves {
       case DONE -> Optional.of(() -> mysql.withdraw(change, reply.changeSeq()));
       case REFUSED ->
           Optional.of(() -> mysql.finish(change, ChangeState.REFUSED, reply.changeSeq()));
-      case SUPERSEDED, ABSENT, NOT_NOW -> Optional.empty();
+      case ABSENT ->
+          sale.isClosed() ? Optional.of(() -> mysql.withdraw(change, 0)) : Optional.empty();
+      case SUPERSEDED, NOT_NOW -> Optional.empty();
     };
   }
 
@@ -141,38 +144,55 @@ public class StockMoves {
   /**
    * Takes units from the shards with most stock until this many are in no shard; none when there
    * are fewer in all. For a withdrawal, whose row keeps them there.
+   *
+   * @return false when there may be enough later: units are being moved, or a fallback of a shard
+   *     begins or ends
    */
-  void gather(long skuId, long units) {
+  boolean gather(ProductSnapshot sku, long units) {
+    boolean maybeLater = false;
     for (int round = 0; round < GATHERINGS; round++) {
-      ProductSnapshot sku = mysql.sale(skuId);
-      long missing = units - sku.stock();
+      maybeLater = isBetween(sku) || isMoving(sku); // before the units are read
+      long missing = units - mysql.sale(sku.skuId()).stock();
       if (missing <= 0) {
-        return;
+        return true;
       }
-      List<Units> from = richest(stocks(sku), missing);
+      List<Units> from = richest(sku.shardIds().stream().map(this::stock).toList(), missing);
       if (from.stream().mapToLong(Units::units).sum() == missing) {
         take(from);
       }
     }
+    return !maybeLater && !isMoving(sku);
   }
 
-  private List<Units> stocks(ProductSnapshot sku) {
-    return sku.shardIds().stream().map(this::stock).toList();
+  /** Whether a fallback of the sale, or of one of its shards, begins or ends. */
+  boolean isBetween(ProductSnapshot sale) {
+    return DatabaseStock.isBetween(sale)
+        || sale.shardIds().stream().map(mysql::sale).anyMatch(DatabaseStock::isBetween);
   }
 
-  /** The stock of a shard; 0 when it cannot be read, or Redis has lost some of its data. */
+  /** Whether a change of a shard is unfinished. */
+  private boolean isMoving(ProductSnapshot sku) {
+    return table.unfinished(sku.shardIds().get(0), "", 0, 1).stream()
+        .anyMatch(first -> Shards.sku(first.skuId()) == sku.skuId());
+  }
+
+  /** Units that a shard can give; 0 when it cannot be read, or Redis has lost some of its data. */
   private Units stock(long shard) {
     ProductSnapshot sale = mysql.sale(shard);
     long[] units = {0};
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      units[0] = sale.stock();
+      units[0] = DatabaseStock.isBetween(sale) ? 0 : table.sellable(shard);
     } else {
       guard.run(
           guard.partOf(shard),
           () -> {
             RedisSaleState seen = RedisSaleState.read(stocks, shard);
             String stock = seen.stock();
-            units[0] = stock == null || seen.isLostOf(sale) ? 0 : Long.parseLong(stock);
+            if (seen.isAbsent() && sale.isClosed()) {
+              units[0] = sale.stock(); // nothing of it is in flight
+            } else if (stock != null && !seen.isLostOf(sale)) {
+              units[0] = Long.parseLong(stock);
+            }
           });
     }
     return new Units(shard, units[0]);

@@ -582,6 +582,44 @@ class FallbackIT extends SaleInFallback {
     shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
   }
 
+  /** The SKU's own row has none of them, and is in no fallback. */
+  @Test
+  void unitsOfShardsAreWithdrawnInAFallbackAndAfterIt() {
+    long sharded = NEXT_SKU.incrementAndGet();
+    String product = "/internal/v1/skus/" + sharded;
+    List<Long> shards = Shards.ids(sharded, 2);
+    put(sharded, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
+    consumer.api().post(product + "/preheat");
+    consumer.api().post(product + "/open");
+    fallback.beatBeforeEntering(GATEWAY);
+    long term = fallback.enter();
+
+    assertThat(withdraw(sharded, 150).code()).isEqualTo("BUSY");
+
+    fallback.transfer(
+        GATEWAY, term, admitted(shards.get(0), 1, 5) + "," + admitted(shards.get(1), 1, 5));
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.number(shards.get(0), "reserved_units")).isEqualTo(5);
+    assertThat(withdraw(sharded, 191).text("state")).isEqualTo("REFUSED");
+    assertThat(withdraw(sharded, 150).text("state")).isEqualTo("DONE");
+    fallback.assertBalanced(sharded);
+
+    consumer.api().post(product + "/state", "{\"state\":\"CLOSED\"}");
+    shards.forEach(id -> consumer.redis().del(RedisKeys.sku(id), RedisKeys.stock(id)));
+    fallback.comeBack();
+    assertThat(withdraw(sharded, 50).text("state")).isEqualTo("DONE");
+    assertThat(shards).extracting(ledger::stock).containsOnly(0L);
+  }
+
+  private static Answer withdraw(long sku, long units) {
+    return consumer
+        .api()
+        .with("Idempotency-Key", "withdraw-" + units)
+        .post(
+            "/internal/v1/skus/" + sku + "/stock",
+            "{\"delta\":-%d,\"reason\":\"a test\"}".formatted(units));
+  }
+
   private static void tick() {
     consumer.bean(FallbackControl.class).tick();
   }

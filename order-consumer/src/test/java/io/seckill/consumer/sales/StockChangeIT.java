@@ -431,12 +431,7 @@ class StockChangeIT {
       consumer.redis().incrBy(RedisKeys.stock(shard), delta);
       consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:" + delta + ":A");
     }
-    consumer.update(
-        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
-            + " updated_at) VALUES (?, 'move-1', ?, '', '', 1, ?, NOW(6) - INTERVAL 1 HOUR)",
-        shard,
-        delta,
-        state);
+    insert(shard, "move-1", delta, state);
 
     eventually()
         .untilAsserted(
@@ -449,6 +444,51 @@ class StockChangeIT {
             });
     assertThat(orders.stockInMySql(sku)).isEqualTo(50 + pooled);
     assertThat(api.get(path + "/ledger").body().path("balanced").asBoolean()).isTrue();
+  }
+
+  /** Its process ended before it gathered the units, or while a shard's were on their way. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aWithdrawalFromShardsThatStopsIsFinishedBySweeps(boolean isOnTheWay) {
+    long shard = openInShards();
+    insert(sku, "change-1", -350, "PENDING");
+    if (isOnTheWay) {
+      insert(shard, "move-1", -100, "PENDING");
+      consumer.redis().incrBy(RedisKeys.stock(shard), -100);
+      consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:-100:A");
+    }
+
+    eventually()
+        .until(
+            () -> {
+              consumer.update("UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR");
+              consumer.bean(StockChanges.class).sweep();
+              return unfinished(sku) + unfinished(shard) == 0;
+            });
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo("50");
+    assertThat(api.get("/internal/v1/skus/" + sku + "/ledger").body().path("balanced").asBoolean())
+        .isTrue();
+  }
+
+  private static long unfinished(long id) {
+    return consumer
+        .sql()
+        .sql(
+            "SELECT COUNT(*) FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')"
+                + " AND sku_id = ?")
+        .param(id)
+        .query(Long.class)
+        .single();
+  }
+
+  private static void insert(long id, String changeId, long delta, String state) {
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
+            + " updated_at) VALUES (?, ?, ?, '', '', 1, ?, NOW(6) - INTERVAL 1 HOUR)",
+        id,
+        changeId,
+        delta,
+        state);
   }
 
   /**
