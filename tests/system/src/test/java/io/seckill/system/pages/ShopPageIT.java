@@ -99,7 +99,10 @@ class ShopPageIT {
 
     page.buy().awaitStatus("CONFIRMED");
     browser.awaitText("#order-facts", "Pay within");
-    assertThat(browser.run("return window.statuses.join();")).isEqualTo("SENDING,CONFIRMED");
+    assertThat((String) browser.run("return window.statuses.join();"))
+        .startsWith("SENDING,")
+        .endsWith(",CONFIRMED")
+        .doesNotContain("QUEUED"); // a slow machine may have sent it again
     assertThat(browser.isShown("#step-queued")).as("a step of a queue").isFalse();
     assertThat(browser.text("#order-facts")).doesNotContain("Place in the queue");
     assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
