@@ -73,11 +73,12 @@ public class FallbackTable {
   }
 
   /**
-   * Whether there is no fallback, nor can one begin before the caller's transaction ends. Call it
-   * before the transaction locks products: a beginning fallback locks this row, and then them.
+   * Whether Redis may get a further sale: the next fallback would take it, and none can begin
+   * before the caller's transaction ends. Call it before the transaction locks products: a
+   * beginning fallback locks this row, and then them.
    */
-  public static boolean redisDecides(JdbcClient jdbc) {
-    return SalePhase.valueOf(jdbc.sql(SHARE).query(String.class).single()).redisDecides();
+  public static boolean redisTakesSales(JdbcClient jdbc) {
+    return SalePhase.valueOf(jdbc.sql(SHARE).query(String.class).single()).isWrittenToRedis();
   }
 
   /** Locks the row until the transaction ends: one process at a time changes the state. */

@@ -29,9 +29,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>A strong sale is only given a new epoch in MySQL: nothing of it is ever in flight. So is the
  * row of a SKU with shards, and then each of them is loaded.
  *
- * <p>During a fallback only strong sales are preheated: Redis alone would sell the others, and no
- * fallback begins while there is one. The row of {@code fallback} is locked before any product, as
- * when a fallback begins.
+ * <p>Until the sales of a fallback return only strong ones are preheated: Redis alone would sell
+ * the others, and no fallback begins while there is one. The row of {@code fallback} is locked
+ * before any product, as when a fallback begins.
  */
 @Component
 public class Preheat {
@@ -85,6 +85,7 @@ public class Preheat {
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId));
     }
+    refuseInFallback(product);
     refuseInFallback();
     safety.refuseUnsafe();
     if (product.phase() == SalePhase.SHARDED) {
@@ -97,7 +98,7 @@ public class Preheat {
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
   private ProductRow shards(Product product) {
     for (long shard : product.shardIds()) {
-      products.findBySkuId(shard).orElseThrow().refuseArchived();
+      refuseInFallback(products.findBySkuId(shard).orElseThrow().refuseArchived());
     }
     ProductRow row =
         transactions.execute(
@@ -110,10 +111,20 @@ public class Preheat {
   }
 
   private void refuseInFallback() {
-    if (!FallbackTable.redisDecides(jdbc)) {
-      throw ProblemException.of(
-          ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
+    if (!FallbackTable.redisTakesSales(jdbc)) {
+      throw inFallback();
     }
+  }
+
+  private static void refuseInFallback(Product product) {
+    if (product.phase().isInFallback()) {
+      throw inFallback();
+    }
+  }
+
+  private static ProblemException inFallback() {
+    return ProblemException.of(
+        ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
   }
 
   private ProductRow load(long skuId) {
@@ -197,6 +208,7 @@ public class Preheat {
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }
+    refuseInFallback(product);
     if (product.phase().redisDecides() == inMySql) {
       throw SaleLoading.overtaken();
     }

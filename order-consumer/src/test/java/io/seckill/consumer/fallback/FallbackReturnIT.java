@@ -125,6 +125,26 @@ class FallbackReturnIT extends SaleInFallback {
   }
 
   @Test
+  void anotherSaleIsPreheatedWhileThisOneCannotReturn() throws SQLException {
+    long next = NEXT_SKU.incrementAndGet();
+    String other = "/internal/v1/skus/" + next;
+    consumer.api().put(other, Sales.product("LIMITED", 5, 20));
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    assertThat(consumer.api().post(other + "/preheat").code()).isEqualTo("REFUSED");
+
+    try (Connection loading = fallback.loadingElsewhere(sku)) {
+      fallback.leaveSoon();
+      assertThat(consumer.api().post(other + "/preheat").status()).isEqualTo(200);
+      assertThat(consumer.api().post(path + "/preheat").code()).isEqualTo("REFUSED");
+      assertThat(fallback.state()).isEqualTo("RETURNING");
+      assertThat(loading.isValid(1)).isTrue();
+    }
+    fallback.awaitState("REDIS");
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + next);
+  }
+
+  @Test
   void aStopOfFiveSecondsEndsAndTheNextMayTakeTwiceAsLong() throws SQLException {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
