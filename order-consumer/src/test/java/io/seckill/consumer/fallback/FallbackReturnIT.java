@@ -590,14 +590,8 @@ class FallbackReturnIT extends SaleInFallback {
     Future<Answer> resumed;
     try (RowLock held = consumer.lockProduct(sku)) {
       resumed = supplyAsync(() -> consumer.api().post(path + "/resume", "{}"));
-      eventually()
-          .until(
-              () ->
-                  ledger.number(
-                          "SELECT COUNT(*) FROM information_schema.processlist WHERE"
-                              + " id <> CONNECTION_ID() AND info LIKE '%%products%%%d%%FOR UPDATE'"
-                                  .formatted(sku))
-                      == 1);
+      String waiting = "%%products%%%d%%FOR UPDATE".formatted(sku);
+      eventually().until(() -> consumer.executing(waiting).isPresent());
       held.execute(change.formatted(after));
       held.commit();
     }

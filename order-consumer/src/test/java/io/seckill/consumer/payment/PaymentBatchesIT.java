@@ -231,15 +231,10 @@ class PaymentBatchesIT {
   }
 
   private static Optional<Long> settlingAt(String table) {
-    return consumer
-        .sql()
-        .sql("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ?")
-        .param(
-            table.equals("orders")
-                ? "SELECT *% FROM orders FORCE%FOR UPDATE"
-                : "INSERT INTO payment%charge_id%")
-        .query(Long.class)
-        .optional();
+    return consumer.executing(
+        table.equals("orders")
+            ? "SELECT *% FROM orders FORCE%FOR UPDATE"
+            : "INSERT INTO payment%charge_id%");
   }
 
   private static double waiting() {

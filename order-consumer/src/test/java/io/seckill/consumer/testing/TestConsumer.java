@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -239,6 +240,19 @@ public final class TestConsumer implements AutoCloseable {
 
   public RowLock lockProduct(long skuId) {
     return lock("SELECT * FROM products WHERE sku_id = " + skuId + " FOR UPDATE");
+  }
+
+  /** A connection that executes a statement like this now, as one that waits for a lock. */
+  public Optional<Long> executing(String pattern) {
+    return sql()
+        .sql(
+            "SELECT id FROM information_schema.processlist"
+                + " WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE ?")
+        .param(pattern)
+        .query(Long.class)
+        .list()
+        .stream()
+        .findFirst();
   }
 
   /** Executes statements in the service's database as a user who may do anything. */
