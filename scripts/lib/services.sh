@@ -8,13 +8,15 @@ JAVA_FLAGS=${SECKILL_JAVA_FLAGS:--Xmx512m -XX:MaxDirectMemorySize=192m -XX:+Exit
 SERVICE_STOP_SECONDS=100
 
 # The consumers first, whose migration makes the tables that the gateways read.
+# shellcheck disable=SC2086 # names are words
 start_services() {
   local service
   ! is_ha || start_haproxy
   for service in $CONSUMERS; do is_current "$service" || { migrate && break; }; done
-  for service in $CONSUMERS; do start_service "$service"; done
+  start_all CONSUMER $CONSUMERS
   for service in $CONSUMERS; do await_service "$service" CONSUMER; done
-  for service in $RELAYS $GATEWAYS; do start_service "$service"; done
+  start_all RELAY $RELAYS
+  start_all ADMIN $GATEWAYS
   for service in $RELAYS; do await_service "$service" RELAY; done
   for service in $GATEWAYS; do await_service "$service" ADMIN; done
 }
@@ -34,12 +36,27 @@ is_current() { # SERVICE: runs from this jar
   is_running "$1" && cmp -s "$(jar_of "$(module_of "$1")")" "$APP_DIR/$1.jar"
 }
 
-start_service() { # SERVICE: unless it runs already from this jar
-  ! is_current "$1" || return 0
-  if is_running "$1"; then
-    say "$1 has been rebuilt, restarting it"
-    stop_processes "$SERVICE_STOP_SECONDS" "$1"
-  fi
+# Those that do not run start together. Then those of another jar are replaced, each when all before it are ready.
+start_all() { # NAME-OF-THEIR-HEALTH-PORT SERVICE…
+  local port=$1 service before started=()
+  shift
+  for service in "$@"; do
+    ! is_running "$service" || continue
+    start_service "$service"
+    started+=("$service")
+  done
+  for service in "$@"; do
+    ! is_current "$service" || continue
+    for before in "${started[@]}"; do await_service "$before" "$port"; done
+    say "$service has been rebuilt, restarting it"
+    stop_processes "$SERVICE_STOP_SECONDS" "$service"
+    start_service "$service"
+    await_service "$service" "$port"
+    started=()
+  done
+}
+
+start_service() { # SERVICE
   say "starting $1"
   mkdir -p "$APP_DIR"
   cp "$(jar_of "$(module_of "$1")")" "$APP_DIR/$1.jar"
