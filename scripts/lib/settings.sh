@@ -108,7 +108,7 @@ remember_properties() {
 property_lines() {
   local property name
   echo SECKILL_WARMUP_REQUESTS=20000
-  if is_ha && [[ $PROPERTIES != *seckill.admission.durable-in=* ]]; then
+  if is_ha && [[ ! $PROPERTIES =~ seckill\.admission\.durable-in=(redis|broker) ]]; then
     printf 'SECKILL_ADMISSION_DURABLEIN=replicas\nSECKILL_ADMISSION_REPLICAS=1\n'
   fi
   while read -r property; do
