@@ -285,6 +285,7 @@ follow_mysql_primary() {
     fail "$standby has transactions that $primary, the primary according to $DATA_DIR/mysql-primary, does not have. If $standby is the primary, write its name into that file and start again; if its transactions are given up, end it, remove $DATA_DIR/$standby and start again"
   mysql_as_root "$primary" -e 'SET GLOBAL read_only = OFF'
   for node in $MYSQL_NODES; do mysql_replica_user | mysql_as_root "$node"; done
+  [[ $(mysql_position "$standby") || -z $(mysql_position "$primary") ]] || copy_mysql_primary "$primary" "$standby"
   # It may still be logged in with a former password, which its file has.
   if ! mysql_follows "$standby" || ! grep -qsxF "$MYSQL_REPLICA_PASSWORD" "$DATA_DIR/$standby/master.info"; then
     say "$standby follows $primary"
@@ -297,11 +298,25 @@ START SLAVE;
 END
       fail "$standby cannot follow $primary; see $LOG_DIR/mysql-users.log"
   fi
-  wait_ready "$standby" "$standby as a standby" 60 mysql_follows "$standby"
+  (wait_ready "$standby" "$standby as a standby" 60 mysql_follows "$standby") ||
+    fail "$standby cannot follow $primary: $(mysql_as_root "$standby" -e 'SHOW SLAVE STATUS\G' | sed -nE 's/^ *Last_(IO|SQL)_Error: (.+)/\2/p' | paste -sd ' '); docs/runbooks.md says how to make it anew"
   mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
   # Before that it lacks what the primary has committed alone, and must not be promoted.
   wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_position "$primary")"
   mark_in_step "$standby"
+}
+
+# An empty standby cannot begin with binary logs that the primary has removed. Its position comes last: without it the next
+# start copies again. A standby's own binary log has no copy, and begins at that position.
+copy_mysql_primary() { # PRIMARY STANDBY
+  say "$2 is empty: copying $1"
+  {
+    echo 'STOP SLAVE; SET SESSION sql_log_bin = OFF;'
+    mysql_users
+    (cd "$DATA_DIR/$1" && exec mariadb-dump --no-defaults --socket=./mysql.sock --user="$(id -un)" --single-transaction --quick \
+      --hex-blob --gtid --master-data=2 --databases seckill) |
+      sed -E -e '/^-- SET GLOBAL gtid_slave_pos=/{s/^-- (SET GLOBAL gtid_slave_pos=(.*));/\1, GLOBAL gtid_binlog_state=\2;/;h;d}' -e '/^-- Dump completed/G'
+  } | mysql_as_root "$2" >>"$LOG_DIR/mysql-users.log" 2>&1 || fail "$1 cannot be copied to $2; see $LOG_DIR/mysql-users.log"
 }
 
 # Since then every COMMIT has waited for this process of the standby. One that has restarted fetches again from the primary
