@@ -3,6 +3,8 @@
 # sockets under .local, addresses on 127.0.0.1 only. Services that the machine runs are not touched.
 
 RABBITMQ_ETC=$ETC_DIR/rabbitmq
+# The standby of MySQL, where the pipeline has started without it.
+LEFT_OUT=
 
 start_servers() { # all at once, then waits for each; servers that run already get their users again
   local node wait_for=()
@@ -21,15 +23,14 @@ start_servers() { # all at once, then waits for each; servers that run already g
   done
   ((${#wait_for[@]} == 0)) || say "waiting for ${wait_for[*]}"
   await_servers
-  say "Redis, RabbitMQ and MariaDB are ready"
+  say "Redis, RabbitMQ and MariaDB are ready${LEFT_OUT:+, without the standby $LEFT_OUT}"
 }
 
 await_servers() {
   local node
   for node in $REDIS_NODES; do wait_ready "$node" "$node" 60 redis_answers "$node"; done
   for node in $SENTINELS; do wait_ready "$node" "$node" 60 sentinel_answers "$node"; done
-  for node in $MYSQL_NODES; do wait_ready "$node" "$node" 120 mysql_answers "$node"; done
-  ! is_ha || follow_mysql_primary
+  await_mysql
   grant_mysql_users
   for node in $RABBITMQ_NODES; do wait_ready "$node" "$node" 180 rabbitmq_answers "$node"; done
   load_rabbitmq_users "$node"
@@ -275,6 +276,30 @@ mysql_standby() {
   local node primary
   primary=$(mysql_primary) || return
   for node in $MYSQL_NODES; do [[ $node == "$primary" ]] || printf '%s\n' "$node"; done
+}
+
+# A primary that commits alone already, as an operator or scripts/promote has decided, serves without its standby, too.
+await_mysql() {
+  local primary
+  primary=$(mysql_primary)
+  wait_ready "$primary" "$primary" 120 mysql_answers "$primary"
+  if is_ha && mysql_commits_alone "$primary"; then
+    join_standby &
+    wait $! || { LEFT_OUT=$(mysql_standby) && mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = OFF'; }
+  elif is_ha; then
+    join_standby
+  fi
+}
+
+mysql_commits_alone() { # PRIMARY
+  [[ $(mysql_as_root "$1" -N -e 'SELECT @@read_only + @@rpl_semi_sync_master_enabled') == 0 ]]
+}
+
+join_standby() {
+  local standby
+  standby=$(mysql_standby)
+  wait_ready "$standby" "$standby" 120 mysql_answers "$standby"
+  follow_mysql_primary
 }
 
 # A promoted primary waits for a standby from here on.
