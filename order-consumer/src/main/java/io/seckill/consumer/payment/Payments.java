@@ -8,8 +8,6 @@ import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.runtime.CallerBatcher;
-import io.seckill.consumer.runtime.Pace;
-import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
@@ -27,7 +25,6 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
 
 /**
@@ -35,8 +32,8 @@ import org.springframework.stereotype.Component;
  * the order's status change in one transaction; a charge for an order that had ended otherwise is
  * refunded. A provider in the same database charges in that transaction, without an intent.
  * Concurrent payments share statements and transactions; the provider is called for each by itself,
- * outside of them. {@link #sweep} or the provider's callback completes payments that a crash or a
- * late provider leaves unfinished.
+ * outside of them. {@link PaymentSweep} or the provider's callback completes payments that a crash
+ * or a late provider leaves unfinished.
  */
 @Component
 class Payments {
@@ -44,21 +41,14 @@ class Payments {
   private static final Logger log = LoggerFactory.getLogger(Payments.class);
   private static final ThrottledLog unavailable = new ThrottledLog(log);
 
-  /** Payments read at once by the sweep, which checks them one after the other. */
-  private static final int SWEEP_BATCH = 200;
-
   /** Payments that may wait to begin, in lists of eight gateways; further ones are refused. */
   private static final int MAX_WAITING = 8 * OrderPayments.MAX_PAYMENTS;
-
-  /** It finds only work that a crash left unfinished, which is not urgent. */
-  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private final Orders orders;
   private final PaymentTable payments;
   private final PaymentProvider provider;
   private final ChargeOutcomes outcomes;
   private final PaymentMeters meters;
-  private final Pace pace;
   private final CallerBatcher<OrderPayment, Optional<OrderRow>> attempts =
       new CallerBatcher<>(MAX_WAITING, batch -> attempt(batch, false));
 
@@ -71,14 +61,12 @@ class Payments {
       PaymentTable payments,
       PaymentProvider provider,
       ChargeOutcomes outcomes,
-      PaymentMeters meters,
-      Pace pace) {
+      PaymentMeters meters) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
     this.outcomes = outcomes;
     this.meters = meters;
-    this.pace = pace;
     meters.waiting(() -> attempts.depth() + answers.depth());
   }
 
@@ -193,7 +181,7 @@ class Payments {
   }
 
   /** Any other exception of a provider also means that the outcome is unknown. */
-  private static <T> T answer(Supplier<T> call) {
+  static <T> T answer(Supplier<T> call) {
     try {
       return call.get();
     } catch (PaymentUnavailableException e) {
@@ -225,7 +213,7 @@ class Payments {
    * Refunds a payment, or leaves it to the sweep when the provider does not answer; with {@code
    * charged}, money is known to be taken.
    */
-  private void refund(OrderId orderId, boolean charged) {
+  void refund(OrderId orderId, boolean charged) {
     try {
       Duration longestBookingDelay =
           answer(
@@ -240,56 +228,6 @@ class Payments {
       }
     } catch (PaymentUnavailableException e) {
       unavailable.warn("a refund is due", e);
-    }
-  }
-
-  @Bean
-  Sweeper paymentSweeper() {
-    return new Sweeper("payment-sweep", PAUSE, this::sweep);
-  }
-
-  /**
-   * Checks all due payments; two processes may do so. A payment is checked, at growing intervals,
-   * until its order is PAID, or has ended and the provider can book no charge any more.
-   */
-  void sweep() {
-    List<OrderId> due;
-    do {
-      due = pace.step(this::lookAtDue);
-    } while (due.size() == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
-  }
-
-  private List<OrderId> lookAtDue() {
-    List<OrderId> due = payments.due(SWEEP_BATCH);
-    due.stream()
-        .takeWhile(order -> !Thread.currentThread().isInterrupted())
-        .filter(payments::claim)
-        .forEach(this::look);
-    return due;
-  }
-
-  void look(OrderId orderId) {
-    Optional<OrderRow> order = orders.find(orderId);
-    if (order.isEmpty()) {
-      log.error("order {}: has a payment but is not stored", orderId);
-      return;
-    }
-    try {
-      look(order.get(), answer(() -> provider.find(orderId)));
-    } catch (PaymentUnavailableException e) {
-      unavailable.warn("whether an order was charged is still unknown", e);
-    }
-  }
-
-  private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
-    if (charge.isPresent()) {
-      settle(order.orderId(), charge.get().chargeId());
-    } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
-      log.error(
-          "order {}: its payment was begun at another provider, and stays due", order.orderId());
-    } else if (hasEnded(order)) {
-      payments.refundDue(order.orderId());
-      refund(order.orderId(), false);
     }
   }
 

@@ -228,7 +228,7 @@ class ChargeReportsIT {
     assertThat(status(id)).isEqualTo("CONFIRMED");
     orders.age(id, 1_801);
     consumer.bean(Expiry.class).sweep();
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(openRows(id)).hasSize(2);
   }

@@ -131,7 +131,7 @@ class LatePaymentsIT {
     provider.book(id);
     consumer.api().cancel(id, 7);
 
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
 
     assertThat(payment()).isEqualTo("REFUNDED");
     assertThat(provider.hasMoneyOf(id)).isFalse();
@@ -241,7 +241,7 @@ class LatePaymentsIT {
   /** Makes the next check of the payment due and runs the sweep. */
   private void lookAgain() {
     makeDue(id, "0 SECOND");
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
   }
 
   private static void makeDue(OrderId order, String since) {

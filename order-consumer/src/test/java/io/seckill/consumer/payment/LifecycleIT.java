@@ -511,7 +511,7 @@ class LifecycleIT {
     OrderId id = orders.confirmed(sku, 7, 1);
     crashedAfterCharge(id);
 
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
 
     assertThat(orders.status(id)).isEqualTo("PAID");
     assertThat(payment(id)).isEqualTo("CHARGED");
@@ -526,13 +526,13 @@ class LifecycleIT {
     consumer.bean(Expiry.class).sweep();
     double refunds = consumer.counter("seckill.consumer.refunds");
 
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
 
     assertThat(orders.status(id)).isEqualTo("EXPIRED");
     assertThat(consumer.counter("seckill.consumer.refunds")).isEqualTo(refunds + 1);
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(charge(id)).startsWith("REFUNDED");
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
     assertThat(payment(id)).isEqualTo("REFUNDED");
   }
 
@@ -545,7 +545,7 @@ class LifecycleIT {
     cancel(id, 7);
     double refunds = consumer.counter("seckill.consumer.refunds");
 
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
 
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(consumer.counter("seckill.consumer.refunds"))

@@ -14,6 +14,7 @@ import java.util.List;
 public final class PaidBy {
 
   private final Payments payments;
+  private final PaymentSweep sweep;
   private final Expiry expiry;
 
   public PaidBy(PaymentProvider provider, TestConsumer consumer) {
@@ -24,7 +25,13 @@ public final class PaidBy {
             consumer.bean(PaymentTable.class),
             provider,
             consumer.bean(ChargeOutcomes.class),
-            consumer.bean(PaymentMeters.class),
+            consumer.bean(PaymentMeters.class));
+    this.sweep =
+        new PaymentSweep(
+            consumer.bean(Orders.class),
+            consumer.bean(PaymentTable.class),
+            provider,
+            payments,
             consumer.bean(Pace.class));
   }
 
@@ -40,7 +47,7 @@ public final class PaidBy {
 
   /** Checks a payment, as the sweep does when it is due. */
   public void look(OrderId order) {
-    payments.look(order);
+    sweep.look(order);
   }
 
   /** Expires the orders that are due, as the sweep does. */

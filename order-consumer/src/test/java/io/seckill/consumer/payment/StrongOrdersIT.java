@@ -127,7 +127,7 @@ class StrongOrdersIT {
     consumer.bean(Expiry.class).expire(List.of(id));
     assertThat(orders.status(id)).isEqualTo("EXPIRED");
 
-    consumer.bean(Payments.class).sweep();
+    consumer.bean(PaymentSweep.class).sweep();
 
     assertThat(consumer.text("SELECT state FROM simulated_charge WHERE order_id = ?", id.value()))
         .isEqualTo("REFUNDED");

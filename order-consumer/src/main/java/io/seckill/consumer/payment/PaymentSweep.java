@@ -1,0 +1,83 @@
+package io.seckill.consumer.payment;
+
+import io.seckill.common.order.OrderId;
+import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentUnavailableException;
+import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.OrderRow;
+import io.seckill.support.logging.ThrottledLog;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.stereotype.Component;
+
+/**
+ * Completes payments that a crash or a late provider leaves unfinished. A payment is checked, at
+ * growing intervals, until its order is PAID, or has ended and the provider can book no charge any
+ * more.
+ */
+@Component
+record PaymentSweep(
+    Orders orders, PaymentTable table, PaymentProvider provider, Payments payments, Pace pace) {
+
+  private static final Logger log = LoggerFactory.getLogger(PaymentSweep.class);
+  private static final ThrottledLog unavailable = new ThrottledLog(log);
+
+  /** Payments read at once, and checked one after the other. */
+  private static final int SWEEP_BATCH = 200;
+
+  /** It finds only work that a crash left unfinished, which is not urgent. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
+
+  @Bean
+  Sweeper paymentSweeper() {
+    return new Sweeper("payment-sweep", PAUSE, this::sweep);
+  }
+
+  /** Checks all due payments; two processes may do so. */
+  void sweep() {
+    List<OrderId> due;
+    do {
+      due = pace.step(this::lookAtDue);
+    } while (due.size() == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
+  }
+
+  private List<OrderId> lookAtDue() {
+    List<OrderId> due = table.due(SWEEP_BATCH);
+    due.stream()
+        .takeWhile(order -> !Thread.currentThread().isInterrupted())
+        .filter(table::claim)
+        .forEach(this::look);
+    return due;
+  }
+
+  void look(OrderId orderId) {
+    Optional<OrderRow> order = orders.find(orderId);
+    if (order.isEmpty()) {
+      log.error("order {}: has a payment but is not stored", orderId);
+      return;
+    }
+    try {
+      look(order.get(), Payments.answer(() -> provider.find(orderId)));
+    } catch (PaymentUnavailableException e) {
+      unavailable.warn("whether an order was charged is still unknown", e);
+    }
+  }
+
+  private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
+    if (charge.isPresent()) {
+      payments.settle(order.orderId(), charge.get().chargeId());
+    } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
+      log.error(
+          "order {}: its payment was begun at another provider, and stays due", order.orderId());
+    } else if (Payments.hasEnded(order)) {
+      table.refundDue(order.orderId());
+      payments.refund(order.orderId(), false);
+    }
+  }
+}
