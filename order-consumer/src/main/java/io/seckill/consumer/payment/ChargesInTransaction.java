@@ -17,7 +17,7 @@ public interface ChargesInTransaction extends PaymentProvider {
   /** What the ids of these charges begin with; the id of the order follows. */
   String ID_PREFIX = "wallet-";
 
-  /** Whether an order was charged, or closed, even if nothing of it is left. */
+  /** Whether an order was charged, even if nothing of it is left. */
   boolean hasCharge(OrderId orderId);
 
   /** Is called before the transaction of charges of these users. */

@@ -73,8 +73,7 @@ record PaymentSweep(
     if (charge.isPresent()) {
       payments.settle(order.orderId(), charge.get().chargeId());
     } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
-      log.error(
-          "order {}: its payment was begun at another provider, and stays due", order.orderId());
+      log.error(Payments.ELSEWHERE, order.orderId());
     } else if (Payments.hasEnded(order)) {
       table.refundDue(order.orderId());
       payments.refund(order.orderId(), false);

@@ -41,6 +41,9 @@ class Payments {
   private static final Logger log = LoggerFactory.getLogger(Payments.class);
   private static final ThrottledLog unavailable = new ThrottledLog(log);
 
+  static final String ELSEWHERE =
+      "order {}: its payment was begun at another provider, and stays due";
+
   /** Payments that may wait to begin, in lists of eight gateways; further ones are refused. */
   private static final int MAX_WAITING = 8 * OrderPayments.MAX_PAYMENTS;
 
@@ -204,9 +207,19 @@ class Payments {
       return UnexplainedReason.ARCHIVED_ORDER;
     }
     if (now != null && hasEnded(now)) {
-      refund(orderId, true);
+      if (isOwn(chargeId)) {
+        refund(orderId, true);
+      } else {
+        log.error(ELSEWHERE, orderId);
+      }
     }
     return settled.reasons().get(outcome);
+  }
+
+  /** Whether this provider can have made a charge: it cannot return the money of another one. */
+  private boolean isOwn(String chargeId) {
+    return !(provider instanceof ChargesInTransaction)
+        || chargeId.startsWith(ChargesInTransaction.ID_PREFIX);
   }
 
   /**

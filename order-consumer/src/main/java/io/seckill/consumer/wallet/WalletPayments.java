@@ -105,7 +105,7 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
 
   @Override
   public boolean hasCharge(OrderId orderId) {
-    return accounts.find(orderId.value()).isPresent();
+    return accounts.find(orderId.value()).filter(charge -> charge.amountCents() > 0).isPresent();
   }
 
   private static Charge.Charged charged(OrderId orderId) {

@@ -45,6 +45,11 @@ public final class PaidBy {
     return payments.pay(list);
   }
 
+  /** As when the provider reports a charge. */
+  public void settle(OrderId order, String chargeId) {
+    var unused = payments.settle(order, chargeId);
+  }
+
   /** Checks a payment, as the sweep does when it is due. */
   public void look(OrderId order) {
     sweep.look(order);

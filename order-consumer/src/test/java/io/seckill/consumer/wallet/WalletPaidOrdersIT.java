@@ -145,6 +145,32 @@ class WalletPaidOrdersIT {
     consumer.update("DELETE FROM payment WHERE order_id = ?", order.value());
   }
 
+  /** Also one that a former release has closed in the wallet's books. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aLateChargeOfAnotherProviderStaysDue(boolean isClosed) {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    consumer.api().cancel(order, payer);
+    if (isClosed) {
+      payments.refund(order);
+    }
+    double refunds = consumer.counter("seckill.consumer.refunds");
+
+    paidBy.settle(order, "acme-" + order);
+    paidBy.look(order);
+
+    assertThat(payment(order)).isEqualTo("REFUND_DUE acme-" + order + " 0");
+    assertThat(consumer.counter("seckill.consumer.refunds")).isEqualTo(refunds);
+    consumer.update("DELETE FROM payment WHERE order_id = ?", order.value());
+  }
+
+  private static String payment(OrderId order) {
+    return consumer.text(
+        "SELECT CONCAT_WS(' ', state, charge_id, check_at IS NULL) FROM payment WHERE order_id = ?",
+        order.value());
+  }
+
   @Test
   void theCheckComparesChargesWithOrders() {
     open(10);
