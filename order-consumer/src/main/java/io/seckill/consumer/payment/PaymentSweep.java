@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
@@ -18,8 +19,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Completes payments that a crash or a late provider leaves unfinished. A payment is checked, at
- * growing intervals, until its order is PAID, or has ended and the provider can book no charge any
- * more.
+ * growing intervals, until its order is PAID by this provider, or otherwise over and the provider
+ * can book no charge any more.
  */
 @Component
 record PaymentSweep(
@@ -70,12 +71,21 @@ record PaymentSweep(
   }
 
   private void look(OrderRow order, Optional<PaymentProvider.Charge.Charged> charge) {
+    boolean isPaidByOther =
+        order.status() == OrderStatus.PAID
+            && !(provider instanceof ChargesInTransaction)
+            && table.isPaidByWallet(order.orderId());
     if (charge.isPresent()) {
       payments.settle(order.orderId(), charge.get().chargeId());
+      if (isPaidByOther) {
+        table.closed(order.orderId(), Duration.ZERO); // an operator returns the second charge
+      }
     } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
       log.error(Payments.ELSEWHERE, order.orderId());
     } else if (Payments.hasEnded(order)) {
       table.refundDue(order.orderId());
+      payments.refund(order.orderId(), false);
+    } else if (isPaidByOther) {
       payments.refund(order.orderId(), false);
     }
   }

@@ -37,6 +37,11 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
 
   private static final String CHECK_LATER =
       "NOW(6) + INTERVAL " + FIRST_PAUSE_MICROS + " MICROSECOND)";
+  private static final String OF_WALLET = "'" + ChargesInTransaction.ID_PREFIX + "%'";
+
+  /** A charge of a wallet does not end the checks of another provider. */
+  private static final String IS_PAID = "state = 'CHARGED' AND charge_id NOT LIKE " + OF_WALLET;
+
   private static final String STARTED = "(?, ?, 'STARTED', " + CHECK_LATER;
   private static final String CHARGED = "(?, ?, ?, 'CHARGED', NULL)";
   private static final String REFUND_DUE = "(?, ?, ?, 'REFUND_DUE', " + CHECK_LATER;
@@ -60,8 +65,11 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
             "INSERT INTO payment (order_id, amount_cents, state, check_at) VALUES "
                 + String.join(", ", Collections.nCopies(amountsCents.size(), STARTED))
                 + " ON DUPLICATE KEY UPDATE"
-                + " asked_at = IF(state = 'CHARGED', asked_at, NOW(6)),"
-                + " check_at = IF(state = 'CHARGED', check_at, VALUES(check_at)),"
+                + " asked_at = IF("
+                + IS_PAID
+                + ", asked_at, NOW(6)), check_at = IF("
+                + IS_PAID
+                + ", check_at, VALUES(check_at)),"
                 + " state = IF(state = 'DECLINED', 'STARTED', state)")
         .params(values)
         .update();
@@ -89,8 +97,10 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
                 + " ON DUPLICATE KEY UPDATE"
                 + " charge_id = IF(state = 'CHARGED' AND check_at IS NULL, charge_id,"
                 + " VALUES(charge_id)),"
-                + " check_at = IF(state = 'REFUND_DUE' AND VALUES(state) = state, check_at,"
-                + " VALUES(check_at)),"
+                + " check_at = IF((state = 'REFUND_DUE' AND VALUES(state) = state)"
+                + " OR (state IN ('STARTED', 'DECLINED') AND VALUES(charge_id) LIKE "
+                + OF_WALLET
+                + "), check_at, VALUES(check_at)),"
                 + " state = VALUES(state)")
         .params(values)
         .update();
@@ -129,16 +139,21 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
         .update();
   }
 
-  /** {@code longestBookingDelay} is the time from the last charge request to the last check. */
-  void refunded(OrderId orderId, Duration longestBookingDelay) {
+  /**
+   * The provider has closed a payment, and refunded it unless another one's charge has paid.
+   *
+   * @param longestBookingDelay time from the last charge request to the last check
+   */
+  void closed(OrderId orderId, Duration longestBookingDelay) {
     jdbc.sql(
-            "UPDATE payment SET state = 'REFUNDED', check_at = IF("
+            "UPDATE payment SET state = IF(state = 'CHARGED', state, 'REFUNDED'), check_at = IF("
                 + AGE
                 + " >= :delay, NULL, LEAST(asked_at + INTERVAL :delay MICROSECOND,"
                 + " NOW(6) + INTERVAL GREATEST(:pause, "
                 + AGE
                 + ") MICROSECOND))"
-                + " WHERE order_id = :id AND state IN ('REFUND_DUE', 'REFUNDED')")
+                + " WHERE order_id = :id AND state IN ('CHARGED', 'REFUND_DUE', 'REFUNDED')"
+                + " AND check_at IS NOT NULL")
         .params(
             Map.of(
                 "delay",
@@ -172,13 +187,21 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
                 "UPDATE payment SET check_at = NOW(6) + INTERVAL"
                     + " IF(state = 'REFUND_DUE', :pause, GREATEST(:pause, "
                     + AGE
-                    + ")) MICROSECOND, updated_at = updated_at WHERE order_id = :id AND check_at <= NOW(6)")
+                    + ")) MICROSECOND, updated_at = updated_at WHERE order_id = :id AND check_at <="
+                    + " NOW(6)")
             .params(Map.of("pause", FIRST_PAUSE_MICROS, "id", orderId.value()))
             .update()
         == 1;
   }
 
-  /** The charges that have paid for these orders, all PAID and locked by the caller. */
+  /** Whether a wallet has paid for an order that is PAID. */
+  boolean isPaidByWallet(OrderId orderId) {
+    return kept(List.of(orderId))
+        .getOrDefault(orderId, "")
+        .startsWith(ChargesInTransaction.ID_PREFIX);
+  }
+
+  /** The charges that have paid for these orders, all PAID. */
   Map<OrderId, String> kept(Collection<OrderId> orders) {
     if (orders.isEmpty()) {
       return Map.of();

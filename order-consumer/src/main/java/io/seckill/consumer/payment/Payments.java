@@ -234,7 +234,7 @@ class Payments {
                 provider.refund(orderId);
                 return provider.longestBookingDelay();
               });
-      payments.refunded(orderId, longestBookingDelay);
+      payments.closed(orderId, longestBookingDelay);
       if (charged) {
         log.info("order {}: had ended before its payment, refunded", orderId);
         meters.refunded();

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The most difficult provider that the contract allows: it cannot close a payment, and it books a
  * charge that it left unanswered only when the test requests it.
  */
-final class LateProvider implements PaymentProvider {
+public final class LateProvider implements PaymentProvider {
 
   static final Duration LONGEST_DELAY = Duration.ofHours(1);
 
@@ -51,16 +51,16 @@ final class LateProvider implements PaymentProvider {
   }
 
   /** Books a charge that was requested before. */
-  void book(OrderId orderId) {
+  public void book(OrderId orderId) {
     taken.add(orderId);
   }
 
-  boolean hasMoneyOf(OrderId orderId) {
+  public boolean hasMoneyOf(OrderId orderId) {
     return taken.contains(orderId);
   }
 
   /** The number of calls of find and refund for an order. */
-  int calls(OrderId orderId) {
+  public int calls(OrderId orderId) {
     return calls.getOrDefault(orderId, new AtomicInteger()).get();
   }
 

@@ -139,6 +139,34 @@ class PaymentBatchesIT {
     assertThat(payment(other)).isEqualTo("NONE");
   }
 
+  /**
+   * A process with wallets has paid since the order was read; this provider is asked all the same.
+   */
+  @Test
+  void anAttemptThatMeetsTheChargeOfAWalletIsChecked() {
+    OrderId paid = confirmed();
+    OrderId other = confirmed();
+    for (OrderId id : List.of(paid, other)) {
+      consumer.update(
+          "INSERT INTO payment (order_id, amount_cents, state, charge_id)"
+              + " VALUES (?, 9900, 'CHARGED', ?)",
+          id.value(),
+          (id.equals(paid) ? "wallet-" : "acme-") + id);
+    }
+
+    var unused =
+        payments.begin(Set.of(new OrderPayment(paid, USER), new OrderPayment(other, USER)));
+
+    assertThat(checked(paid)).isEqualTo("CHARGED 1");
+    assertThat(checked(other)).isEqualTo("CHARGED 0");
+  }
+
+  private static String checked(OrderId id) {
+    return consumer.text(
+        "SELECT CONCAT_WS(' ', state, check_at IS NOT NULL) FROM payment WHERE order_id = ?",
+        id.value());
+  }
+
   /** It may wait: the others of the list would wait with it. */
   @Test
   void aListLeavesOutWhatAnInstalledProviderIsAskedFor() {

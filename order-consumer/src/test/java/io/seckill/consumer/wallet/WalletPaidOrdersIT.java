@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.consumer.payment.LateProvider;
 import io.seckill.consumer.payment.PaidBy;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A wallet's charge and the payment of its order are one transaction. */
@@ -169,6 +171,46 @@ class WalletPaidOrdersIT {
     return consumer.text(
         "SELECT CONCAT_WS(' ', state, charge_id, check_at IS NULL) FROM payment WHERE order_id = ?",
         order.value());
+  }
+
+  /** Its answer to an earlier attempt is unknown: the order may be paid twice. */
+  @ParameterizedTest
+  @CsvSource({"STARTED, true", "DECLINED, true", "STARTED, false"})
+  void theProviderBeforeIsAskedAfterAWalletHasPaid(String state, boolean hasCharged) {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+            + " VALUES (?, 9900, ?, NOW(6) + INTERVAL 1 HOUR)",
+        order.value(),
+        state);
+    LateProvider before = new LateProvider();
+    if (hasCharged) {
+      before.book(order);
+    }
+
+    paidBy.pay(order, payer);
+    paidBy.look(order);
+    assertThat(payment(order)).isEqualTo("CHARGED wallet-" + order + " 0");
+    new PaidBy(before, consumer).look(order);
+
+    assertThat(
+            consumer.number(
+                "SELECT COUNT(*) FROM unexplained_charge WHERE order_id = ?"
+                    + " AND charge_id = ? AND reason = 'SECOND_CHARGE'",
+                order.value(),
+                "late-" + order))
+        .isEqualTo(hasCharged ? 1 : 0);
+    if (!hasCharged) {
+      assertThat(before.calls(order)).as("found nothing, closed").isEqualTo(2);
+      assertThat(payment(order)).as("may be booked yet").endsWith(" 0");
+      consumer.update(
+          "UPDATE payment SET asked_at = asked_at - INTERVAL 2 HOUR WHERE order_id = ?",
+          order.value());
+      new PaidBy(before, consumer).look(order);
+    }
+    assertThat(payment(order)).isEqualTo("CHARGED wallet-" + order + " 1");
+    assertThat(before.hasMoneyOf(order)).as("which an operator returns").isEqualTo(hasCharged);
   }
 
   @Test
