@@ -1,8 +1,6 @@
 package io.seckill.consumer.wallet;
 
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.SqlFailure;
@@ -11,15 +9,13 @@ import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -29,12 +25,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
- * batches of this process never wait for one another's locks. Thread-safe.
+ * batches of this process never wait for one another's locks. Operations on a wallet that another
+ * transaction has locked wait for it in a batch of their own. Thread-safe.
  */
 @Component
 public final class Wallets {
@@ -53,34 +48,23 @@ public final class Wallets {
 
   private final Transactions transactions;
   private final List<CallerBatcher<Part, List<WalletOutcome>>> batchers;
-  private final Map<WalletCode, Counter> outcomes = new EnumMap<>(WalletCode.class);
-  private final Counter conflicts;
-  private final Timer time;
+  private final List<CallerBatcher<Part, List<WalletOutcome>>> lockWaits;
+  private final WalletMeters meters;
 
-  Wallets(DataSource pool, MeterRegistry meters) {
+  Wallets(DataSource pool, MeterRegistry registry) {
     this.transactions = Transactions.ofWallets(pool);
-    this.batchers =
-        Stream.generate(
-                () -> new CallerBatcher<Part, List<WalletOutcome>>(MAX_WAITING, this::executeParts))
-            .limit(BATCHERS)
-            .toList();
-    for (WalletCode code : WalletCode.values()) {
-      outcomes.put(
-          code,
-          Counter.builder("seckill.consumer.wallet.operations")
-              .tag("outcome", code.name())
-              .description("Operations on wallets, by what became of them")
-              .register(meters));
-    }
-    this.conflicts =
-        Counter.builder("seckill.consumer.wallet.conflicts")
-            .description("Transactions on wallets undone because another one came first")
-            .register(meters);
-    this.time =
-        Timer.builder("seckill.consumer.wallet.time")
-            .description("From the arrival of operations to their outcomes")
-            .publishPercentileHistogram()
-            .register(meters);
+    this.batchers = batchers(false);
+    this.lockWaits = batchers(true);
+    this.meters = new WalletMeters(registry);
+  }
+
+  private List<CallerBatcher<Part, List<WalletOutcome>>> batchers(boolean wait) {
+    return Stream.generate(
+            () ->
+                new CallerBatcher<Part, List<WalletOutcome>>(
+                    MAX_WAITING, parts -> executeParts(parts, wait)))
+        .limit(BATCHERS)
+        .toList();
   }
 
   /** Operations of one call on one batcher; equal ones of two calls are executed twice. */
@@ -106,30 +90,18 @@ public final class Wallets {
         new ArrayList<>(Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY)));
     for (int batcher = 0; batcher < BATCHERS; batcher++) {
       List<Integer> places = places(operations, batcher);
-      List<WalletOutcome> ofBatcher =
-          submit(batcher, places.stream().map(operations::get).toList());
-      for (int i = 0; i < places.size(); i++) {
-        all.set(places.get(i), ofBatcher.get(i));
+      if (submit(batchers.get(batcher), operations, places, all)) {
+        places.removeIf(place -> all.get(place).code() != WalletCode.BUSY);
+        var unused = submit(lockWaits.get(batcher), operations, places, all);
       }
     }
-    time.record(Duration.ofNanos(System.nanoTime() - start));
-    all.forEach(outcome -> count(outcome.code()));
+    meters.executed(all, start);
     return all;
-  }
-
-  private void count(WalletCode code) {
-    Objects.requireNonNull(outcomes.get(code)).increment();
   }
 
   /** Counts outcomes of an open transaction once they are committed. */
   void countAfterCommit(List<WalletOutcome> decided) {
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void afterCommit() {
-            decided.forEach(outcome -> count(outcome.code()));
-          }
-        });
+    meters.countAfterCommit(decided);
   }
 
   private static List<Integer> places(List<WalletOperation> operations, int batcher) {
@@ -142,24 +114,41 @@ public final class Wallets {
     return places;
   }
 
-  private List<WalletOutcome> submit(int batcher, List<WalletOperation> operations) {
-    if (operations.isEmpty()) {
-      return List.of();
+  /**
+   * Executes the operations at these places, and sets their outcomes.
+   *
+   * @return false when too many calls wait: nothing was done
+   */
+  private static boolean submit(
+      CallerBatcher<Part, List<WalletOutcome>> batcher,
+      List<WalletOperation> operations,
+      List<Integer> places,
+      List<WalletOutcome> outcomes) {
+    if (places.isEmpty()) {
+      return true;
     }
+    List<WalletOutcome> decided;
     try {
-      return batchers.get(batcher).submit(new Part(operations));
-    } catch (ProblemException e) { // too many wait
-      return Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY));
+      decided = batcher.submit(new Part(at(places, operations)));
+    } catch (ProblemException e) {
+      return false;
     }
+    set(outcomes, places, decided);
+    return true;
   }
 
-  private Map<Part, List<WalletOutcome>> executeParts(Set<Part> parts) {
+  private static List<WalletOperation> at(List<Integer> places, List<WalletOperation> operations) {
+    return places.stream().map(operations::get).toList();
+  }
+
+  private Map<Part, List<WalletOutcome>> executeParts(Set<Part> parts, boolean wait) {
     List<WalletOperation> operations =
         parts.stream().flatMap(part -> part.operations.stream()).toList();
-    List<WalletOutcome> decided = new ArrayList<>(operations.size());
+    List<WalletOutcome> decided =
+        new ArrayList<>(Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY)));
     Map<Long, WalletOutcome> undone = new HashMap<>();
-    for (List<WalletOperation> chunk : Sql.chunks(operations, MAX_BATCH)) {
-      decided.addAll(executeChunk(chunk, undone));
+    for (List<Integer> places : transactions(operations, wait)) {
+      set(decided, places, executeChunk(at(places, operations), undone, wait));
       if (undone.containsValue(WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE))) {
         var unused = all(operations, WalletCode.WALLET_UNAVAILABLE, undone); // none is tried now
       }
@@ -174,6 +163,23 @@ public final class Wallets {
     return ofParts;
   }
 
+  /** The places of the operations of each transaction; one that may wait has one user's. */
+  private static List<List<Integer>> transactions(List<WalletOperation> operations, boolean wait) {
+    Map<Long, List<Integer>> apart = new LinkedHashMap<>();
+    for (int i = 0; i < operations.size(); i++) {
+      long user = wait ? operations.get(i).userId() : 0;
+      apart.computeIfAbsent(user, each -> new ArrayList<>()).add(i);
+    }
+    return apart.values().stream().flatMap(all -> Sql.chunks(all, MAX_BATCH).stream()).toList();
+  }
+
+  private static void set(
+      List<WalletOutcome> all, List<Integer> places, List<WalletOutcome> outcomes) {
+    for (int i = 0; i < places.size(); i++) {
+      all.set(places.get(i), outcomes.get(i));
+    }
+  }
+
   /**
    * An operation may depend on one of its user that was not done before it: it has the same
    * outcome, and is not executed.
@@ -181,28 +187,35 @@ public final class Wallets {
    * @param undone outcomes of these, by user; receives those of this chunk
    */
   private List<WalletOutcome> executeChunk(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
     Map<Long, WalletOutcome> before = Map.copyOf(undone);
     List<WalletOperation> others =
         operations.stream().filter(each -> !before.containsKey(each.userId())).toList();
     Iterator<WalletOutcome> outcomes =
-        others.isEmpty() ? Collections.emptyIterator() : decide(others, undone).iterator();
+        others.isEmpty() ? Collections.emptyIterator() : decide(others, undone, wait).iterator();
     return operations.stream()
         .map(each -> Optional.ofNullable(before.get(each.userId())).orElseGet(outcomes::next))
         .toList();
   }
 
   private List<WalletOutcome> decide(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
     try {
-      return repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, true))
-          .orElseGet(() -> halved(operations, undone));
+      List<WalletOutcome> outcomes =
+          repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, wait))
+              .orElseGet(() -> halved(operations, undone, wait));
+      for (int i = 0; i < outcomes.size(); i++) {
+        if (outcomes.get(i).code() == WalletCode.BUSY) {
+          undone.put(operations.get(i).userId(), outcomes.get(i));
+        }
+      }
+      return outcomes;
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN) {
         return all(operations, WalletCode.BUSY, undone);
       } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
-        return halved(operations, undone);
+        return halved(operations, undone, wait);
       }
       log.warn("MySQL has failed during operations on wallets: {}", e.toString());
       return all(operations, WalletCode.WALLET_UNAVAILABLE, undone);
@@ -211,13 +224,14 @@ public final class Wallets {
 
   /** Rows of one wallet that were edited by hand may refuse every entry; the others can go on. */
   private List<WalletOutcome> halved(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone) {
+      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
     if (operations.size() == 1) {
       return all(operations, WalletCode.BUSY, undone);
     }
     int half = operations.size() / 2;
-    List<WalletOutcome> halves = new ArrayList<>(executeChunk(operations.subList(0, half), undone));
-    halves.addAll(executeChunk(operations.subList(half, operations.size()), undone));
+    List<WalletOutcome> halves =
+        new ArrayList<>(executeChunk(operations.subList(0, half), undone, wait));
+    halves.addAll(executeChunk(operations.subList(half, operations.size()), undone, wait));
     return halves;
   }
 
@@ -232,7 +246,7 @@ public final class Wallets {
         }
         log.debug("Operations on wallets are decided again", e);
       }
-      conflicts.increment();
+      meters.conflict();
     }
     return Optional.empty();
   }
@@ -250,7 +264,7 @@ public final class Wallets {
     WalletCode code =
         repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
             .orElse(WalletCode.BUSY);
-    count(code);
+    meters.count(code);
     return code;
   }
 
