@@ -23,11 +23,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -154,7 +156,6 @@ public class WalletCheck {
     WalletChecker checked =
         snapshot.execute(
             tx -> new WalletChecker(snapshots, whole).run(this::keepVerified, stepEnds));
-    checked.users().forEach(user -> WalletTable.setState(jdbc, user, WalletState.FROZEN));
     checked.differences().forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().size();
     String detail = String.join("\n", checked.differences());
@@ -166,16 +167,31 @@ public class WalletCheck {
         checked.entries(),
         checked.differences().size(),
         detail.substring(0, Math.min(detail.length(), MAX_DETAIL)));
+    checked.users().forEach(this::freeze);
     return latest().orElseThrow();
   }
 
+  /** If its row is locked, the next check tries again. */
+  private void freeze(long user) {
+    try {
+      WalletTable.setState(jdbc, user, WalletState.FROZEN);
+    } catch (DataAccessException e) {
+      log.error("wallets: user {} cannot be frozen: {}", user, e.toString());
+    }
+  }
+
+  /** A page that cannot be marked is read again by the next check. */
   private void keepVerified(List<WalletChecker.Checked> page) {
     List<Object[]> rows =
         page.stream()
             .filter(wallet -> wallet.seq() > wallet.verifiedSeq())
             .map(wallet -> new Object[] {wallet.userId(), wallet.seq()})
             .toList();
-    wallets.setVerified(rows);
+    try {
+      wallets.setVerified(rows);
+    } catch (DataAccessException | TransactionException e) {
+      log.warn("wallets: some are right and cannot be marked so: {}", e.toString());
+    }
   }
 
   /** Empty before the first check. */

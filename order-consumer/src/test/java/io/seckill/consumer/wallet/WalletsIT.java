@@ -570,6 +570,37 @@ class WalletsIT {
     assertThat(check().text()).doesNotContain("user " + user + ":");
   }
 
+  /** One that cannot be frozen, and one that cannot be marked as right. */
+  @Test
+  void lockedWalletsKeepTheCheckFromNoOther() throws Exception {
+    long other = NEXT.incrementAndGet();
+    long sound = NEXT.incrementAndGet();
+    for (long each : List.of(user, other, sound)) {
+      recharge(each, 100);
+    }
+    String differ = "UPDATE wallet SET balance_cents = 101 WHERE user_id IN (?, ?)";
+    assertThat(consumer.update(differ, user, other)).isEqualTo(2);
+    Answer found;
+    try (RowLock lock =
+        consumer.lock(
+            "SELECT * FROM wallet WHERE user_id IN (%d, %d) FOR UPDATE".formatted(user, sound))) {
+      found = check();
+      lock.release();
+    }
+    assertThat(found.text()).contains("user " + user + ":", "user " + other + ":");
+    assertThat(state(other)).isEqualTo("FROZEN");
+    assertThat(state(user)).isEqualTo("ACTIVE");
+    check();
+    assertThat(state(user)).isEqualTo("FROZEN");
+
+    consumer.update(differ.replace("101", "100"), user, other);
+    assertThat(check().text()).doesNotContain("user " + user, "user " + other);
+  }
+
+  private static String state(long user) {
+    return consumer.text("SELECT state FROM wallet WHERE user_id = ?", user);
+  }
+
   /** The scheduled check, which may be running already. */
   private static WalletCheck.WalletCheckReport anHourLater() {
     WalletCheck check = consumer.bean(WalletCheck.class);
