@@ -59,14 +59,14 @@ final class WalletChecker {
 
   /**
    * @param verified receives wallets without a difference, in pages
-   * @param stepEnds called after each page
+   * @param stepEnds called after each page, also one of a long wallet
    */
   WalletChecker run(Consumer<List<Checked>> verified, Runnable stepEnds) {
     long after = 0;
     List<Checked> page;
     do {
       page = page(after);
-      page.forEach(this::check);
+      page.forEach(wallet -> check(wallet, stepEnds));
       if (whole) {
         checkGaps(after, page);
       }
@@ -117,7 +117,7 @@ final class WalletChecker {
         .forEach(user -> differences.add("user " + user + " has entries and no wallet"));
   }
 
-  private void check(Checked wallet) {
+  private void check(Checked wallet, Runnable stepEnds) {
     wallets++;
     if (wallet.balanceCents() != wallet.lastCents()) {
       differs(
@@ -127,11 +127,11 @@ final class WalletChecker {
     }
     long from = whole ? 0 : wallet.verifiedSeq();
     if (whole || from != wallet.seq()) {
-      checkEntries(wallet, from);
+      checkEntries(wallet, from, stepEnds);
     }
   }
 
-  private void checkEntries(Checked wallet, long from) {
+  private void checkEntries(Checked wallet, long from, Runnable stepEnds) {
     BookedCharges charges =
         new BookedCharges(wallet.userId(), ids -> WalletTable.charges(snapshot, ids));
     long expected = Math.max(1, from); // the last verified entry is where the others begin
@@ -152,6 +152,9 @@ final class WalletChecker {
         }
         balance = entry.balanceAfter();
         expected = entry.seq() + 1;
+      }
+      if (page.size() == ENTRIES) {
+        stepEnds.run();
       }
     } while (page.size() == ENTRIES);
     if (expected - 1 != wallet.seq()) {

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.core.JdbcOperations;
 
 /** Operations on wallets, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -599,6 +600,31 @@ class WalletsIT {
 
   private static String state(long user) {
     return consumer.text("SELECT state FROM wallet WHERE user_id = ?", user);
+  }
+
+  /** A rest, and a sign of life for the lock, after each page of entries. */
+  @Test
+  void theCheckOfALongWalletHasSteps() {
+    recharge(user, 1);
+    long before = steps();
+    for (int call = 0; call < 9; call++) {
+      List<WalletOperation> operations = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        operations.add(
+            of(user, WalletKind.RECHARGE, "request-" + (1_000 * call + 10_000 + i), 1, null));
+      }
+      assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.DONE);
+    }
+
+    assertThat(steps()).as("4501 entries in pages of 2000").isEqualTo(before + 2);
+  }
+
+  private static long steps() {
+    AtomicLong steps = new AtomicLong();
+    var unused =
+        new WalletChecker(consumer.bean(JdbcOperations.class), true)
+            .run(page -> {}, steps::incrementAndGet);
+    return steps.get();
   }
 
   /** The scheduled check, which may be running already. */
