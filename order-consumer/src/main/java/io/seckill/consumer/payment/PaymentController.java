@@ -15,6 +15,7 @@ import io.seckill.support.contract.Shopper;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -29,15 +30,20 @@ class PaymentController {
   private final Payments payments;
   private final Cancellations cancellations;
 
-  /** Half of the pool: operators' calls have the rest while cancels wait for a lock of MySQL. */
-  private final ConnectionShare cancelling;
+  private final ConnectionShare lockWaits;
 
   PaymentController(
-      Orders orders, Payments payments, Cancellations cancellations, HikariDataSource pool) {
+      Orders orders, Payments payments, Cancellations cancellations, ConnectionShare lockWaits) {
     this.orders = orders;
     this.payments = payments;
     this.cancellations = cancellations;
-    this.cancelling = new ConnectionShare(Math.max(1, pool.getMaximumPoolSize() / 2));
+    this.lockWaits = lockWaits;
+  }
+
+  /** Half of the pool: operators' calls have the rest while shoppers' wait for a lock of MySQL. */
+  @Bean
+  static ConnectionShare lockWaits(HikariDataSource pool) {
+    return new ConnectionShare(Math.max(1, pool.getMaximumPoolSize() / 2));
   }
 
   @PostMapping("/payments")
@@ -53,7 +59,7 @@ class PaymentController {
   @PostMapping("/{id}/cancel")
   OrderRow cancel(@PathVariable String id, @JsonBody Shopper shopper) {
     OrderId orderId = PathIds.order(id);
-    var unused = cancelling.within(() -> cancellations.cancel(orderId, shopper.userId()));
+    var unused = lockWaits.within(() -> cancellations.cancel(orderId, shopper.userId()));
     OrderRow now = orders.ofUser(orderId, shopper.userId());
     if (now.status() != OrderStatus.CANCELLED) {
       throw ProblemException.ofOrder(

@@ -8,6 +8,7 @@ import io.seckill.common.payment.PaymentUnavailableException;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.runtime.CallerBatcher;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
@@ -52,6 +53,7 @@ class Payments {
   private final PaymentProvider provider;
   private final ChargeOutcomes outcomes;
   private final PaymentMeters meters;
+  private final ConnectionShare lockWaits;
   private final CallerBatcher<OrderPayment, Optional<OrderRow>> attempts =
       new CallerBatcher<>(MAX_WAITING, batch -> attempt(batch, false));
 
@@ -64,12 +66,14 @@ class Payments {
       PaymentTable payments,
       PaymentProvider provider,
       ChargeOutcomes outcomes,
-      PaymentMeters meters) {
+      PaymentMeters meters,
+      ConnectionShare lockWaits) {
     this.orders = orders;
     this.payments = payments;
     this.provider = provider;
     this.outcomes = outcomes;
     this.meters = meters;
+    this.lockWaits = lockWaits;
     meters.waiting(() -> attempts.depth() + answers.depth());
   }
 
@@ -80,11 +84,13 @@ class Payments {
    */
   OrderRow pay(OrderPayment payment) {
     Optional<OrderRow> tried = attempts.submitAll(List.of(payment)).get(payment);
-    OrderRow now =
-        (tried != null
-                ? tried
-                : attempt(Set.of(payment), true).getOrDefault(payment, Optional.empty()))
-            .orElse(null);
+    if (tried == null) {
+      tried =
+          lockWaits
+              .within(() -> attempt(Set.of(payment), true))
+              .getOrDefault(payment, Optional.empty());
+    }
+    OrderRow now = tried.orElse(null);
     if (now != null
         && now.status() == OrderStatus.CONFIRMED
         && !(provider instanceof ChargesInTransaction)) {
@@ -158,7 +164,11 @@ class Payments {
 
   /** Settles the outcomes; one whose order another transaction has locked is missing. */
   Map<ChargeAnswer, OrderRow> settle(Set<ChargeAnswer> batch) {
-    Map<OrderId, OrderRow> now = outcomes.settle(batch).orders();
+    Map<OrderId, OrderRow> now =
+        (batch.size() == 1
+                ? lockWaits.within(() -> outcomes.settle(batch))
+                : outcomes.settle(batch))
+            .orders();
     Map<ChargeAnswer, OrderRow> settled = new HashMap<>();
     for (ChargeAnswer outcome : batch) {
       OrderRow order = now.get(outcome.orderId());
@@ -201,7 +211,7 @@ class Payments {
    */
   @Nullable UnexplainedReason settle(OrderId orderId, String chargeId) {
     ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
-    ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome));
+    ChargeOutcomes.Settled settled = lockWaits.within(() -> outcomes.settle(List.of(outcome)));
     OrderRow now = settled.orders().get(orderId);
     if (now == null && !payments.hasPaidArchived(orderId, chargeId)) {
       return UnexplainedReason.ARCHIVED_ORDER;

@@ -444,8 +444,9 @@ class LifecycleIT {
   }
 
   /** As many as the pool has connections, and more, wait for the lock. */
-  @Test
-  void cancelsThatWaitForALockLeaveConnectionsToOperators() {
+  @ParameterizedTest
+  @ValueSource(strings = {"cancel", "payment"})
+  void callsThatWaitForALockLeaveConnectionsToOperators(String kind) {
     open("LIMITED", 1, 100);
     List<OrderId> waiting =
         LongStream.rangeClosed(1, 20).mapToObj(user -> orders.confirmed(sku, user, 1)).toList();
@@ -453,11 +454,14 @@ class LifecycleIT {
     long patience = pool.getConnectionTimeout();
     pool.setConnectionTimeout(2_000); // shorter than the wait for the lock
     ExecutorService shoppers = Executors.newFixedThreadPool(waiting.size());
-    try (RowLock held = consumer.lockProduct(sku)) {
+    String ordersOfSku = "SELECT * FROM orders WHERE sku_id = " + sku + " FOR UPDATE";
+    try (RowLock held =
+        kind.equals("cancel") ? consumer.lockProduct(sku) : consumer.lock(ordersOfSku)) {
       for (int i = 0; i < waiting.size(); i++) {
         OrderId id = waiting.get(i);
         long user = 1L + i;
-        var unused = shoppers.submit(() -> cancel(id, user));
+        var unused =
+            shoppers.submit(() -> kind.equals("cancel") ? cancel(id, user) : api.pay(id, user));
       }
       eventually()
           .pollInterval(Duration.ofMillis(10))

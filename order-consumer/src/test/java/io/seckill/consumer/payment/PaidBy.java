@@ -3,6 +3,7 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
@@ -25,7 +26,8 @@ public final class PaidBy {
             consumer.bean(PaymentTable.class),
             provider,
             consumer.bean(ChargeOutcomes.class),
-            consumer.bean(PaymentMeters.class));
+            consumer.bean(PaymentMeters.class),
+            consumer.bean(ConnectionShare.class));
     this.sweep =
         new PaymentSweep(
             consumer.bean(Orders.class),
