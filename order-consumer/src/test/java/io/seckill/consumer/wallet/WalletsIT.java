@@ -23,11 +23,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -245,6 +247,30 @@ class WalletsIT {
 
   private static WalletOutcome refund(long user, long charge) {
     return wallets.execute(of(user, WalletKind.REFUND, "refund-001", 5, charge));
+  }
+
+  /** The other transaction is the larger one, so MySQL undoes the operation. */
+  @Test
+  void anOperationThatADeadlockUndoesIsExecutedAgain() throws Exception {
+    recharge(user, 10);
+    String rows =
+        LongStream.range(charge, charge + 100)
+            .mapToObj(id -> "(" + id + ", 1, 1, 0, FALSE)")
+            .collect(Collectors.joining(","));
+    try (RowLock lock =
+        consumer.lock(
+            "INSERT INTO wallet_charge (charge_id, user_id, amount_cents, refunded_cents, closed)"
+                + " VALUES "
+                + rows)) {
+      CompletableFuture<WalletOutcome> waiting = CompletableFuture.supplyAsync(() -> charge(5));
+      eventually()
+          .until(
+              () -> consumer.executing("INSERT INTO wallet_charge%(" + charge + ",%"),
+              Optional::isPresent);
+      lock.execute("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE");
+      lock.release();
+      assertThat(Bounded.get(waiting)).isEqualTo(new WalletOutcome(WalletCode.DONE, 2L, 5L));
+    }
   }
 
   /** The charge is of another transaction than the recharge, and would be refused as too poor. */
