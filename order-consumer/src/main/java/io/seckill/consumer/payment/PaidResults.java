@@ -15,11 +15,11 @@ import org.springframework.stereotype.Component;
 
 /**
  * Writes the result of every paid order to Redis a second time, a moment later: the first write is
- * lost when the process dies after COMMIT, or Redis does not answer at that time. The position
- * advances only when Redis has acknowledged the results, so an outage delays them and loses none.
- * Results of a sale that is being loaded at the end of a fallback wait: the loading may lack them.
- * Orders paid while no process ran for longer than a minute are left to reconciliation. For one
- * thread.
+ * lost when the process dies after COMMIT, or Redis does not answer at that time. Results that
+ * Redis has not acknowledged are written again, behind the others, so an outage delays them and
+ * loses none. So are those of a sale that is being loaded at the end of a fallback, which may lack
+ * them. Orders paid while no process ran for longer than a minute are left to reconciliation. For
+ * one thread.
  */
 @Component
 class PaidResults {
@@ -45,6 +45,12 @@ class PaidResults {
   private final OrderResults results;
   private @Nullable Paid last;
 
+  /** Begin of the next results to write again; null if Redis lacks none. */
+  private @Nullable Paid missed;
+
+  /** Begin of the first results that it lacks of those written again before. */
+  private @Nullable Paid missedAgain;
+
   PaidResults(JdbcClient jdbc, OrderResults results) {
     this.jdbc = jdbc;
     this.results = results;
@@ -68,16 +74,48 @@ class PaidResults {
     return new Sweeper("paid-results", PAUSE, this::sweep);
   }
 
-  /** Writes the results of all orders paid since the last round. */
+  /** Writes the results of all orders paid since the last round, and then missed ones. */
   void sweep() {
     List<Paid> page;
     do {
-      page = page(last == null ? begin() : last);
-      if (page.isEmpty() || !results.write(results(page))) {
-        return;
+      Paid from = last == null ? begin() : last;
+      page = page(from);
+      if (!write(page) && missed == null) {
+        missed = from;
       }
-      last = page.get(page.size() - 1);
+      last = next(from, page);
     } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+    writeMissed();
+  }
+
+  /** All at once, but only a page a round while Redis lacks some still. */
+  private void writeMissed() {
+    Paid from = missed;
+    boolean isPartial = false;
+    while (from != null && !isPartial && !Thread.currentThread().isInterrupted()) {
+      List<Paid> page = page(from);
+      if (!write(page) && missedAgain == null) {
+        missedAgain = from;
+      }
+      isPartial = missedAgain != null;
+      if (page.size() == PAGE) {
+        from = next(from, page);
+      } else {
+        from = missedAgain;
+        missedAgain = null;
+      }
+      missed = from;
+    }
+  }
+
+  private static Paid next(Paid from, List<Paid> page) {
+    return page.isEmpty() ? from : page.get(page.size() - 1);
+  }
+
+  /** Returns false when Redis may lack some of these results. */
+  private boolean write(List<Paid> page) {
+    return results.write(results(page))
+        && page.stream().noneMatch(paid -> paid.phase().isBeingLoaded());
   }
 
   private static List<OrderResult> results(List<Paid> page) {
@@ -93,8 +131,7 @@ class PaidResults {
   }
 
   private List<Paid> page(Paid after) {
-    return jdbc
-        .sql(NEXT)
+    return jdbc.sql(NEXT)
         .param("from", after.at())
         .param("order", after.orderId())
         .param("settling", SETTLING_SECONDS)
@@ -107,9 +144,6 @@ class PaidResults {
                     row.getLong(3),
                     row.getString(4),
                     SalePhase.valueOf(row.getString(5))))
-        .list()
-        .stream()
-        .takeWhile(paid -> !paid.phase().isBeingLoaded())
-        .toList();
+        .list();
   }
 }

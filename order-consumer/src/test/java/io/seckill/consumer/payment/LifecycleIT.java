@@ -492,6 +492,31 @@ class LifecycleIT {
     eventually().until(() -> orders.letter(sku, id).equals("P"));
   }
 
+  /** Nor does it lose its own: they are written when it is loaded. */
+  @Test
+  void aSaleThatIsBeingLoadedKeepsPaidResultsFromNoOther() {
+    open("LIMITED", 5, 100);
+    OrderId loading = orders.confirmed(sku, 1, 1);
+    long otherSku = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).open(otherSku, "LIMITED", 5, 100);
+    OrderId other = orders.confirmed(otherSku, 1, 1);
+    phase("LOADING");
+    for (OrderId id : List.of(loading, other)) {
+      assertThat(api.pay(id, 1).status()).isEqualTo(200);
+    }
+    forgetResult(sku, loading, 1);
+    forgetResult(otherSku, other, 1);
+
+    eventually().until(() -> orders.letter(otherSku, other).equals("P"));
+    assertThat(orders.letter(sku, loading)).isEqualTo("C");
+    phase("NO");
+    eventually().until(() -> orders.letter(sku, loading).equals("P"));
+  }
+
+  private void phase(String fallback) {
+    consumer.update("UPDATE products SET fallback = ? WHERE sku_id = ?", fallback, sku);
+  }
+
   @Test
   void redisHearsOfACancelAlthoughTheProcessDiedAfterCommit() {
     open("LIMITED", 5, 100);
@@ -505,6 +530,10 @@ class LifecycleIT {
   }
 
   private void forgetResult(OrderId id, long user) {
+    forgetResult(sku, id, user);
+  }
+
+  private static void forgetResult(long sku, OrderId id, long user) {
     String record = user + "|1|1|1767225600000|1|C|1767225600000";
     consumer.redis().hset(RedisKeys.bucket(sku, 0), id.toString(), record);
   }
