@@ -70,7 +70,7 @@ ensure_on_sale() { # TOKEN SKU MEMBERS: continues where an earlier run stopped; 
 operate() { # TOKEN METHOD PATH [BODY]: a call of the admin API that must succeed
   http_patiently "$2" "http://127.0.0.1:$ADMIN_PORT/admin/v1/skus/$3" "$1" "${4:-}"
   if [[ "$STATUS $(json_text code)" == '409 REFUSED' ]]; then
-    say "SKU ${3%%/*} is not loaded into Redis: MySQL decides until the fallback ends (*Return to Redis*), which rebuilds each sale"
+    say "SKU ${3%%/*} is not loaded into Redis: $(json_text detail)"
     return 1
   fi
   [[ $STATUS == 20? ]] || fail "$2 /admin/v1/skus/$3 was refused with $STATUS: $BODY"
