@@ -16,7 +16,11 @@ public record ConsumerAnswer(int status, JsonNode body) {
 
   private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
   private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
+  private static final Pattern TEXT = Pattern.compile("(?s).+");
   private static final Pattern MEMBER = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
+  /** Longest detail for operators: it may name every server, or all that is pending. */
+  private static final int OPERATORS_CHARS = 2_000;
 
   private static final JsonMapper JSON =
       StrictJson.MAPPER
@@ -37,21 +41,29 @@ public record ConsumerAnswer(int status, JsonNode body) {
     }
     // 401 and 403 refuse the gateway's own token, not the caller's.
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
-      throw new ProblemException(refusal(status, body));
+      throw new ProblemException(refusal(status, body, requester));
     }
     if (status == 503 && requester == Requester.OPERATOR && text(body, "code", WORD) != null) {
-      throw new ProblemException(refusal(status, body));
+      throw new ProblemException(refusal(status, body, requester));
     }
     throw new IllegalStateException("answered " + status);
   }
 
-  private static Problem refusal(int status, JsonNode body) {
+  private static Problem refusal(int status, JsonNode body, Requester requester) {
     return new Problem(
         ProblemCode.of(status, text(body, "code", WORD)),
-        text(body, "detail", SENTENCE),
+        requester == Requester.OPERATOR ? printable(body) : text(body, "detail", SENTENCE),
         text(body, "field", MEMBER),
         text(body, "orderStatus", WORD),
         text(body, "saleState", WORD));
+  }
+
+  /** The detail for operators, in printable ASCII. */
+  private static @Nullable String printable(JsonNode body) {
+    String detail = text(body, "detail", TEXT);
+    return detail == null
+        ? null
+        : detail.substring(0, Math.min(detail.length(), OPERATORS_CHARS)).replaceAll("[^ -~]", "?");
   }
 
   /** Text from another service is passed on to callers only when it matches the pattern. */

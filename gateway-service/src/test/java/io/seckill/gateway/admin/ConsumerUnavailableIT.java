@@ -155,7 +155,7 @@ class ConsumerUnavailableIT {
 
     assertThat(answer.status()).isEqualTo(409);
     assertThat(answer.code()).isEqualTo("REFUSED");
-    assertThat(answer.json().has("detail")).isFalse();
+    assertThat(answer.text("detail")).isEqualTo("line?break");
     assertThat(answer.json().has("field")).isFalse();
     assertThat(answer.text("saleState")).isEqualTo("OPEN");
   }

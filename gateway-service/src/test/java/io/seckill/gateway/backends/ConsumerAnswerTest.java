@@ -3,9 +3,11 @@ package io.seckill.gateway.backends;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,7 +31,7 @@ class ConsumerAnswerTest {
     "503, OPERATOR, REDIS_UNAVAILABLE"
   })
   void passesARefusalOnWithItsCode(int status, Requester requester, String code) {
-    String body = "{\"code\":\"%s\",\"detail\":\"Bad\\nline\",\"field\":\"x y\"}".formatted(code);
+    String body = "{\"code\":\"%s\",\"detail\":\"Some text\",\"field\":\"x y\"}".formatted(code);
 
     assertThatThrownBy(() -> read(status, body, requester))
         .isInstanceOfSatisfying(
@@ -38,8 +40,27 @@ class ConsumerAnswerTest {
               Problem problem = refused.problem();
               assertThat(problem.status()).isEqualTo(status);
               assertThat(problem.code().toString()).isEqualTo(code);
-              assertThat(problem.json("id")).doesNotContain("Bad").doesNotContain("x y");
+              assertThat(problem.json("id")).contains("Some text").doesNotContain("x y");
             });
+  }
+
+  @Test
+  void leavesOperatorsALongDetailInPrintableCharacters() {
+    String many = "replica 10.0.0.17:6379: appendfsync is everysec; ".repeat(8);
+
+    assertThat(detail("Sale \u2013 " + many, Requester.OPERATOR)).isEqualTo("Sale ? " + many);
+    assertThat(detail("Line\\nbreak", Requester.OPERATOR)).isEqualTo("Line?break");
+    assertThat(detail("x".repeat(2_001), Requester.OPERATOR)).isEqualTo("x".repeat(2_000));
+    assertThat(detail("", Requester.OPERATOR)).isNull();
+    assertThat(detail(many, Requester.GATEWAY)).isNull();
+    assertThat(detail("Line\\nbreak", Requester.GATEWAY)).isNull();
+  }
+
+  private static @Nullable String detail(String text, Requester requester) {
+    String body = "{\"code\":\"UNSAFE_REDIS\",\"detail\":\"" + text + "\"}";
+    return catchThrowableOfType(ProblemException.class, () -> read(409, body, requester))
+        .problem()
+        .detail();
   }
 
   @ParameterizedTest

@@ -122,6 +122,14 @@ class UnsafeNodesIT {
     TestGateway lenient = startGateway(settings, "false");
     eventually().until(() -> lenient.bean(VerifiedServers.class).allVerified());
     LongStream.range(SKU, SKU + PARTITIONS).forEach(sku -> lenient.putOnSale(sku, PRODUCT));
+    setAll(cluster, "everysec", "allkeys-lru");
+    String all = preheat(lenient, SKU + PARTITIONS).text("detail");
+    for (String node : cluster.nodes()) {
+      assertThat(all)
+          .contains("primary " + node + ": appendfsync is everysec")
+          .contains("primary " + node + ": maxmemory-policy is allkeys-lru");
+    }
+    setAll(cluster, "always", "noeviction");
     HostAndPort second = HostAndPort.from(cluster.nodes().get(1));
 
     set(second, "maxmemory-policy", "allkeys-lru");
@@ -211,6 +219,13 @@ class UnsafeNodesIT {
   private static void set(HostAndPort server, String setting, String value) {
     try (Jedis redis = new Jedis(server)) {
       redis.configSet(setting, value);
+    }
+  }
+
+  private static void setAll(RedisCluster cluster, String appendfsync, String maxmemoryPolicy) {
+    for (String node : cluster.nodes()) {
+      set(HostAndPort.from(node), "appendfsync", appendfsync);
+      set(HostAndPort.from(node), "maxmemory-policy", maxmemoryPolicy);
     }
   }
 
