@@ -1,10 +1,13 @@
 package io.seckill.gateway.admission;
 
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Aliased;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.orders.OrderStatuses;
 import io.seckill.support.contract.ProductRow;
@@ -12,16 +15,23 @@ import io.seckill.support.web.PathIds;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
  * Completes the outcomes that Redis alone cannot give, with MySQL. An unknown SKU may be a strong
- * sale, or have shards, since the last read of the products: "there is no such SKU" is answered
- * after a read that began later. Of an alias only MySQL has the order's status. Never blocks.
+ * sale, or have shards, since the last read of the products, or have ended so long ago that they
+ * are read without it: "there is no such SKU" is answered after a read that began later, and MySQL
+ * decides its sales. Of an alias only MySQL has the order's status. Never blocks.
  */
 @Component
-record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProperties settings) {
+record LateOutcomes(
+    ProductCache products,
+    OrderStatuses statuses,
+    ShardedPurchases shards,
+    @Qualifier("strongQueue") RequestBatcher<Purchase> strong,
+    AdmissionProperties settings) {
 
   /**
    * @param outcome of a purchase that MySQL alone does not decide
@@ -37,7 +47,7 @@ record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProp
       var unused =
           asReadAgain(attempt.skuId())
               .timeout(patience())
-              .map(found -> isOfRedis(found) ? outcome : Unknown.PRODUCTS)
+              .flatMap(found -> decidedBy(found, attempt, outcome))
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
@@ -60,6 +70,20 @@ record LateOutcomes(ProductCache products, OrderStatuses statuses, AdmissionProp
     @Nullable ProductRow read = products.lastRead(skuId);
     Mono<ProductRow> found = Mono.defer(() -> products.find(skuId));
     return read != null && read.shards() > 1 ? products.readAgain().then(found) : found;
+  }
+
+  private Mono<Admission> decidedBy(ProductRow found, PurchaseAttempt attempt, Admission outcome) {
+    if (found.decides() != Decider.MYSQL) {
+      return Mono.just(isOfRedis(found) ? outcome : Unknown.PRODUCTS);
+    }
+    PurchaseAttempt decidedAs =
+        attempt.at(Shards.purchased(found.skuId(), attempt.userId(), found.shards()));
+    CompletableFuture<Admission> decided = new CompletableFuture<>();
+    Purchase purchase =
+        new Purchase(decidedAs, shards.whileUnitsAreLeft(decidedAs, decided::complete));
+    purchase.waitsFor(Unknown.CONSUMER);
+    Admissions.enqueue(strong, purchase);
+    return Mono.fromFuture(decided);
   }
 
   /** Whether Redis has the sale under the id of the SKU, or nobody has it yet. */

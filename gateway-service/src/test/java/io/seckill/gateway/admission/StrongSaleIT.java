@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.ConsumerProcess;
 import io.seckill.gateway.testing.GatewayAnswer;
@@ -176,6 +177,34 @@ class StrongSaleIT {
     }
     eventually().until(() -> gateway.bean(ProductCache.class).lastRead(3_004) != null);
     assertProblem(bought(3_004), 409, "SOLD_OUT");
+  }
+
+  /** Redis has never had the sale, or has forgotten it, and the products are read without it. */
+  @Test
+  void passesAPurchaseOfASaleThatEndedLongAgoOn() throws Exception {
+    database.strongSale(4_001, "CLOSED", 5);
+    database.archivedSale(4_002, 4);
+    for (long sku : List.of(4_001L, 4_002L)) {
+      database.closed(sku, 40);
+    }
+    long shard = Shards.purchased(4_002, USER, 4);
+
+    assertThat(askedFor(4_001, outcome("CLOSED"), 409)).contains("\"skuId\":4001,");
+    assertThat(askedFor(4_001, order("REPEATED", "PAID"), 201)).contains("\"skuId\":4001,");
+    assertThat(askedFor(4_002, outcome("CLOSED"), 409)).contains("\"skuId\":" + shard + ",");
+    assertThat(askedFor(4_002, outcome("CLOSED"), 409)).contains("\"skuId\":" + shard + ",");
+  }
+
+  /** What order-consumer is asked for by a purchase that has this status after its answer. */
+  private static String askedFor(long sku, String answer, int status) throws Exception {
+    CompletableFuture<GatewayAnswer> bought = buy(gateway, sku, "key-0001");
+    eventually().until(() -> bought.isDone() || consumer.waiting() > 0);
+    assertThat(bought).as("the answer without order-consumer").isNotDone();
+    SlowConsumer.Asked asked = consumer.next();
+    String text = asked.text();
+    asked.answer(200, answer);
+    assertThat(Bounded.get(bought).status()).as(Bounded.get(bought).body()).isEqualTo(status);
+    return text;
   }
 
   /** The answer to a purchase that order-consumer would refuse as sold out. */

@@ -1,6 +1,7 @@
 package io.seckill.gateway.testing;
 
 import static io.seckill.testing.Eventually.eventually;
+import static java.util.stream.Collectors.joining;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.Shards;
@@ -95,6 +96,25 @@ public final class SeededDatabase {
     sale(sku, "OPEN", 1, 0);
     execute("UPDATE products SET stock = 0, shards = %d WHERE sku_id = %d".formatted(shards, sku));
     Shards.ids(sku, shards).forEach(id -> sale(id, "OPEN", 1, 0));
+  }
+
+  /** Writes a sale that was sold in shards, with the rows of these, as its archive leaves it. */
+  public void archivedSale(long sku, int shards) {
+    strongSale(sku, "CLOSED", 5);
+    execute("UPDATE products SET shards = %d WHERE sku_id = %d".formatted(shards, sku));
+    Shards.ids(sku, shards).forEach(id -> strongSale(id, "CLOSED", 5));
+  }
+
+  /** Moves the closing time of a sale, and of its shards, so many days into the past. */
+  public void closed(long sku, int daysAgo) {
+    execute(
+        ("UPDATE products SET opens_at = UTC_TIMESTAMP() - INTERVAL %d DAY,"
+                + " closes_at = UTC_TIMESTAMP() - INTERVAL %d DAY WHERE sku_id IN (%d%s)")
+            .formatted(
+                daysAgo + 1,
+                daysAgo,
+                sku,
+                Shards.ids(sku, Shards.MOST).stream().map(id -> "," + id).collect(joining())));
   }
 
   private void sale(long sku, String state, long epoch, long lastSeq, String decides) {
