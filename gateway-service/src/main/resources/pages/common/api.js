@@ -3,6 +3,9 @@
 /** Tries of a repeated read, the last one after about ten seconds. */
 const READS = 6;
 
+/** Longest wait that an answer may ask for; a browser's timer takes no more than 24 days. */
+const LONGEST_ASKED_S = 3600;
+
 /**
  * One call.
  * @param {string} method
@@ -28,16 +31,20 @@ export async function call(method, path, {token, key, body, accept = 'applicatio
     });
     const text = await response.text();
     const json = parsed(text);
-    const retryAfterMs = 1000 * Number(response.headers.get('Retry-After') || 0);
+    const retryAfterS = Number(response.headers.get('Retry-After')) || 0; // a date counts as none
+    const retryAfterMs = 1000 * Math.min(LONGEST_ASKED_S, retryAfterS);
     return {status: response.status, json, text, code: json.code || '', retryAfterMs, sentAt, receivedAt: performance.now()};
   } catch {
     return {status: 0, json: {}, text: '', code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};
   }
 }
 
-/** Whether the same call should be repeated: no answer, an answer that says so, or too many calls. */
-export function isUnsettled(answer) {
-  return answer.status === 0 || answer.status === 429 || answer.status >= 500;
+/**
+ * Whether the same call should be repeated: no answer, an answer that says so, too many calls, or a refusal by a
+ * firewall or a proxy: the shop's own has a code.
+ */
+export function isUnsettled({status, code}) {
+  return status === 0 || status === 429 || status >= 500 || (status >= 400 && status !== 401 && !code);
 }
 
 /** Milliseconds before attempt n + 2: doubled each time up to 8 s, with jitter, never under Retry-After. */

@@ -36,9 +36,9 @@ async function run(orderId, token, listener, signal) {
     if (over || signal.aborted) return;
     const answer = await call('GET', path, {token, timeoutMs: 4000});
     if (signal.aborted) return;
-    if (answer.status === 200) {
+    if (answer.status === 200 && answer.json.orderId) {
       take(answer.json);
-    } else if (answer.status === 401 || answer.status === 404) {
+    } else if (answer.status === 401 || (answer.status === 404 && answer.code)) {
       listener.onLost(answer.status);
       return;
     } else {

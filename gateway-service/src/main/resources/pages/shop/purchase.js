@@ -51,12 +51,12 @@ export async function submit(wanted, token, isWanted, onFailure) {
       body: {quantity: wanted.quantity},
       timeoutMs: 4000,
     });
-    if (answer.status >= 200 && answer.status < 300) {
+    if (answer.status >= 200 && answer.status < 300 && answer.json.orderId) {
       keep({...wanted, orderId: answer.json.orderId});
       return {accepted: answer.json};
     }
     if (answer.status === 401) return {signIn: true};
-    if (!isUnsettled(answer)) {
+    if (answer.status >= 400 && !isUnsettled(answer)) {
       forget(wanted); // a refused key leaves no trace
       return {refused: answer};
     }

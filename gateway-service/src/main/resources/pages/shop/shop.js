@@ -304,7 +304,7 @@ async function act(name, method, path) {
       listOrders(); // another order is shown by now
       break;
     }
-    if (answer.status === 200) {
+    if (answer.status === 200 && answer.json.orderId) {
       take(answer.json);
       break;
     }

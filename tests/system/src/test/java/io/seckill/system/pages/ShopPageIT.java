@@ -348,6 +348,84 @@ class ShopPageIT {
     }
   }
 
+  /** As from firewalls, ingresses and sign-in pages of a network; the first answer is lost. */
+  @Tag("proof")
+  @Test
+  void takesNoAnswerOfAnotherServerForOneOfTheShop() throws SQLException {
+    onSale(2028, PurchasePolicy.UNLIMITED, 0, 100);
+    page.openFresh(2028).signIn(129);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    answerPurchases(
+        """
+        const others = [null, new Response('<p>blocked', {status: 404}), new Response('<p>welcome')];
+        const follows = [404, 404, 200, 200].map((status) => new Response('<p>', {status}));
+        window.answer = async (purchase, send) => {
+          const other = (purchase ? others : follows).shift();
+          if (other) return other;
+          const answer = await send();
+          if (other === null) throw new TypeError('cut');
+          return answer;
+        };
+        """);
+
+    page.buy().awaitStatus("CONFIRMED");
+
+    assertThat(ordersOf(2028)).isOne();
+    assertThat(browser.run("return window.sent;")).as("purchases sent").isEqualTo(4L);
+  }
+
+  @Tag("proof")
+  @Test
+  void pausesBetweenPurchasesWhenAProxySendsADateOrYearsAsRetryAfter() {
+    onSale(2029, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2029).signIn(130);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.run(
+        """
+        const timer = window.setTimeout;
+        window.waits = [];
+        window.setTimeout = (done, ms) => {
+          window.waits.push(ms);
+          return timer(done, Math.min(ms, 2000));
+        };
+        """);
+    answerPurchases(
+        """
+        const dates = ['Wed, 21 Oct 2026 07:28:00 GMT', '4000000', 'Infinity'];
+        window.answer = async (purchase, send) => {
+          const date = purchase && dates.shift();
+          return date ? new Response('', {status: 503, headers: {'Retry-After': date}}) : send();
+        };
+        """);
+
+    page.buy().awaitStatus("CONFIRMED");
+
+    assertThat(browser.run("return window.sent;")).as("purchases sent").isEqualTo(4L);
+    // A browser fires at once what is to wait for NaN ms, or for 2^31 ms and more.
+    assertThat(browser.run("return window.waits.every((ms) => ms >= 0 && ms < 2 ** 31);"))
+        .as("waits that a browser keeps")
+        .isEqualTo(true);
+  }
+
+  /**
+   * Lets a script's {@code window.answer(isPurchase, send)} answer purchases and reads of orders;
+   * {@code window.sent} counts purchases.
+   */
+  private static void answerPurchases(String script) {
+    browser.run(
+        script
+            + """
+            const send = window.fetch;
+            window.sent = 0;
+            window.fetch = (url, options) => {
+              const purchase = options.method === 'POST' && /skus\\/[0-9]+\\/orders$/.test(url);
+              if (purchase) window.sent++;
+              else if (!/v1\\/orders\\/[0-9]+/.test(url)) return send(url, options);
+              return window.answer(purchase, () => send(url, options));
+            };
+            """);
+  }
+
   @Tag("proof")
   @Test
   void showsNothingOfAShopperWhoseTokenExpiresBeforeThePayment() {
