@@ -128,8 +128,23 @@ record SaleStopper(
     Mono<Stopped> moved =
         consumer.changeState(skuId, stop.target, operator).map(Stopped.Everywhere::new);
     return noted
-        ? moved.onErrorResume(SaleStopper::isUnavailable, e -> partly(skuId, stop, Missing.MYSQL))
+        ? moved.onErrorResume(SaleStopper::isUnavailable, e -> stoppedInRedis(stop, skuId))
         : moved;
+  }
+
+  /**
+   * A SKU that is not in the last read of the products may have shards, or be a strong sale. It is
+   * stopped only if Redis has the sale under the id of the SKU.
+   */
+  private Mono<Stopped> stoppedInRedis(Stop stop, long skuId) {
+    Mono<Boolean> isInRedis =
+        products.lastRead(skuId) != null
+            ? Mono.just(true)
+            : calls
+                .call(() -> redis.version(skuId) > 0)
+                .onErrorReturn(SaleStopper::isUnavailable, false);
+    return isInRedis.flatMap(
+        found -> found ? partly(skuId, stop, Missing.MYSQL) : Mono.error(notTaken()));
   }
 
   private Mono<Stopped> followInRedis(Stop stop, ProductRow moved) {

@@ -13,6 +13,7 @@ import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -247,6 +248,39 @@ class ConsumerUnavailableIT {
     assertThat(stage.redis().hget(RedisKeys.stops(Partition.ofSku(sku)), Long.toString(sku)))
         .as("the stop is not recorded in Redis, which nobody would ask")
         .isNull();
+  }
+
+  /** This gateway does not have the shards of a SKU yet, nor the store that decides it. */
+  @Test
+  void saysBeforeTheProductsWereReadOnlyOfASaleInRedisThatItIsStopped() {
+    long inRedis = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long strong = stage.onStrongSale();
+    long sharded = stage.newSku();
+    stage
+        .gateway()
+        .putOnSale(
+            sharded,
+            GatewayStage.product(PurchasePolicy.LIMITED, 5, 1_000)
+                .replace("\"policy\"", "\"shards\":2,\"policy\""));
+    try (TestGateway early =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            TestGateway.NO_CONSUMER,
+            "spring.datasource.url=jdbc:mysql://127.0.0.1:1/none?useAffectedRows=true")) {
+      for (long sku : List.of(strong, sharded)) {
+        GatewayAnswer answer = early.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+
+        assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+        assertThat(answer.code()).isEqualTo("STORES_UNAVAILABLE");
+      }
+      GatewayAnswer stopped = early.operate("POST", GatewayStage.admin(inRedis) + "/pause", null);
+
+      assertThat(stopped.status()).as(stopped.toString()).isEqualTo(202);
+      assertThat(stopped.text("awaiting")).isEqualTo("MYSQL");
+    }
+    assertThat(stage.gateway().buy(stage.newUser(), inRedis, 1, "key-after-stop").code())
+        .isEqualTo("PAUSED");
   }
 
   private static GatewayAnswer close(TestGateway gateway, long sku) {
