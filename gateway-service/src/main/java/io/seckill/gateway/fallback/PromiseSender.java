@@ -2,6 +2,7 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
@@ -125,6 +126,7 @@ final class PromiseSender implements AutoCloseable {
    */
   private void forgetStored() {
     orders.forgetDropped(this::isAtRest);
+    orders.forgetUnits(this::isOver);
     boolean isHalfFull = orders.size() > PromisedOrders.MOST / 2;
     List<OrderId> candidates =
         orders.find(order -> isHalfFull || isAtRest(order.skuId(), order.seq()));
@@ -140,6 +142,12 @@ final class PromiseSender implements AutoCloseable {
         && product.redisDecides()
         && seq <= product.lastSeq()
         && product.lastSeq() <= product.settled();
+  }
+
+  /** Of such a sale no units are reserved for lost orders, because nobody can buy them. */
+  private boolean isOver(long skuId) {
+    ProductRow product = products.apply(skuId);
+    return product == null || (product.state() == SaleState.CLOSED && isAtRest(skuId, 0));
   }
 
   /** Looks up which orders MySQL has. */

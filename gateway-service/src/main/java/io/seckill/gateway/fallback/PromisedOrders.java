@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiPredicate;
 import java.util.function.BinaryOperator;
+import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 
 /**
@@ -97,6 +98,11 @@ final class PromisedOrders {
    */
   synchronized void forgetDropped(BiPredicate<Long, Long> settled) {
     dropped.entrySet().removeIf(one -> settled.test(one.getKey(), one.getValue()));
+  }
+
+  /** Forgets the units of the SKUs whose sales are over. */
+  synchronized void forgetUnits(LongPredicate isOver) {
+    admitted.keySet().removeIf(isOver::test);
   }
 
   /** All of this content was transferred; what came later is kept. */

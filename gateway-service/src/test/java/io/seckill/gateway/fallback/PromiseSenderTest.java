@@ -64,6 +64,7 @@ class PromiseSenderTest {
     List<OrderMessage> promised = orders(1, 2_000);
     promised.subList(0, 1_750).forEach(order -> inMySql.add(order.orderId()));
     orders.add(promised);
+    products.put(SKU, product(SKU, Decider.REDIS, SaleState.OPEN, 0, 0));
     orders.add(ADMITTED);
 
     begin(1);
@@ -90,6 +91,7 @@ class PromiseSenderTest {
     promises.heard(System.nanoTime(), 0);
     inMySql.add(PromisedOrdersTest.order(2).orderId());
     orders.add(orders(1, 3));
+    products.put(SKU, product(SKU, Decider.REDIS, SaleState.OPEN, 0, 0));
     orders.add(ADMITTED);
 
     sender.close();
@@ -138,16 +140,35 @@ class PromiseSenderTest {
     orders.add(orders(1, PromisedOrders.MOST + 3));
     assertThat(orders.content().complete()).isFalse();
 
-    products.put(SKU, product(decides, settled, lastSeq));
+    products.put(SKU, product(SKU, decides, SaleState.OPEN, settled, lastSeq));
     int before = lookUps.get();
     eventually().until(() -> lookUps.get() > before + 1 || orders.content().complete());
 
     assertThat(orders.content().complete()).isEqualTo(isComplete);
   }
 
-  private static ProductRow product(Decider decides, long settled, long lastSeq) {
+  /** A gateway sends all units in each transfer. */
+  @Test
+  void forgetsTheUnitsOfSalesThatAreOver() {
+    products.put(1L, product(1, Decider.REDIS, SaleState.CLOSED, 3, 3));
+    products.put(2L, product(2, Decider.REDIS, SaleState.CLOSED, 2, 3)); // one is on its way
+    products.put(3L, product(3, Decider.MYSQL, SaleState.CLOSED, 3, 3));
+    products.put(4L, product(4, Decider.REDIS, SaleState.OPEN, 3, 3));
+    for (long sku = 1; sku <= 5; sku++) { // the last one has ended so long ago that it is not read
+      orders.add(new Admitted(sku, 1, 5));
+    }
+
+    eventually().until(() -> orders.content().admitted().size() == 3);
+
+    assertThat(orders.content().admitted())
+        .extracting(Admitted::skuId)
+        .containsExactlyInAnyOrder(2L, 3L, 4L);
+  }
+
+  private static ProductRow product(
+      long sku, Decider decides, SaleState state, long settled, long lastSeq) {
     return new ProductRow(
-        SKU,
+        sku,
         "A thing",
         100,
         10,
@@ -158,7 +179,7 @@ class PromiseSenderTest {
         "NO",
         Instant.EPOCH,
         Instant.MAX,
-        SaleState.OPEN,
+        state,
         1,
         1,
         lastSeq,
