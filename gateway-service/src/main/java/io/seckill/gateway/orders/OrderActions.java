@@ -40,22 +40,29 @@ record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuse
   }
 
   /**
-   * MySQL has no order with this id: the order may still be queued, or the id may be an alias of a
-   * stored order.
+   * MySQL had no order with this id: the order may still be queued, or may have been stored since,
+   * or the id may be an alias of a stored order.
    */
   private Mono<OrderView> afterNotFound(
       ProblemException e, Action action, OrderId id, long userId) {
-    if (e.problem().status() != 404) {
+    if (!isNotFound(e)) {
       return Mono.error(e);
     }
     return Mono.fromFuture(statuses.of(id, userId))
         .flatMap(
             status -> {
               OrderView order = status.order();
-              return order.orderId().equals(id)
-                  ? Mono.error(tooEarly(action, order.status()))
-                  : call(action, order.orderId(), userId).doOnTerminate(() -> statuses.changed(id));
+              ProblemException refused = refused(action, order.status());
+              return order.status() == OrderStatus.QUEUED || order.status() == OrderStatus.DELAYED
+                  ? Mono.error(refused)
+                  : call(action, order.orderId(), userId)
+                      .onErrorMap(OrderActions::isNotFound, again -> refused)
+                      .doOnTerminate(() -> statuses.changed(id));
             });
+  }
+
+  private static boolean isNotFound(Throwable e) {
+    return e instanceof ProblemException refused && refused.problem().status() == 404;
   }
 
   private Mono<OrderView> call(Action action, OrderId id, long userId) {
@@ -64,7 +71,7 @@ record OrderActions(ConsumerClient consumer, PaymentQueue payments, OrderStatuse
     return now.map(row -> statuses.view(stored(row))).doOnTerminate(() -> statuses.changed(id));
   }
 
-  private static ProblemException tooEarly(Action action, OrderStatus status) {
+  private static ProblemException refused(Action action, OrderStatus status) {
     return ProblemException.ofOrder(action.refusal, "The order is " + status + ".", status.name());
   }
 

@@ -9,8 +9,11 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +89,49 @@ class OrderActionsIT {
     assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     assertThat(show(alias).text("status")).as("right after it").isEqualTo("PAID");
     stage.closeQuarantined(stored.sku());
+  }
+
+  /** The first call came before the COMMIT of the order, the next one after it. */
+  @ParameterizedTest
+  @CsvSource({"POST, /payment, PAID", "DELETE, '', CANCELLED"})
+  void actsOnAnOrderThatIsStoredMeanwhile(String method, String rest, String status)
+      throws Exception {
+    Placed order = confirmed();
+    try (SlowConsumer consumer = SlowConsumer.start();
+        TestGateway own =
+            TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), consumer.url())) {
+      String path = "/api/v1/orders/" + order.id() + rest;
+      String body = rest.isEmpty() ? null : "{}";
+      CompletableFuture<GatewayAnswer> asked =
+          CompletableFuture.supplyAsync(() -> own.call(order.user(), method, path, body));
+      if (body == null) {
+        consumer.answer(404, "{\"code\":\"UNKNOWN_ORDER\"}");
+      } else {
+        consumer.answer(200, payment(order, "null"));
+      }
+      eventually().until(() -> asked.isDone() || consumer.waiting() > 0);
+      if (!asked.isDone()) {
+        consumer.answer(
+            200, body == null ? row(order, status) : payment(order, row(order, status)));
+      }
+
+      assertThat(Bounded.get(asked).status()).as(Bounded.get(asked).toString()).isEqualTo(200);
+      assertThat(Bounded.get(asked).text("status")).isEqualTo(status);
+    }
+  }
+
+  private static String payment(Placed order, String row) {
+    return "{\"outcomes\":[{\"orderId\":\"%s\",\"order\":%s,\"alone\":false}]}"
+        .formatted(order.id(), row);
+  }
+
+  private static String row(Placed order, String status) {
+    return """
+    {"orderId":"%s","userId":%d,"skuId":%d,"quantity":1,"unitPriceCents":1999,"requestId":"%s",
+     "status":"%s","reason":null,"admittedAt":"2026-11-11T00:00:00Z",
+     "createdAt":"2026-11-11T00:00:00Z","updatedAt":"2026-11-11T00:00:00Z"}\
+    """
+        .formatted(order.id(), order.user(), order.sku(), order.key(), status);
   }
 
   @ParameterizedTest
