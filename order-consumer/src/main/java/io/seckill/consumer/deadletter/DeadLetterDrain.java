@@ -1,9 +1,11 @@
 package io.seckill.consumer.deadletter;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.DatabaseWriteProbe;
@@ -13,6 +15,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -50,6 +53,11 @@ class DeadLetterDrain {
   /** The queue is normally empty; an operator sees a dead letter soon enough. */
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
+  /** A second together: the broker applies an ack within milliseconds, an idle one. */
+  private static final int MOST_LOOKS = 50;
+
+  private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
   private final ConnectionFactory broker;
   private final DeadLetterTable table;
   private final Barriers barriers;
@@ -86,9 +94,7 @@ class DeadLetterDrain {
       return;
     }
     try {
-      while (drainBatch() && !Thread.currentThread().isInterrupted()) {
-        log.info("Moved dead letters, there may be more");
-      }
+      drainQueue();
     } catch (SQLException e) {
       failures.warn("Dead letters wait until MySQL accepts writes", e);
     } catch (IOException | TimeoutException | ShutdownSignalException | AmqpException e) {
@@ -108,33 +114,66 @@ class DeadLetterDrain {
   }
 
   /**
-   * Moves at most one batch. The broker requeues unacked messages when the channel closes; a
-   * channel that found none is used again.
+   * The broker requeues unacked messages when the channel closes; a channel that found none is used
+   * again.
    *
-   * @return true when the batch was full
-   * @throws SQLException when MySQL accepts no writes; nothing was fetched from the queue
+   * @throws SQLException when MySQL accepts no writes; nothing more was fetched from the queue
    */
-  private boolean drainBatch() throws IOException, TimeoutException, SQLException {
+  private void drainQueue() throws IOException, TimeoutException, SQLException {
     try (Channel channel = broker.createConnection().createChannel(false)) {
       declareOnce(channel);
       if (channel.messageCount(BrokerTopology.DEAD_QUEUE) == 0) {
-        return false;
+        return;
       }
       RabbitUtils.setPhysicalCloseRequired(channel, true);
-      probe.probe(mysql);
-      return moveBatch(channel);
+      List<GetResponse> fetched = new ArrayList<>();
+      boolean isLeft = true;
+      while (isLeft && !Thread.currentThread().isInterrupted()) {
+        probe.probe(mysql);
+        isLeft = moveBatch(channel, fetched) || !pass(channel, fetched);
+      }
     }
   }
 
-  /** Returns whether there may be more. */
-  boolean moveBatch(Channel channel) throws IOException {
+  /**
+   * Records barriers as passed at a moment at which the queue has no message but them. At any other
+   * one a dead letter before them may be in the queue again, or be fetched by another process and
+   * no row yet: a quorum queue counts each message that was fetched, until it is acked, as a
+   * consumer. Barriers that do not pass are requeued, and fetched again by the next sweep.
+   *
+   * @return false when there are messages to move before
+   */
+  private boolean pass(Channel channel, List<GetResponse> fetched) throws IOException {
+    for (int looks = 0; !fetched.isEmpty() && looks < MOST_LOOKS; looks++) {
+      AMQP.Queue.DeclareOk queue = channel.queueDeclarePassive(BrokerTopology.DEAD_QUEUE);
+      if (queue.getMessageCount() > 0) {
+        return false;
+      } else if (queue.getConsumerCount() == fetched.size()) {
+        for (GetResponse barrier : fetched) {
+          barriers.passed(barrier.getProps());
+          channel.basicAck(barrier.getEnvelope().getDeliveryTag(), false);
+        }
+        return true;
+      }
+      Sleeps.nanos(LOOK_AGAIN_NANOS);
+    }
+    return true;
+  }
+
+  /**
+   * Moves at most one batch; barriers are fetched and left to {@link #pass}.
+   *
+   * @param fetched gets the barriers
+   * @return whether there may be more
+   */
+  boolean moveBatch(Channel channel, List<GetResponse> fetched) throws IOException {
     List<GetResponse> messages = new ArrayList<>();
     long bytes = 0;
     GetResponse message = null;
     while (messages.size() < MAX_BATCH
         && bytes < MAX_BATCH_BYTES
         && (message = channel.basicGet(BrokerTopology.DEAD_QUEUE, false)) != null) {
-      messages.add(message);
+      (Barriers.isBarrier(message.getProps()) ? fetched : messages).add(message);
       bytes += message.getBody().length;
     }
     store(messages);
@@ -152,20 +191,13 @@ class DeadLetterDrain {
     }
   }
 
-  /**
-   * A barrier passes when the dead letters before it are stored. The publisher of a dead letter
-   * counts it; those that the broker dropped are counted here.
-   */
+  /** The publisher of a dead letter counts it; those that the broker dropped are counted here. */
   private void store(List<GetResponse> messages) {
     int dropped = 0;
     for (GetResponse message : messages) {
-      if (Barriers.isBarrier(message.getProps())) {
-        barriers.passed(message.getProps());
-      } else {
-        DeadLetter letter = DeadLetterHeaders.read(message);
-        table.keep(letter);
-        dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
-      }
+      DeadLetter letter = DeadLetterHeaders.read(message);
+      table.keep(letter);
+      dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
     }
     meters.count(DeadLetterReason.DROPPED_BY_BROKER, dropped);
   }

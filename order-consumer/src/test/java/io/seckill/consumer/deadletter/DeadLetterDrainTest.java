@@ -45,7 +45,7 @@ class DeadLetterDrainTest {
     publish("one");
     publish("two");
 
-    assertThat(drain.moveBatch(channel())).isFalse();
+    assertThat(drain.moveBatch(channel(), new ArrayList<>())).isFalse();
 
     assertThat(steps)
         .containsExactly("stored one", "stored two", "basicAck [1, false]", "basicAck [2, false]");
@@ -63,7 +63,7 @@ class DeadLetterDrainTest {
     publish("one");
     publish("refused");
 
-    assertThatThrownBy(() -> drain.moveBatch(channel()))
+    assertThatThrownBy(() -> drain.moveBatch(channel(), new ArrayList<>()))
         .isInstanceOf(DataAccessResourceFailureException.class);
 
     assertThat(steps).containsExactly("stored one");
@@ -73,9 +73,9 @@ class DeadLetterDrainTest {
   void takesABoundedNumberAtOnce() throws IOException {
     IntStream.range(0, 150).forEach(i -> publish("letter " + i));
 
-    assertThat(drain.moveBatch(channel())).isTrue();
+    assertThat(drain.moveBatch(channel(), new ArrayList<>())).isTrue();
     assertThat(queue).hasSize(50);
-    assertThat(drain.moveBatch(channel())).isFalse();
+    assertThat(drain.moveBatch(channel(), new ArrayList<>())).isFalse();
     assertThat(queue).isEmpty();
   }
 

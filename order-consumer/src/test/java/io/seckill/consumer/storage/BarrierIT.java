@@ -7,6 +7,9 @@ import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.testing.OrderFlood;
@@ -68,6 +71,28 @@ class BarrierIT {
 
     assertThat(consumer.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = ?", sku))
         .isEqualTo(250);
+  }
+
+  /** As another order-consumer does that is suspended before it has stored the dead letter. */
+  @Test
+  void waitsForADeadLetterThatAnotherProcessHasFetched() throws Exception {
+    TestConsumer slow = TestConsumer.start(Map.of("pause.deadLetterDrainer", "1h"));
+    try (slow;
+        OrderFlood its = new OrderFlood(slow.vhost());
+        Connection connection = slow.vhost().connect()) {
+      new Sales(slow).open(sku, "LIMITED", 5, 10_000);
+      its.publish(List.of(OrderFlood.order(sku, UNLIMITED, 1, 1)));
+      Channel other = connection.createChannel();
+      eventually().until(() -> other.basicGet(BrokerTopology.DEAD_QUEUE, false) != null);
+
+      try (TestConsumer next = slow.another(Map.of("pause.deadLetterDrainer", "50ms"))) {
+        assertThat(next.bean(Barriers.class).pass(PARTITION, SHORT)).isFalse();
+
+        other.close();
+        assertThat(next.bean(Barriers.class).pass(PARTITION, SOON)).isTrue();
+        assertThat(next.number("SELECT COUNT(*) FROM dead_letter")).isEqualTo(1);
+      }
+    }
   }
 
   @Test
