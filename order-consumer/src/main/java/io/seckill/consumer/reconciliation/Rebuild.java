@@ -102,7 +102,7 @@ record Rebuild(
   }
 
   /**
-   * @param atMost longest wait for the orders in flight
+   * @param atMost longest wait for the orders in flight, and again for those sent again
    * @throws DataAccessException when MySQL is unavailable; the sale stays closed
    * @throws TransactionException as well
    */
@@ -171,7 +171,7 @@ record Rebuild(
         awaitEmptyLists(sku, deadline),
         "Orders of the sale are still in Redis's lists; is a relay running?");
     require(
-        settle(sale, seen, deadline, lock, repairs),
+        settle(sale, seen, left(deadline), atMost, lock, repairs),
         "The barrier has not passed in time; orders are still being stored.");
     RedisSaleState now = sales.state(sku);
     require(now.isLoading() && now.highestEpoch() == seen.highestEpoch(), CHANGED_IN_REDIS);
@@ -189,22 +189,28 @@ record Rebuild(
 
   /**
    * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
+   * The search for them may take longer than the barriers, and than a lock without a query lasts.
    */
   private boolean settle(
-      ProductSnapshot sale, RedisSaleState seen, long deadline, RunLock lock, RepairLog repairs) {
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      Duration left,
+      Duration atMost,
+      RunLock lock,
+      RepairLog repairs) {
     int partition = Partition.ofSku(sale.skuId());
-    if (!barriers.pass(partition, left(deadline))) {
+    if (!barriers.pass(partition, left)) {
       return false;
     }
     boolean hasSent = false;
     for (int from = 0, to; from < seen.bucketCount(); from = to + 1) {
+      requireHeld(lock);
       to = RedisSale.lastOfPart(sale, from, seen.bucketCount());
       Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
       known.among(missing.keySet()).forEach(missing::remove);
       if (missing.isEmpty()) {
         continue;
       }
-      requireHeld(lock);
       for (Repair repair : lost.send(sale, missing, false)) {
         repairs.add(repair);
         if (!repair.kind().isOnlyReported()) {
@@ -215,7 +221,7 @@ record Rebuild(
         }
       }
     }
-    return !hasSent || barriers.pass(partition, left(deadline));
+    return !hasSent || barriers.pass(partition, atMost);
   }
 
   private static Duration left(long deadline) {

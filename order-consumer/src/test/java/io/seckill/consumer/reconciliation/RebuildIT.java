@@ -1,5 +1,6 @@
 package io.seckill.consumer.reconciliation;
 
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,13 +8,21 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.testing.RowLock;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,7 +72,7 @@ class RebuildIT extends ReconciliationFixture {
 
   @Test
   void endsWhenItHasLostItsLock() {
-    String report = whileOrdersWait(this::breakTheLock);
+    String report = whileOrdersWait(() -> breakTheLock(sale));
 
     assertThat(report).isEqualTo("UNPROVEN");
     assertThat(sale.field("state")).isEqualTo("PREHEATING");
@@ -71,6 +80,44 @@ class RebuildIT extends ReconciliationFixture {
 
     assertThat(reconcile()).as("the next run continues").isEqualTo("REBUILT");
     assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  /** MySQL would end the connection of the lock, too, if a long search sent nothing on it. */
+  @Test
+  void looksAtItsLockBeforeEachPartOfItsSearchForLostOrders() {
+    AdmittedSale large = sale(PurchasePolicy.LIMITED, 5, 21_000);
+    large.setField("bucketCount", "3"); // so full that each is read alone
+    List<Integer> parts = new ArrayList<>();
+
+    Rebuilt end =
+        rebuild(
+            large,
+            SOON,
+            part -> {
+              parts.add(part);
+              if (part == 0) {
+                breakTheLock(large);
+              }
+            });
+
+    assertThat(end.detail()).contains("lost its lock");
+    assertThat(parts).containsExactly(0);
+  }
+
+  @Test
+  void waitsAsLongForTheBarrierBehindAnOrderThatItHasSentAgain() {
+    OrderMessage lost = sale.admit(1, 1);
+    Duration atMost = Duration.ofSeconds(10);
+    long began = System.nanoTime();
+
+    Rebuilt end =
+        rebuild(
+            sale,
+            atMost,
+            part -> eventually().until(() -> System.nanoTime() - began > atMost.toNanos()));
+
+    assertThat(end.done()).as(end.detail()).isTrue();
+    assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
   }
 
   @Test
@@ -125,8 +172,53 @@ class RebuildIT extends ReconciliationFixture {
     return outcome.orTimeout(5, TimeUnit.MINUTES).join();
   }
 
+  /**
+   * Rebuilds a sale with orders in Redis.
+   *
+   * @param searching called with the first bucket of each part before it is read
+   */
+  private static Rebuilt rebuild(AdmittedSale sale, Duration atMost, IntConsumer searching) {
+    Rebuild bean = consumer.bean(Rebuild.class);
+    RedisSale redis =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisPart part(long sku, int from, int to) {
+            searching.accept(from);
+            return super.part(sku, from, to);
+          }
+        };
+    Rebuild rebuild =
+        new Rebuild(
+            bean.loader(),
+            bean.jdbc(),
+            redis,
+            bean.lists(),
+            bean.barriers(),
+            bean.lost(),
+            bean.known());
+    try (RunLock lock = lock(sale)) {
+      return rebuild.run(
+          consumer.bean(Comparisons.class).sale(sale.sku).orElseThrow(),
+          redis.state(sale.sku),
+          atMost,
+          lock);
+    }
+  }
+
+  private static RunLock lock(AdmittedSale sale) {
+    return eventually()
+        .until(
+            () ->
+                RunLock.take(
+                    consumer.bean(ConnectionPools.class).reconciliation(),
+                    "reconcile-" + sale.sku,
+                    Duration.ofMinutes(5)),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
   /** As when MySQL closes the run's connection because its host was silent for too long. */
-  private void breakTheLock() {
+  private static void breakTheLock(AdmittedSale sale) {
     long connection =
         ledger.number(
             "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'))"
