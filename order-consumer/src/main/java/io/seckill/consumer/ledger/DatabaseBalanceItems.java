@@ -34,15 +34,20 @@ import org.springframework.transaction.support.TransactionTemplate;
 @Component
 class DatabaseBalanceItems {
 
-  /** Leaves out orders that are also stored or recorded as an alias: they are counted there. */
+  /**
+   * Leaves out orders that are also stored or recorded as an alias: they are counted there. An
+   * order that was pushed twice may have two dead letters.
+   */
   private static final String DEAD_LETTERS =
       """
-      SELECT d.sku_id, 'DEAD_LETTERS' AS item, COUNT(DISTINCT d.order_id) AS orders,
+      SELECT d.sku_id, 'DEAD_LETTERS' AS item, COUNT(*) AS orders,
       SUM(CAST(JSON_UNQUOTE(JSON_EXTRACT(
         CONVERT(d.payload USING utf8mb4), '$.quantity')) AS SIGNED)) AS units
       FROM dead_letter d WHERE d.state = 'OPEN' AND d.sku_id IN (:skus)
       AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.order_id = d.order_id)
       AND NOT EXISTS (SELECT 1 FROM order_alias a WHERE a.order_id = d.order_id)
+      AND NOT EXISTS (SELECT 1 FROM dead_letter e
+        WHERE e.order_id = d.order_id AND e.state = 'OPEN' AND e.id < d.id)
       GROUP BY d.sku_id
       """;
 

@@ -16,10 +16,10 @@ import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,7 +49,7 @@ public final class DatabaseSnapshot {
 
   /** How many orders a SKU has among the dead letters that may still be stored; one parameter. */
   public static final String COUNT_UNSETTLED_DEAD_LETTERS =
-      "SELECT COUNT(*)" + UNSETTLED_DEAD_LETTERS.formatted("?");
+      "SELECT COUNT(DISTINCT d.order_id)" + UNSETTLED_DEAD_LETTERS.formatted("?");
 
   /** A batch waits some seconds for locks at most, then it is stored by another transaction. */
   private static final int LONGEST_STORE_S = 10;
@@ -248,20 +248,24 @@ public final class DatabaseSnapshot {
    */
   public record StoredChange(long delta, boolean counted, boolean ended) {}
 
-  /** Dead letters that are not stored, and that an operator has replayed or may replay. */
+  /**
+   * The orders of dead letters that are not stored, and that an operator has replayed or may
+   * replay. One that was pushed twice may have two; only the first can be stored.
+   */
   List<OrderMessage> unsettledDeadLetters(long sku) {
-    List<OrderMessage> orders = new ArrayList<>();
+    Map<OrderId, OrderMessage> orders = new LinkedHashMap<>();
     read(
         "SELECT d.payload" + UNSETTLED_DEAD_LETTERS.formatted(":sku"),
         Map.of("sku", sku),
         row -> {
           try {
-            orders.add(OrderMessageCodec.decode(row.getBytes(1)));
+            OrderMessage order = OrderMessageCodec.decode(row.getBytes(1));
+            orders.putIfAbsent(order.orderId(), order);
           } catch (UnreadableMessageException e) {
             throw new IllegalStateException("a dead letter with a SKU can be read", e);
           }
         });
-    return orders;
+    return List.copyOf(orders.values());
   }
 
   private void read(String sql, Map<String, Object> params, RowCallbackHandler each) {

@@ -152,6 +152,27 @@ class LostSaleIT extends ReconciliationFixture {
     awaitClean(sale);
   }
 
+  /** A repeat of a purchase may push its order once more, as other bytes. */
+  @Test
+  void reservesTheUnitsOfAnOrderWithTwoDeadLettersOnce() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 3);
+    String letters = deadLetter(dead);
+    flood.publish(AdmittedSale.copy(dead, "repeated", PurchasePolicy.UNLIMITED));
+    ledger.await("SELECT COUNT(*) " + letters, 2);
+    sale.forget();
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+
+    assertThat(sale.stock()).isEqualTo(97);
+    assertThat(sale.quota(1)).isEqualTo(3);
+    assertThat(Long.parseLong(sale.field("seq")) - ledger.settled(sale.sku))
+        .as("orders not settled")
+        .isEqualTo(1);
+    assertThat(sale.field("admittedOrders")).isEqualTo("1");
+    awaitBalance(sale);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"discarded", "above the quota", "alias"})
   void returnsTheUnitsOfADeadLetterThatIsRejectedAfterARebuild(String how) { // I7
