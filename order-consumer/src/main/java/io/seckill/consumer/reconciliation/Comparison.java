@@ -113,7 +113,7 @@ final class Comparison {
     stored.forEach((id, order) -> findUnrecorded(id, order, redis));
     countCompensations(database, redis, wanted);
     if (sale.policy().keepsQuota()) {
-      compareQuotas(wanted, redis);
+      compareQuotas(wanted, database, redis);
     }
   }
 
@@ -204,7 +204,7 @@ final class Comparison {
             });
   }
 
-  private void compareQuotas(Map<Long, Long> wanted, RedisPart redis) {
+  private void compareQuotas(Map<Long, Long> wanted, DatabasePart database, RedisPart redis) {
     Set<Long> users = new HashSet<>(wanted.keySet());
     users.addAll(redis.quotas().keySet());
     for (Long user : users) {
@@ -212,7 +212,8 @@ final class Comparison {
       long should = Math.max(0, wanted.getOrDefault(user, 0L));
       if (!found.equals(should == 0 ? "" : Long.toString(should))
           && !(should == 0 && found.equals("0"))) {
-        keep(quotas, new WrongQuota(user, found, should));
+        long stored = database.quotas().getOrDefault(user, 0L);
+        keep(quotas, new WrongQuota(user, found, should, stored));
       }
     }
   }

@@ -194,8 +194,13 @@ class RedisSale {
     return reply.stream().map(RedisSale::isDone).toList();
   }
 
-  /** A wrong quota; {@code found} is as it was read, "" for none. */
-  record WrongQuota(long userId, String found, long wanted) {}
+  /**
+   * A wrong quota.
+   *
+   * @param found as it was read, "" for none
+   * @param stored in MySQL when it was compared
+   */
+  record WrongQuota(long userId, String found, long wanted, long stored) {}
 
   /** Writes orders of one bucket that Redis lacks, with their requests unless they are aliases. */
   void restore(ProductSnapshot sale, int bucket, Map<OrderId, AdmissionRecord> orders) {

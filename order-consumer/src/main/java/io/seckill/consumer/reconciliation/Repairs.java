@@ -109,9 +109,18 @@ record Repairs(
     }
   }
 
+  /**
+   * Leaves out quotas that have changed in MySQL since they were compared: Redis may have forgotten
+   * the order whose units it has returned.
+   */
   private void quotas(Comparison found, boolean dryRun, Consumer<Repair> to) {
+    Map<Long, Long> now =
+        orders.quotas(
+            found.sale().skuId(), found.quotas().stream().map(WrongQuota::userId).toList());
     Map<Integer, List<WrongQuota>> byBucket =
-        found.quotas().stream().collect(groupingBy(quota -> bucket(found, quota.userId())));
+        found.quotas().stream()
+            .filter(quota -> now.getOrDefault(quota.userId(), 0L) == quota.stored())
+            .collect(groupingBy(quota -> bucket(found, quota.userId())));
     byBucket.forEach(
         (bucket, quotas) -> {
           List<Boolean> made = dryRun ? List.of() : redis.setQuotas(found.sale(), bucket, quotas);

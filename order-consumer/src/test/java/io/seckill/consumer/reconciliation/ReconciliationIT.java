@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.testing.Bounded;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -257,6 +258,37 @@ class ReconciliationIT extends ReconciliationFixture {
 
     assertThat(sale.result(forgotten)).isEmpty();
     assertThat(sale.stock()).isEqualTo(100);
+  }
+
+  /** Redis forgets it meanwhile, so that only MySQL can say whose quota was returned. */
+  @Test
+  void raisesNoQuotaThatIsReturnedWhileTheSaleIsCompared() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    eventually().until(() -> sale.result(order).equals("C"));
+    AtomicBoolean isCancelled = new AtomicBoolean();
+    Runnable cancelOnce =
+        () -> {
+          if (isCancelled.compareAndSet(false, true)) {
+            assertThat(cancel(order).status()).isEqualTo(200);
+            eventually().until(() -> sale.stock() == 100);
+            sale.forgetRecord(order);
+            sale.forgetGiven(order);
+          }
+        };
+    Repairs repairs = consumer.bean(Repairs.class);
+    List<Repair> made = new ArrayList<>();
+
+    assertThat(
+            consumer
+                .bean(Comparisons.class)
+                .read(sale.sku, cancelOnce, found -> repairs.part(found, false, made::add)))
+        .isPresent();
+
+    assertThat(made).isEmpty();
+    assertThat(sale.quota(1)).isZero();
+    awaitClean(sale);
   }
 
   /** A replica was promoted that had not received the change yet. */
