@@ -66,12 +66,12 @@ class AuditTable {
             .single());
   }
 
-  /** Repairs of a sale's data in Redis made on a day. */
-  long repairs(long sku, LocalDate day) {
+  /** Repairs of a sale's data in Redis made in the day before this time. */
+  long repairs(long sku, Instant due) {
     return jdbc.sql(
             "SELECT COALESCE(SUM(made), 0) FROM reconciliation WHERE sku_id = ?"
-                + " AND started_at >= ? AND started_at < ? + INTERVAL 1 DAY")
-        .params(sku, day.toString(), day.toString())
+                + " AND started_at >= ? - INTERVAL 1 DAY AND started_at < ?")
+        .params(sku, UtcColumn.text(due), UtcColumn.text(due))
         .query(Long.class)
         .single();
   }

@@ -117,12 +117,16 @@ class DailyAudit {
 
   /** The latest time at which the audits of a day became due. */
   private Instant due(Instant now) {
-    Instant today = LocalDate.ofInstant(now, ZoneOffset.UTC).atTime(AT).toInstant(ZoneOffset.UTC);
+    Instant today = due(day(now));
     return today.isAfter(now) ? today.minus(Duration.ofDays(1)) : today;
   }
 
-  private static LocalDate day(Instant due) {
-    return LocalDate.ofInstant(due, ZoneOffset.UTC);
+  private static Instant due(LocalDate day) {
+    return day.atTime(AT).toInstant(ZoneOffset.UTC);
+  }
+
+  private static LocalDate day(Instant time) {
+    return LocalDate.ofInstant(time, ZoneOffset.UTC);
   }
 
   /** The day whose audits are due, or made. */
@@ -221,7 +225,7 @@ class DailyAudit {
         count.chargedCents(),
         count.refundedCents(),
         count.refundsDue(),
-        table.repairs(sale.skuId(), day),
+        table.repairs(sale.skuId(), due(day)),
         differences,
         clock.instant().truncatedTo(ChronoUnit.MICROS), // as MySQL stores it
         null);

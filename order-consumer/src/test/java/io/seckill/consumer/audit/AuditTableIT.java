@@ -7,6 +7,7 @@ import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
@@ -96,15 +97,15 @@ class AuditTableIT {
   }
 
   @Test
-  void countsTheRepairsThatWereMadeOnADay() {
-    reconciled(sku, "2031-03-01 23:59:59.999999", 1);
-    reconciled(sku, "2031-03-02 00:00:00.000000", 10);
-    reconciled(sku, "2031-03-02 23:59:59.999999", 100);
-    reconciled(sku, "2031-03-03 00:00:00.000000", 1_000);
-    reconciled(sku + 1_000_000, "2031-03-02 12:00:00.000000", 10_000);
+  void countsTheRepairsThatWereMadeInTheDayBefore() {
+    reconciled(sku, "2031-03-01 02:59:59.999999", 1);
+    reconciled(sku, "2031-03-01 03:00:00.000000", 10);
+    reconciled(sku, "2031-03-02 02:59:59.999999", 100);
+    reconciled(sku, "2031-03-02 03:00:00.000000", 1_000);
+    reconciled(sku + 1_000_000, "2031-03-01 12:00:00.000000", 10_000);
 
-    assertThat(table.repairs(sku, DAY)).isEqualTo(110);
-    assertThat(table.repairs(sku, DAY.plusDays(5))).isZero();
+    assertThat(table.repairs(sku, DUE)).isEqualTo(110);
+    assertThat(table.repairs(sku, DUE.plus(Duration.ofDays(5)))).isZero();
   }
 
   private static void reconciled(long sku, String startedAt, int made) {

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -102,6 +103,31 @@ class DailyAuditIT {
 
     awaitAudits(first);
     assertThat(table.of(DAY, first - 1, 1).get(0).refundedCents()).isEqualTo(500);
+  }
+
+  /** Each repair is in the next audit, also one that is made the evening before. */
+  @Test
+  void countsTheRepairsSinceTheAuditBeforeWasDue() {
+    sales.openStrong(first, "LIMITED", 5, 10);
+    Map.of(
+            "2031-05-04 02:59:59.999999", 1,
+            "2031-05-04 03:00:00.000000", 10,
+            "2031-05-04 20:00:00.000000", 100,
+            "2031-05-05 03:00:00.000000", 1_000)
+        .forEach(this::repaired);
+
+    awaitAudits(first);
+
+    assertThat(table.of(DAY, first - 1, 1).get(0).repairs()).isEqualTo(110);
+  }
+
+  private void repaired(String startedAt, int made) {
+    consumer.update(
+        "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch, findings,"
+            + " made, started_at) VALUES (?, 'a', 0, 'REPAIRED', '', 1, 1000, ?, ?)",
+        first,
+        made,
+        startedAt);
   }
 
   private List<Long> audited() {
