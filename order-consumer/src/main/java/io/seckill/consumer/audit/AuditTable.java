@@ -28,6 +28,7 @@ class AuditTable {
   /** SQL: of the audits of a day those of SKUs, which have the sums of their shards'. */
   private static final String OF_SKUS = " WHERE day = DATE(:day) AND sku_id < " + Shards.FIRST_ID;
 
+  /** An archived sale does not change any more: it is audited once, unless its history is gone. */
   private static final String DUE =
       " FROM products p WHERE p.state <> 'NEW' AND p.sku_id < "
           + Shards.FIRST_ID
@@ -35,7 +36,10 @@ class AuditTable {
           + " AND p.closes_at > :due - INTERVAL "
           + DAYS_AFTER_CLOSING
           + " DAY AND NOT EXISTS (SELECT 1 FROM daily_audit a"
-          + " WHERE a.day = DATE(:due) AND a.sku_id = p.sku_id)";
+          + " WHERE a.day = DATE(:due) AND a.sku_id = p.sku_id)"
+          + " AND NOT EXISTS (SELECT 1 FROM archive r WHERE r.sku_id = p.sku_id"
+          + " AND (r.phase = 'PURGED' OR EXISTS (SELECT 1 FROM daily_audit b"
+          + " WHERE b.sku_id = r.sku_id AND b.made_at > r.done_at)))";
 
   private final JdbcClient jdbc;
 

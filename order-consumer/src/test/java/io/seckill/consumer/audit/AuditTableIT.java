@@ -38,6 +38,7 @@ class AuditTableIT {
   @AfterEach
   void delete() {
     consumer.update("DELETE FROM products WHERE sku_id = ?", sku);
+    consumer.update("DELETE FROM archive WHERE sku_id = ?", sku);
   }
 
   @ParameterizedTest
@@ -76,6 +77,28 @@ class AuditTableIT {
     table.keep(audit(DAY, sku, null));
     assertThat(table.due(DUE)).doesNotContain(sku, shard);
     consumer.update("DELETE FROM products WHERE sku_id = ?", shard);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ORDERS,, true",
+    "DONE,   2031-03-01 03:00:01.000003, true",
+    "DONE,   2031-03-01 03:00:01.000001, false",
+    "PURGED, 2031-03-01 03:00:01.000003, false"
+  })
+  void anArchivedSaleIsDueUntilItWasAuditedWithItsHistory(
+      String phase, @Nullable String doneAt, boolean isDue) {
+    sale("CLOSED", "2031-01-01 00:00:00", "2031-04-01 00:00:00");
+    consumer.update(
+        "INSERT INTO archive (sku_id, phase, started_by, started_at, stepped_at, done_at)"
+            + " VALUES (?, ?, 'a', NOW(6), NOW(6), ?)",
+        sku,
+        phase,
+        doneAt);
+    table.keep(audit(DAY.minusDays(1), sku, null, Instant.parse("2031-03-01T03:00:01.000002Z")));
+
+    assertThat(table.due(DUE).contains(sku)).isEqualTo(isDue);
+    assertThat(table.standing(DUE).due()).isEqualTo(table.due(DUE).size());
   }
 
   @Test
@@ -129,6 +152,11 @@ class AuditTableIT {
   }
 
   private static SaleAudit audit(LocalDate day, long sku, @Nullable List<SaleAudit> shards) {
+    return audit(day, sku, shards, Instant.parse("2031-03-02T03:00:01.000002Z"));
+  }
+
+  private static SaleAudit audit(
+      LocalDate day, long sku, @Nullable List<SaleAudit> shards, Instant madeAt) {
     return new SaleAudit(
         day,
         sku,
@@ -145,7 +173,7 @@ class AuditTableIT {
         15,
         16,
         List.of("one difference", "and another"),
-        Instant.parse("2031-03-02T03:00:01.000002Z"),
+        madeAt,
         shards);
   }
 }
