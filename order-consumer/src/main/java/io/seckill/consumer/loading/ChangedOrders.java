@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
@@ -30,7 +31,7 @@ final class ChangedOrders {
   private final Set<OrderId> compensated = new HashSet<>();
 
   /** Those stored shortly before the last snapshot, which it has. */
-  private Set<OrderId> recent;
+  private Set<OrderId> recent = new HashSet<>();
 
   private String since;
 
@@ -50,7 +51,7 @@ final class ChangedOrders {
     this.orders = written.orders();
     this.keepsQuota = sale.policy().keepsQuota();
     this.since = time;
-    this.recent = database.storedSince(sale.skuId(), since);
+    database.storedSince(sale.skuId(), since, since, this::keepRecent);
     this.decided = database.decided(sale.skuId()).orders();
     database.compensations(sale, page -> compensated.addAll(page.keySet()));
   }
@@ -72,9 +73,7 @@ final class ChangedOrders {
    */
   int write(DatabaseSnapshot database, ProductSnapshot sale, Runnable beforeReplacing) {
     String now = database.beforeNow();
-    Set<OrderId> stored = database.storedSince(sale.skuId(), since);
-    List<OrderId> added = stored.stream().filter(id -> !recent.contains(id)).toList();
-    Set<OrderId> changed = new HashSet<>(added);
+    Set<OrderId> ended = new HashSet<>();
     database.compensations(
         sale,
         page ->
@@ -82,24 +81,55 @@ final class ChangedOrders {
                 (id, units) -> {
                   if (compensated.add(id)) {
                     compensated(id, units);
-                    changed.add(id);
+                    ended.add(id);
                   }
                 }));
-    for (List<OrderId> page : Sql.chunks(changed, PAGE)) {
-      beforeReplacing.run();
-      write(database, sale, page);
-    }
+    Set<OrderId> before = recent;
+    recent = new HashSet<>();
+    AtomicInteger stored = new AtomicInteger();
+    database.storedSince(
+        sale.skuId(),
+        since,
+        now,
+        page -> {
+          keepRecent(page);
+          Set<OrderId> added = new HashSet<>(page.keySet());
+          added.removeAll(before);
+          ended.removeAll(added); // each is written once
+          stored.addAndGet(added.size());
+          write(database, sale, added, beforeReplacing);
+        });
+    write(database, sale, ended, beforeReplacing);
     written.ended().finish();
     writer.flush();
-    recent = stored;
     since = now;
-    decided += added.size();
-    orders += added.size();
-    return added.size();
+    decided += stored.get();
+    orders += stored.get();
+    return stored.get();
+  }
+
+  private void keepRecent(Map<OrderId, Boolean> page) {
+    page.forEach(
+        (id, isRecent) -> {
+          if (isRecent) {
+            recent.add(id);
+          }
+        });
   }
 
   private void compensated(OrderId id, PendingUnits units) {
     writer.compensated(id, units.userId(), units.stock(), units.quota());
+  }
+
+  private void write(
+      DatabaseSnapshot database,
+      ProductSnapshot sale,
+      Set<OrderId> changed,
+      Runnable beforeReplacing) {
+    for (List<OrderId> page : Sql.chunks(changed, PAGE)) {
+      beforeReplacing.run();
+      write(database, sale, page);
+    }
   }
 
   private void write(DatabaseSnapshot database, ProductSnapshot sale, List<OrderId> ids) {

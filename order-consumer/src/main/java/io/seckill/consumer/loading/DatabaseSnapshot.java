@@ -1,9 +1,12 @@
 package io.seckill.consumer.loading;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.orders.OrderFate;
@@ -18,12 +21,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
@@ -61,6 +62,12 @@ public final class DatabaseSnapshot {
   static final long END = Long.MAX_VALUE;
 
   static final int CHUNK = 1_000;
+
+  private static final String STORED_SINCE =
+      "SELECT order_id, sku_id, CAST(created_at AS CHAR), created_at >= :later FROM orders"
+          + " FORCE INDEX (ix_orders_status) WHERE status = :status AND created_at >= :time"
+          + " AND (created_at > :time OR order_id > :after)"
+          + " ORDER BY created_at, order_id LIMIT :page";
 
   private static final String COMPENSATIONS =
       "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation";
@@ -128,17 +135,35 @@ public final class DatabaseSnapshot {
         .single();
   }
 
-  /** The ids of a sale's orders that were stored since then, as {@link #beforeNow} says. */
-  Set<OrderId> storedSince(long sku, String time) {
-    Set<OrderId> ids = new HashSet<>();
-    read(
-        "SELECT order_id FROM orders FORCE INDEX (ix_orders_status) WHERE status IN ('CONFIRMED',"
-            + " 'PAID', 'CANCELLED', 'EXPIRED', 'REJECTED') AND created_at >= :time"
-            + " AND sku_id = :sku",
-        Map.of("sku", sku, "time", time),
-        row -> ids.add(new OrderId(row.getLong(1))));
-    return ids;
+  /**
+   * Hands over the ids of a sale's orders that were stored since then, as {@link #beforeNow} says,
+   * at most some thousand at a time, each with whether it was stored since a later time, too. Also
+   * reads the orders of other sales, which their index does not keep apart.
+   */
+  void storedSince(long sku, String time, String later, Consumer<Map<OrderId, Boolean>> each) {
+    for (OrderStatus status : OrderStatus.values()) { // the index begins with it
+      StoredOrder last = new StoredOrder(-1, sku, time, false);
+      List<StoredOrder> page;
+      do {
+        page =
+            jdbc.sql(STORED_SINCE)
+                .params(Map.of("status", status.name(), "time", last.time(), "after", last.id()))
+                .params(Map.of("later", later, "page", PAGE))
+                .query(
+                    (row, number) ->
+                        new StoredOrder(
+                            row.getLong(1), row.getLong(2), row.getString(3), row.getBoolean(4)))
+                .list();
+        each.accept(
+            page.stream()
+                .filter(order -> order.sku() == sku)
+                .collect(toMap(order -> new OrderId(order.id()), StoredOrder::isLater)));
+        last = page.isEmpty() ? last : page.get(page.size() - 1);
+      } while (page.size() == PAGE);
+    }
   }
+
+  private record StoredOrder(long id, long sku, String time, boolean isLater) {}
 
   /** Hands over a sale's quotas above 0, user to units, some thousand at a time. */
   public void quotas(long sku, Consumer<Map<Long, Long>> each) {

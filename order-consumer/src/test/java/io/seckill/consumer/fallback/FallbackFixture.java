@@ -19,14 +19,14 @@ import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 
 /** Gateways, shoppers and operators during a fallback. */
-final class FallbackFixture {
+public final class FallbackFixture {
 
   static final String FALLBACK = "/internal/v1/fallback";
 
   private final TestConsumer consumer;
   private final InternalApi api;
 
-  FallbackFixture(TestConsumer consumer) {
+  public FallbackFixture(TestConsumer consumer) {
     this.consumer = consumer;
     this.api = consumer.api();
   }
@@ -124,7 +124,7 @@ final class FallbackFixture {
   }
 
   /** A sale in a fallback has sold so many single units before, and has more to sell. */
-  void sell(long sku, int orders, int left) {
+  public void sell(long sku, int orders, int left) {
     long time = System.currentTimeMillis() - Duration.ofMinutes(1).toMillis();
     long first = OrderId.of(time, Partition.ofSku(sku), 1, 0).value();
     long perMs = OrderId.of(time + 1, Partition.ofSku(sku), 1, 0).value() - first;
@@ -200,7 +200,7 @@ final class FallbackFixture {
   }
 
   /** Begins a fallback and lets all gateways report that they promised nothing more. */
-  void enterWith(int gateway, String admitted, OrderMessage... orders) {
+  public void enterWith(int gateway, String admitted, OrderMessage... orders) {
     beatBeforeEntering(gateway);
     long term = enter();
     transfer(gateway, term, admitted, orders);
@@ -212,7 +212,7 @@ final class FallbackFixture {
    *
    * @return ends with the lock, as that process does
    */
-  Connection loadingElsewhere(long sku) throws SQLException {
+  public Connection loadingElsewhere(long sku) throws SQLException {
     Connection other = consumer.database().connect();
     try (Statement statement = other.createStatement()) {
       statement.execute(
@@ -237,7 +237,7 @@ final class FallbackFixture {
     return consumer.product(sku, column);
   }
 
-  long number(long sku, String column) {
+  public long number(long sku, String column) {
     return Long.parseLong(product(sku, column));
   }
 
@@ -252,7 +252,7 @@ final class FallbackFixture {
   }
 
   /** Checks that Redis and MySQL hold the same. */
-  void assertStoresAgree(long sku) {
+  public void assertStoresAgree(long sku) {
     eventually()
         .untilAsserted(
             () -> {
