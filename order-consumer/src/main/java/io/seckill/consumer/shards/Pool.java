@@ -17,6 +17,11 @@ record Pool(long units, long version, long moving, long moves, long withdrawn, l
     return Math.max(0, units - withdrawn);
   }
 
+  /** Whether withdrawals wait for more units: what is taken now could not be given. */
+  boolean isOwed() {
+    return withdrawn > units;
+  }
+
   /** Most units that are in no shard's stock in Redis. */
   long outside() {
     return units + moving;

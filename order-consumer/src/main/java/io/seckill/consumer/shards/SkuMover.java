@@ -160,6 +160,9 @@ final class SkuMover {
   }
 
   private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
+    if (pool.isOwed()) {
+      return false;
+    }
     MovePlan plan = new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
     List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {

@@ -45,6 +45,7 @@ class SkuMoverTest {
   private int statements;
   private int passes;
   private int inRedis = IDS.size();
+  private long withdrawn;
   private List<ShardState> found = states(SOLD_OUT);
 
   private final ShardReader reader =
@@ -88,7 +89,7 @@ class SkuMoverTest {
         @Override
         Pool pool(ProductSnapshot sku) {
           statements++;
-          return new Pool(0, 7, 0, 0, 0, inRedis);
+          return new Pool(0, 7, 0, 0, withdrawn, inRedis);
         }
 
         @Override
@@ -211,6 +212,19 @@ class SkuMoverTest {
 
     long dry = units * 1_000 / MOST_UNITS_PER_S;
     assertThat(rest - dry).isLessThanOrEqualTo(100);
+  }
+
+  /** It waits for a shard that does not answer; what is taken for it could not be given. */
+  @Test
+  void noUnitMovesWhileAWithdrawalWaitsForMoreThanThePoolHas() {
+    long asked = 5;
+    found =
+        List.of(
+            new ShardState(IDS.get(0), 1_000, 1, 0, 50, asked, 1),
+            new ShardState(IDS.get(1), 1_000, 1, 50, 50, 0, 0));
+    withdrawn = 300;
+
+    assertThat(mover.look(sku(SKU))).isEqualTo(Duration.ofMillis(50));
   }
 
   /** With one unit less than shards, and with each shard in MySQL, too. */
