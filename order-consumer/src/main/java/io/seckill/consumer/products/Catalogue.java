@@ -2,6 +2,7 @@ package io.seckill.consumer.products;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
@@ -14,7 +15,11 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /** Creates and edits products. */
 @Component
-record Catalogue(Products products, TransactionOperations transactions, SaleExtension extension) {
+record Catalogue(
+    Products products,
+    TransactionOperations transactions,
+    SaleExtension extension,
+    RedisCallGuard guard) {
 
   /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
@@ -40,10 +45,28 @@ record Catalogue(Products products, TransactionOperations transactions, SaleExte
       }
     }
     List<Product> edited = transactions.execute(tx -> edit(skuId, rules, version));
-    edited.stream()
-        .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
-        .forEach(extension::extend);
+    extendInRedis(edited);
     return new Upserted(Products.whole(edited.stream().map(Product::row).toList()), false);
+  }
+
+  /** A shard that does not answer keeps no other from the later closing time. */
+  private void extendInRedis(List<Product> edited) {
+    List<Product> missed =
+        edited.stream()
+            .filter(product -> product.epoch() > 0 && product.phase().redisDecides())
+            .filter(product -> !extended(product))
+            .toList();
+    if (!missed.isEmpty()) {
+      throw new JedisException(missed.size() + " shards do not answer");
+    }
+  }
+
+  private boolean extended(Product product) {
+    if (Shards.isShard(product.skuId())) {
+      return guard.run(guard.partOf(product.skuId()), () -> extension.extend(product));
+    }
+    extension.extend(product);
+    return true;
   }
 
   /** Returns the SKU's own row first, and then those of its shards. */

@@ -34,6 +34,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -130,6 +131,28 @@ class ShardsIT {
     assertThat(rows("state")).containsOnly(after);
     eventually().until(() -> inRedis("state").equals(Set.of(after)));
     eventually().until(() -> api.post(path + "/" + call).status() == 200); // a breaker may be open
+    state("CLOSED");
+  }
+
+  @Test
+  void aShardThatDoesNotAnswerKeepsNoOtherFromALaterClosing() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    String away = RedisKeys.sku(shards.get(0));
+    Map<String, String> sale = redis.hgetAll(away);
+    redis.del(away);
+    redis.set(away, "foreign");
+    String later = product(400).replace("2036-01-01", "2036-01-02");
+
+    Answer answer = api.put(path, later);
+    Set<String> closing = inRedis("closesAt", shards.subList(1, 4));
+    redis.del(away);
+    redis.hset(away, sale);
+
+    assertThat(answer.status()).as(answer.text()).isEqualTo(503);
+    assertThat(closing).doesNotContain(sale.get("closesAt")).hasSize(1);
+    eventually().until(() -> api.put(path, later).status() == 200); // a breaker may be open
+    assertThat(inRedis("closesAt")).isEqualTo(closing);
     state("CLOSED");
   }
 
@@ -603,8 +626,12 @@ class ShardsIT {
   }
 
   private Set<String> inRedis(String field) {
+    return inRedis(field, shards);
+  }
+
+  private static Set<String> inRedis(String field, List<Long> ids) {
     Set<String> values = new HashSet<>();
-    shards.forEach(shard -> values.add(String.valueOf(redis.hget(RedisKeys.sku(shard), field))));
+    ids.forEach(shard -> values.add(String.valueOf(redis.hget(RedisKeys.sku(shard), field))));
     return values;
   }
 
