@@ -4,6 +4,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.runtime.RedisCallGuard;
@@ -13,6 +14,7 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +50,8 @@ record PendingStops(
    * Writes the stop of a sale that is pending in Redis to MySQL, and removes it from Redis. A stop
    * that the state in MySQL does not allow is removed as well: such a sale does not run. A strong
    * sale has one when a gateway had not read the product yet. The stop of a shard stops its SKU
-   * with all shards; the sweep stops the others in Redis.
+   * with all shards; the sweep stops the others in Redis. If the SKU was opened since, the stop is
+   * removed alone.
    *
    * <p>The stop is read while the row is locked, and removed before any process may open the sale.
    * So no opening has followed a stop that is still pending, and a slow process never stops a sale
@@ -69,12 +72,47 @@ record PendingStops(
         .pendingStop(skuId)
         .map(
             stop -> {
-              SaleState target = SaleState.valueOf(stop.state());
-              locked.forEach(product -> product.move(target, 0));
+              if (!hasMissedAnOpening(skuId, locked)) {
+                SaleState target = SaleState.valueOf(stop.state());
+                locked.forEach(product -> product.move(target, 0));
+              }
               return new Taken(
                   stop,
                   locked.stream().map(Product::row).filter(row -> row.skuId() == skuId).findAny());
             });
+  }
+
+  /**
+   * Whether the stop of a shard came before an opening, which the shard has missed: all others that
+   * answer have followed it and have no stop. A stop that Redis alone has confirmed is recorded in
+   * every shard, and keeps each from following an opening, until MySQL has it.
+   */
+  private boolean hasMissedAnOpening(long id, List<Product> rows) {
+    return Shards.isShard(id)
+        && rows.stream().anyMatch(row -> row.skuId() == id && isBehindAnOpening(row))
+        && haveFollowed(
+            rows.stream().filter(row -> row.skuId() != id && row.phase().redisDecides()).toList());
+  }
+
+  private boolean isBehindAnOpening(Product row) {
+    return row.state() == SaleState.OPEN
+        && row.phase().redisDecides()
+        && states.version(row.skuId()) < row.row().stateVersion();
+  }
+
+  /** Whether one of these shards answers, and all that do have their states of MySQL. */
+  private boolean haveFollowed(List<Product> shards) {
+    List<Boolean> followed = new ArrayList<>();
+    for (Product shard : shards) {
+      long id = shard.skuId();
+      guard.run(
+          guard.partOf(id),
+          () ->
+              followed.add(
+                  states.version(id) >= shard.row().stateVersion()
+                      && states.pendingStop(id).isEmpty()));
+    }
+    return !followed.isEmpty() && !followed.contains(false);
   }
 
   private void end(Taken taken) {
@@ -172,8 +210,8 @@ record PendingStops(
         "sku=" + stop.skuId(),
         () -> {
           carry(stop.skuId());
-          return stop;
+          return products.findBySkuId(stop.skuId());
         },
-        done -> "state=" + done.state() + " asked=" + done.askedAt());
+        row -> "state=" + row.map(Product::state).orElse(null) + " asked=" + stop.askedAt());
   }
 }

@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -131,6 +132,43 @@ class ShardsIT {
     assertThat(rows("state")).containsOnly(after);
     eventually().until(() -> inRedis("state").equals(Set.of(after)));
     eventually().until(() -> api.post(path + "/" + call).status() == 200); // a breaker may be open
+    state("CLOSED");
+  }
+
+  /** The server of one was away at the pause and at the resume, and records the stop only now. */
+  @ParameterizedTest
+  @CsvSource({"1, OPEN", "4, PAUSED"})
+  void aStopOfAShardThatHasMissedTheResumeStopsNoOther(int late, String state) {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    String opened = consumer.product(shards.get(0), "state_version");
+    state("PAUSED");
+    api.post(path + "/resume");
+    List<Long> missed = shards.subList(0, late);
+
+    redis.eval( // at once: the sweep never sees only some of it
+        """
+        for i = 1, #KEYS, 2 do
+          redis.call('HSET', KEYS[i], 'state', 'PAUSED', 'stateVersion', ARGV[1])
+          redis.call('HSET', KEYS[i + 1], ARGV[1 + (i + 1) / 2], ARGV[#ARGV])
+        end
+        """,
+        missed.stream()
+            .flatMap(id -> Stream.of(RedisKeys.sku(id), RedisKeys.stops(Partition.ofSku(id))))
+            .toList(),
+        Stream.of(
+                Stream.of(opened),
+                missed.stream().map(String::valueOf),
+                Stream.of("PAUSED|1790000000000|tester"))
+            .flatMap(args -> args)
+            .toList());
+
+    SaleStates states = new SaleStates(redis);
+    eventually().until(() -> missed.stream().allMatch(id -> states.pendingStop(id).isEmpty()));
+    eventually().until(() -> inRedis("state").equals(Set.of(state)));
+    assertThat(rows("state")).containsOnly(state);
+    assertThat(consumer.product(sku, "state")).isEqualTo(state);
     state("CLOSED");
   }
 
