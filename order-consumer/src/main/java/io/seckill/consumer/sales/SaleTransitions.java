@@ -233,12 +233,13 @@ public class SaleTransitions {
   }
 
   private Noted noted(long skuId, SaleState target) {
+    Noted[] noted = {new Noted(null, false)};
     try {
-      return new Noted(stops.includedIn(skuId, target), true);
+      reaches(skuId, () -> noted[0] = new Noted(stops.includedIn(skuId, target), true));
     } catch (JedisException e) {
       log.warn("sku {}: stopping in MySQL; Redis is updated later: {}", skuId, e.toString());
-      return new Noted(null, false);
     }
+    return noted[0];
   }
 
   /**

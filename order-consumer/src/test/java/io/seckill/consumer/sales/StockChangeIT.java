@@ -18,6 +18,7 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -468,6 +469,23 @@ class StockChangeIT {
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("50");
     assertThat(api.get("/internal/v1/skus/" + sku + "/ledger").body().path("balanced").asBoolean())
         .isTrue();
+  }
+
+  /** A time-out for each would be longer than a gateway waits. */
+  @Test
+  void aPauseDoesNotWaitForEachShardOfARedisThatHangs() {
+    String path = "/internal/v1/skus/" + sku;
+    String many = "\"shards\":16,\"stock\"";
+    api.put(path, Sales.product("ONE_PER_USER", 1, 800).replace("\"stock\"", many));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    toRedis.dropToServer(true);
+    long started = System.nanoTime();
+
+    Answer paused = api.post(path + "/state", "{\"state\":\"PAUSED\"}");
+
+    assertThat(paused.text("state")).as(paused.text()).isEqualTo("PAUSED");
+    assertThat(Duration.ofNanos(System.nanoTime() - started)).isLessThan(Duration.ofSeconds(24));
   }
 
   private static long unfinished(long id) {
