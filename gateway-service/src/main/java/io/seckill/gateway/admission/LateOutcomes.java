@@ -13,6 +13,7 @@ import io.seckill.gateway.orders.OrderStatuses;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -32,6 +33,12 @@ record LateOutcomes(
     ShardedPurchases shards,
     @Qualifier("strongQueue") RequestBatcher<Purchase> strong,
     AdmissionProperties settings) {
+
+  /**
+   * Shards of a sale that ended later may have the purchase: a gateway that could not read the
+   * products for the time of the sale has not asked them.
+   */
+  private static final Duration LONG_AGO = Duration.ofDays(1);
 
   /**
    * @param outcome of a purchase that MySQL alone does not decide
@@ -86,9 +93,17 @@ record LateOutcomes(
     return Mono.fromFuture(decided);
   }
 
-  /** Whether Redis has the sale under the id of the SKU, or nobody has it yet. */
+  /**
+   * Whether Redis has the sale under the id of the SKU, or nobody has it yet, or its shards may
+   * have dropped it.
+   */
   private static boolean isOfRedis(ProductRow read) {
-    return read.redisDecides() || (read.shards() > 1 && read.state() == SaleState.NEW);
+    return read.redisDecides()
+        || (read.shards() > 1 && (read.state() == SaleState.NEW || endedLongAgo(read)));
+  }
+
+  private static boolean endedLongAgo(ProductRow read) {
+    return read.closesAt().plus(LONG_AGO).isBefore(Instant.now());
   }
 
   /** Less than this would make the outcome of an unknown SKU unknown at times. */

@@ -53,6 +53,7 @@ class PurchaseIT {
 
   private static final long SHARDED = 2_001;
   private static final long COMPARED = 2_002;
+  private static final long ENDED = 2_100;
   private static final long UNSHARDED = 1_004;
 
   private static UnifiedJedis redis;
@@ -219,6 +220,21 @@ class PurchaseIT {
     // A sale that MySQL has is not sold from until it is seen in Redis.
     eventually().until(() -> gateway.buy(7, sku, 5, "key-0001").status() == 202);
     return sale;
+  }
+
+  /** Redis has dropped its rules; at first the gateway still reads it, later it does not. */
+  @ParameterizedTest
+  @ValueSource(ints = {48, 72})
+  void aSkuWithShardsThatEndedDaysAgoIsUnknown(int hours) {
+    long ended = ENDED + hours;
+    database.shardedSale(ended, 4);
+    database.closed(ended, hours);
+
+    GatewayAnswer answer =
+        eventually()
+            .until(() -> gateway.buy(7, ended, 1, "key-0001"), found -> found.status() != 503);
+
+    assertProblem(answer, 404, "UNKNOWN_SKU");
   }
 
   /** None hides what another one needs, and none asks for longer than its purchases wait. */

@@ -185,7 +185,7 @@ class StrongSaleIT {
     database.strongSale(4_001, "CLOSED", 5);
     database.archivedSale(4_002, 4);
     for (long sku : List.of(4_001L, 4_002L)) {
-      database.closed(sku, 40);
+      database.closed(sku, 40 * 24);
     }
     long shard = Shards.purchased(4_002, USER, 4);
 

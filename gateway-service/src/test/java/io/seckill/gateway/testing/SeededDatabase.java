@@ -105,14 +105,14 @@ public final class SeededDatabase {
     Shards.ids(sku, shards).forEach(id -> strongSale(id, "CLOSED", 5));
   }
 
-  /** Moves the closing time of a sale, and of its shards, so many days into the past. */
-  public void closed(long sku, int daysAgo) {
+  /** Moves the closing time of a sale, and of its shards, so many hours into the past. */
+  public void closed(long sku, int hoursAgo) {
     execute(
-        ("UPDATE products SET opens_at = UTC_TIMESTAMP() - INTERVAL %d DAY,"
-                + " closes_at = UTC_TIMESTAMP() - INTERVAL %d DAY WHERE sku_id IN (%d%s)")
+        ("UPDATE products SET opens_at = UTC_TIMESTAMP() - INTERVAL %d HOUR,"
+                + " closes_at = UTC_TIMESTAMP() - INTERVAL %d HOUR WHERE sku_id IN (%d%s)")
             .formatted(
-                daysAgo + 1,
-                daysAgo,
+                hoursAgo + 1,
+                hoursAgo,
                 sku,
                 Shards.ids(sku, Shards.MOST).stream().map(id -> "," + id).collect(joining())));
   }
