@@ -117,7 +117,7 @@ public class Ledgers {
               .flatMap(queue -> readLocked(queue.getKey(), queue.getValue()).stream())
               .sorted(Comparator.comparingInt(shard -> Shards.shard(shard.skuId())))
               .toList();
-      ledger = new ShardedLedger(readLocked(NO_QUEUE, List.of(skuId)).get(0), read).solve();
+      ledger = new ShardedLedger(reader.readStrong(List.of(skuId)).get(0), read).solve();
     }
     return remember(Objects.requireNonNull(ledger));
   }

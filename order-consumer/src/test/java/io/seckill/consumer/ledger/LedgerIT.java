@@ -11,9 +11,11 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.SaleInFlight;
+import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
@@ -284,6 +286,23 @@ class LedgerIT {
 
     assertThat(ledger.at("/units/difference").longValue()).isEqualTo(-2);
     assertThat(ledger.path("balanced").booleanValue()).isFalse();
+  }
+
+  /** The SKU's own row, which lacks the units of the shards, is no ledger. */
+  @Test
+  void aSkuWithShardsIsUnbalancedSinceAReadOfAll() {
+    String four = "\"shards\":4,\"stock\"";
+    consumer.api().put(path(), Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
+    consumer.api().post(path() + "/preheat");
+    assertThat(read().path("balanced").booleanValue()).isTrue();
+    String stock = RedisKeys.stock(Shards.id(sku, 2));
+    consumer.redis().incrBy(stock, 2);
+
+    JsonNode found = read();
+    consumer.redis().decrBy(stock, 2);
+
+    assertThat(found.at("/units/difference").longValue()).isEqualTo(-2);
+    assertThat(found.path("unbalancedSince")).isEqualTo(found.path("readAt"));
   }
 
   @Test
