@@ -1,6 +1,7 @@
 package io.seckill.common.broker;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.uri;
 
 import com.rabbitmq.client.Address;
 import com.rabbitmq.client.AddressResolver;
@@ -9,7 +10,6 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.settings.TrustedAuthorities;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
@@ -113,14 +113,8 @@ public final class BrokerAddresses extends ConnectionFactory {
     return List.copyOf(urls);
   }
 
-  /** The exception has no cause: that of {@link URI} repeats the text, and with it the password. */
   private static URI parse(String url) {
-    try {
-      return new URI(url);
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException(
-          "seckill.broker.urls: " + e.getReason() + " at index " + e.getIndex());
-    }
+    return uri("seckill.broker.urls", url);
   }
 
   private static List<@Nullable String> allButAddress(URI uri) {

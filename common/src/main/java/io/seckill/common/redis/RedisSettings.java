@@ -1,8 +1,10 @@
 package io.seckill.common.redis;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.uri;
 
 import io.seckill.common.settings.TrustedAuthorities;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +53,13 @@ public record RedisSettings(
     maxConnections = maxConnections == 0 ? DEFAULT_CONNECTIONS : maxConnections;
     socketTimeout = socketTimeout == null ? DEFAULT_SOCKET_TIMEOUT : socketTimeout;
     check(url != null && url.matches("rediss?://.*"), "seckill.redis.url must be redis[s]://...");
+    URI address = uri("seckill.redis.url", url);
+    check(
+        isReadable(address)
+            && (mode != Mode.SINGLE || isPort(address.getPort()))
+            && address.getPath().matches("(/\\d{0,9})?"),
+        "seckill.redis.url must be redis[s]://[user:password@]host:port[/db], with special"
+            + " characters of the password as %-codes");
     check(
         mode == Mode.SINGLE || !nodes.isEmpty(), "seckill.redis.nodes must be set in mode " + mode);
     check(
@@ -59,6 +68,10 @@ public record RedisSettings(
             && (mode == Mode.SENTINEL || nodes.stream().allMatch(node -> access(node).isEmpty())),
         "seckill.redis.nodes must be host:port, or in mode SENTINEL redis[s]://[user:password@]"
             + "host:port with the same user, password and TLS");
+    check(
+        nodes.stream().allMatch(RedisSettings::isReadableNode),
+        "seckill.redis.nodes must each have a host and a port, and special characters of a password"
+            + " as %-codes");
     check(
         mode != Mode.SENTINEL || master != null,
         "seckill.redis.master must be set in mode SENTINEL");
@@ -83,6 +96,26 @@ public record RedisSettings(
   /** The same servers with another pool size. */
   public RedisSettings withMaxConnections(int connections) {
     return new RedisSettings(mode, url, nodes, master, connections, socketTimeout, caFile);
+  }
+
+  /** Whether Jedis finds a host in the URL, and user and password if there are any. */
+  private static boolean isReadable(URI url) {
+    return url.getHost() != null
+        && (url.getUserInfo() == null || url.getUserInfo().contains(":"))
+        && !url.toString().matches(".*[?#].*@.*"); // the rest of a password
+  }
+
+  private static boolean isReadableNode(String node) {
+    if (node.contains("://")) {
+      URI url = uri("seckill.redis.nodes", node);
+      return isReadable(url) && isPort(url.getPort());
+    }
+    uri("seckill.redis.nodes", "redis://" + node); // its host may be null, as of a_b:6379
+    return node.matches(".+:\\d{1,5}") && isPort(Integer.parseInt(node.replaceFirst(".*:", "")));
+  }
+
+  private static boolean isPort(int port) {
+    return port >= 1 && port <= 65_535;
   }
 
   /** The part before the host of a node: scheme, user and password; empty for {@code host:port}. */

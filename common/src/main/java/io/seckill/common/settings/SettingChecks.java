@@ -1,6 +1,7 @@
 package io.seckill.common.settings;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Currency;
 
 /** Refuses bad settings in the constructors of the records they are bound to. */
@@ -16,6 +17,22 @@ public final class SettingChecks {
   public static void check(boolean ok, String otherwise) {
     if (!ok) {
       throw new IllegalArgumentException(otherwise);
+    }
+  }
+
+  /**
+   * Parses a URL that may hold a password.
+   *
+   * @param setting its full name
+   * @throws IllegalArgumentException with that name and what is wrong, without the text and without
+   *     a cause: that of {@link URI} repeats the text
+   */
+  public static URI uri(String setting, String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(
+          setting + ": " + e.getReason() + " at index " + e.getIndex());
     }
   }
 

@@ -7,6 +7,8 @@ import io.seckill.common.redis.RedisSettings.Mode;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
 
@@ -33,6 +35,73 @@ class RedisSettingsTest {
     assertThat(RedisSettings.single("redis://gateway:s3cret@127.0.0.1:6379/2").toString())
         .doesNotContain("s3cret")
         .contains("127.0.0.1:6379");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://relay:50%off-s3cret@h:6379/0",
+        "redis://relay:s3cret|@h:6379/0",
+        "redis://relay:s3cret^@h:6379/0",
+        "redis://relay:s3cret @h:6379/0",
+        "redis://relay:s3cret@2@h:6379/0",
+        "redis://relay:s3cret#@h:6379/0",
+        "redis://relay:6379#s3cret@h:6379/0",
+        "redis://relay:6379?s3cret@h:6379/0",
+        "redis://relay:s3cret/@h:6379/0",
+        "redis://s3cret@h:6379/0",
+        "redis://relay:s3cret@h:6379/x",
+        "redis://relay:s3cret@h:6379/0/1",
+        "redis://relay:s3cret@h:6379/99999999999",
+        "redis://relay:s3cret@h/0",
+        "redis://relay:s3cret@h:0/0",
+        "redis://relay:s3cret@h:65536/0",
+        "redis://relay:s3cret@under_score:6379/0",
+        "redis:///0",
+      })
+  void refusesAnUnreadableUrlWithoutRepeatingIt(String url) {
+    assertThatThrownBy(() -> RedisSettings.single(url))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("seckill.redis.url")
+        .hasNoCause()
+        .message()
+        .doesNotContain("s3cret");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://watcher:50%off-s3cret@h:2",
+        "redis://watcher:s3cret^@h:2",
+        "redis://watcher:6379#s3cret@h:2",
+        "redis://s3cret@h:2",
+        "redis://watcher:s3cret@h",
+        "redis://watcher:s3cret@under_score:2",
+        "h",
+        "h:x",
+        "h:65536",
+        "h h:2",
+      })
+  void refusesAnUnreadableNodeWithoutRepeatingIt(String node) {
+    assertThatThrownBy(() -> sentinels(node))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("seckill.redis.nodes")
+        .hasNoCause()
+        .message()
+        .doesNotContain("s3cret");
+  }
+
+  @Test
+  void takesEveryAddressThatCanBeReached() {
+    for (String url :
+        List.of(
+            "redis://h:6379",
+            "rediss://relay:p%40ss:word@h:6379/",
+            "redis://:secret@[::1]:6379/15",
+            "redis://127.0.0.1:6379/0?timeout=2s")) {
+      assertThat(RedisClients.clientConfig(RedisSettings.single(url), "test")).isNotNull();
+    }
+    assertThat(sentinels("under_score:2", "[::1]:2", "::1:2").nodes()).hasSize(3);
   }
 
   @Test

@@ -20,7 +20,8 @@ class RedisOrdersTest {
   private static long answerWithinMs(long socketTimeoutMs) {
     Duration timeout = Duration.ofMillis(socketTimeoutMs);
     return RedisOrders.answerWithin(
-            new RedisSettings(Mode.SINGLE, "redis://127.0.0.1", List.of(), null, 1, timeout, null))
+            new RedisSettings(
+                Mode.SINGLE, "redis://127.0.0.1:1", List.of(), null, 1, timeout, null))
         .toMillis();
   }
 }

@@ -92,7 +92,8 @@ class DocumentedConfigurationTest {
 
   private static RedisSettings redisDefaults(String service) throws IOException {
     MutablePropertySources sources = new MutablePropertySources();
-    sources.addLast(new MapPropertySource("url", Map.of("seckill.redis.url", "redis://127.0.0.1")));
+    sources.addLast(
+        new MapPropertySource("url", Map.of("seckill.redis.url", "redis://127.0.0.1:1")));
     new YamlPropertySourceLoader()
         .load(
             service,
