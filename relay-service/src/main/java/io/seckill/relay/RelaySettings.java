@@ -1,6 +1,7 @@
 package io.seckill.relay;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import io.seckill.relay.lane.LaneSettings;
 import io.seckill.relay.publish.LinkSettings;
@@ -38,7 +39,7 @@ record RelaySettings(
         maxUnconfirmed >= 1 && maxUnconfirmed <= 4096,
         "seckill.relay.max-unconfirmed must be 1..4096");
     check(
-        confirmTimeout.toSeconds() >= 1 && confirmTimeout.toMinutes() <= 5,
+        isWithin(confirmTimeout, Duration.ofSeconds(1), Duration.ofMinutes(5)),
         "seckill.relay.confirm-timeout must be 1s..5m");
   }
 

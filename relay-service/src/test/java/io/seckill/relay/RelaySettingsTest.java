@@ -9,6 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -29,7 +30,8 @@ class RelaySettingsTest {
     "lanes-per-partition, 9",
     "max-unconfirmed, 0",
     "max-unconfirmed, 4097",
-    "confirm-timeout, 0s"
+    "confirm-timeout, 0s",
+    "confirm-timeout, 301s"
   })
   void refusesAnOutOfBoundsSetting(String property, String value) {
     assertThatThrownBy(() -> bind("seckill.relay", RelaySettings.class, Map.of(property, value)))
@@ -48,6 +50,15 @@ class RelaySettingsTest {
     BrokerSettings settings = bind("seckill.broker", BrokerSettings.class, Map.of("urls", urls));
     assertThat(settings.urls()).hasSize(2);
     assertThat(settings.toString()).contains("@a", "@b").doesNotContain("secret");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"999ms", "60001ms"})
+  void refusesAHeartbeatOutOfBounds(String heartbeat) {
+    Map<String, String> settings = Map.of("urls", "amqp://relay@a/seckill", "heartbeat", heartbeat);
+    assertThatThrownBy(() -> bind("seckill.broker", BrokerSettings.class, settings))
+        .rootCause()
+        .hasMessage("seckill.broker.heartbeat must be 1s..60s");
   }
 
   @Test

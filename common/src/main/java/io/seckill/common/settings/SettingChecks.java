@@ -2,6 +2,7 @@ package io.seckill.common.settings;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.time.Duration;
 import java.util.Currency;
 
 /** Refuses bad settings in the constructors of the records they are bound to. */
@@ -34,6 +35,11 @@ public final class SettingChecks {
       throw new IllegalArgumentException(
           setting + ": " + e.getReason() + " at index " + e.getIndex());
     }
+  }
+
+  /** Whether the time is within these bounds, both included. */
+  public static boolean isWithin(Duration time, Duration least, Duration most) {
+    return time.compareTo(least) >= 0 && time.compareTo(most) <= 0;
   }
 
   /** Whether it is the ISO 4217 code of a currency of hundredths: all amounts are in cents. */

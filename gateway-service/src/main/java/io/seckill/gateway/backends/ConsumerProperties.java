@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.net.URI;
 import java.time.Duration;
@@ -23,7 +24,7 @@ record ConsumerProperties(
         "seckill.consumer.url must be http(s)");
     check(url.getHost() != null, "seckill.consumer.url must name a host");
     check(
-        timeout.toMillis() >= 500 && timeout.toSeconds() <= 60,
+        isWithin(timeout, Duration.ofMillis(500), Duration.ofSeconds(60)),
         "seckill.consumer.timeout must be 500ms..60s");
   }
 }

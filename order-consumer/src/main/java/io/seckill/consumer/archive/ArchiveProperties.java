@@ -1,6 +1,7 @@
 package io.seckill.consumer.archive;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -17,15 +18,10 @@ record ArchiveProperties(@DefaultValue("0d") Duration after, @DefaultValue("3650
 
   ArchiveProperties {
     check(
-        after.isZero() || isWithin(after, 1, 3_650),
+        after.isZero() || isWithin(after, Duration.ofDays(1), Duration.ofDays(3_650)),
         "seckill.archive.after must be 1d..3650d, or 0, but is " + after);
     check(
-        keep.isZero() || isWithin(keep, 30, 36_500),
+        keep.isZero() || isWithin(keep, Duration.ofDays(30), Duration.ofDays(36_500)),
         "seckill.archive.keep must be 30d..36500d, or 0, but is " + keep);
-  }
-
-  private static boolean isWithin(Duration time, int leastDays, int mostDays) {
-    return time.compareTo(Duration.ofDays(leastDays)) >= 0
-        && time.compareTo(Duration.ofDays(mostDays)) <= 0;
   }
 }

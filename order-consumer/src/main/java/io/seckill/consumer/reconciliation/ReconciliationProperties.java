@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -20,12 +21,17 @@ record ReconciliationProperties(
     @DefaultValue("45s") Duration barrierTimeout,
     @DefaultValue("false") boolean autoRebuild) {
 
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
   private static final int CHECKS_WHILE_BUSY = 10;
   private static final Duration LARGE_SALE = Duration.ofMinutes(3);
 
   ReconciliationProperties {
-    check(within(interval, 1, 3_600), "seckill.reconciliation.interval must be 1s..1h");
-    check(within(barrierTimeout, 1, 600), "seckill.reconciliation.barrier-timeout must be 1s..10m");
+    check(
+        isWithin(interval, SHORTEST, Duration.ofHours(1)),
+        "seckill.reconciliation.interval must be 1s..1h");
+    check(
+        isWithin(barrierTimeout, SHORTEST, Duration.ofMinutes(10)),
+        "seckill.reconciliation.barrier-timeout must be 1s..10m");
   }
 
   /**
@@ -44,9 +50,5 @@ record ReconciliationProperties(
   Duration lockSilence() {
     Duration longestWait = interval.compareTo(barrierTimeout) > 0 ? interval : barrierTimeout;
     return longestWait.multipliedBy(2).plus(LARGE_SALE);
-  }
-
-  private static boolean within(Duration value, long minSeconds, long maxSeconds) {
-    return value.toSeconds() >= minSeconds && value.toSeconds() <= maxSeconds;
   }
 }

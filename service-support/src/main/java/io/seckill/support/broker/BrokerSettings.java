@@ -1,6 +1,7 @@
 package io.seckill.support.broker;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import com.rabbitmq.client.ConnectionFactory;
 import io.seckill.common.broker.BrokerAddresses;
@@ -28,7 +29,7 @@ public record BrokerSettings(
   public BrokerSettings {
     urls = BrokerAddresses.checked(urls, caFile);
     check(
-        heartbeat.toSeconds() >= 1 && heartbeat.toSeconds() <= 60,
+        isWithin(heartbeat, Duration.ofSeconds(1), Duration.ofSeconds(60)),
         "seckill.broker.heartbeat must be 1s..60s");
   }
 

@@ -1,0 +1,27 @@
+package io.seckill.gateway.backends;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URI;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConsumerPropertiesTest {
+
+  private static final URI ADDRESS = URI.create("http://127.0.0.1:8083");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0.5S", "PT60S"})
+  void takesTheBoundsOfTheTimeOut(Duration timeout) {
+    assertThat(new ConsumerProperties(ADDRESS, timeout).timeout()).isEqualTo(timeout);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0.499S", "PT60.001S"})
+  void refusesATimeOutOutOfBounds(Duration timeout) {
+    assertThatThrownBy(() -> new ConsumerProperties(ADDRESS, timeout))
+        .hasMessage("seckill.consumer.timeout must be 500ms..60s");
+  }
+}
