@@ -28,11 +28,14 @@ final class OutboxLane extends RelayLane {
     }
     Duration wait = orders.count() == 0 ? POLL_INTERVAL : Duration.ZERO;
     ClaimResult claimed = settleAndClaim(room, wait);
+    if (claimed.refused() && claimed.taken().isEmpty()) {
+      claimed = settleAndClaim(room, Duration.ZERO); // a room of 1 was for BRPOPLPUSH alone
+      if (claimed.taken().isEmpty()) {
+        recovery.redisFull();
+      }
+    }
     publishEntries(claimed.taken());
     orders.compareWith(claimed.queueLength());
-    if (claimed.refused() && claimed.taken().isEmpty()) {
-      recovery.redisFull();
-    }
   }
 
   /** Takes orders of dead lanes over and publishes them; returns how many, 0..most. */

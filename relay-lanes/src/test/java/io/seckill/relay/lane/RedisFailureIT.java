@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
@@ -61,13 +63,14 @@ class RedisFailureIT extends LaneFixture {
   }
 
   /** facts.md 6: a full Redis refuses BRPOPLPUSH, but must be drained. */
-  @Test
-  void drainsAFullRedis() {
-    List<String> admitted = outbox.admit(3_000, TestOutbox.skusOfEveryPartition());
+  @ParameterizedTest
+  @CsvSource({"512, 3000", "1, 300"})
+  void drainsAFullRedis(int maxUnconfirmed, int orders) {
+    List<String> admitted = outbox.admit(orders, TestOutbox.skusOfEveryPartition());
     outbox.redis().configSet("maxmemory", "1mb");
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(maxUnconfirmed))) {
       everythingArrives(admitted);
-      eventually().until(() -> relay.count("settled") == 3_000);
+      eventually().until(() -> relay.count("settled") == orders);
       assertThat(broker.duplicates()).isZero();
 
       outbox.redis().configSet("maxmemory", "0");
