@@ -6,8 +6,10 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
@@ -47,6 +49,11 @@ public final class RedisClients {
    */
   private static final Duration SILENCE_OF_A_SENTINEL = Duration.ofMinutes(1);
 
+  /** Pauses after failures of a subscription, doubled each time. Meanwhile the listener is deaf. */
+  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
+
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
   private RedisClients() {}
 
   /**
@@ -85,14 +92,22 @@ public final class RedisClients {
         .sentinels(sentinels)
         .clientConfig(config)
         .connectionProvider(
-            new SentinelSubscriptions(
+            new SentineledConnectionProvider(
                 master,
                 config,
                 pool(settings),
                 sentinels,
                 sentinelLink(settings, clientName)
                     .blockingSocketTimeoutMillis((int) silence.toMillis())
-                    .build()))
+                    .build(),
+                Delay.exponentialWithJitter(SHORTEST_PAUSE, LONGEST_PAUSE, SHORTEST_PAUSE)) {
+
+              /** Jedis's constructor calls this: variables of the method are there, no fields. */
+              @Override
+              protected SentinelConnectionFactory defaultSentinelConnectionFactory() {
+                return (address, link) -> new Sentinel(address, link, settings, clientName);
+              }
+            })
         .build();
   }
 
@@ -109,9 +124,30 @@ public final class RedisClients {
         : open(settings, clientName);
   }
 
-  private static HostAndPort presentMaster(RedisSettings settings, String clientName) {
-    return askAny(
-        settings, sentinelConfig(settings, clientName), sentinel -> master(sentinel, settings));
+  /**
+   * The master that most Sentinels name; of two, the one that is named first. A Sentinel that is
+   * cut off from the others names the former master for as long as that lasts.
+   *
+   * @throws JedisException when no Sentinel answers, or none has the master set
+   */
+  static HostAndPort presentMaster(RedisSettings settings, String clientName) {
+    int majority = nodes(settings).size() / 2 + 1;
+    Map<HostAndPort, Integer> named = new LinkedHashMap<>();
+    try {
+      return askAny(
+          settings,
+          sentinelConfig(settings, clientName),
+          sentinel -> {
+            HostAndPort master = master(sentinel, settings);
+            boolean most = master != null && named.merge(master, 1, Integer::sum) == majority;
+            return most ? master : null;
+          });
+    } catch (JedisException e) { // no majority
+      return named.entrySet().stream()
+          .max(Map.Entry.comparingByValue())
+          .map(Map.Entry::getKey)
+          .orElseThrow(() -> e);
+    }
   }
 
   /** The master that this Sentinel names, or null when it has none. */
@@ -168,11 +204,14 @@ public final class RedisClients {
         .build();
   }
 
-  /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
+  /** For a question: it is answered from memory, and the next Sentinel is asked after a silence. */
   static JedisClientConfig sentinelConfig(RedisSettings settings, String clientName) {
-    return sentinelLink(settings, clientName).build();
+    return sentinelLink(settings, clientName)
+        .socketTimeoutMillis((int) CONNECT_TIMEOUT.toMillis())
+        .build();
   }
 
+  /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
   private static DefaultJedisClientConfig.Builder sentinelLink(
       RedisSettings settings, String clientName) {
     String node = settings.nodes().get(0);
@@ -224,52 +263,36 @@ public final class RedisClients {
   }
 
   /**
-   * Connections to the master that Sentinels announce. Jedis subscribes to each Sentinel, and asks
-   * it for the master first. A subscription that has been silent for its time-out is made anew,
-   * because silence may also be a machine without power, or a firewall that has forgotten the
-   * connection. That is no failure, so it is neither logged nor delayed.
+   * A Sentinel as Jedis uses it: it asks each one for the master, for which all are asked here, and
+   * subscribes to it. A subscription that has been silent for its time-out is made anew, because
+   * silence may also be a machine without power, or a firewall that has forgotten the connection.
+   * That is no failure, so it is neither logged nor delayed.
    */
-  private static final class SentinelSubscriptions extends SentineledConnectionProvider {
+  private static final class Sentinel extends Jedis {
 
-    /** Pauses after failures: half a second, doubled up to five. Meanwhile the listener is deaf. */
-    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
+    private final RedisSettings settings;
+    private final String clientName;
 
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-
-    SentinelSubscriptions(
-        String master,
-        JedisClientConfig masterConfig,
-        GenericObjectPoolConfig<Connection> pool,
-        Set<HostAndPort> sentinels,
-        JedisClientConfig sentinelConfig) {
-      super(
-          master,
-          masterConfig,
-          pool,
-          sentinels,
-          sentinelConfig,
-          Delay.exponentialWithJitter(SHORTEST_PAUSE, LONGEST_PAUSE, SHORTEST_PAUSE));
+    Sentinel(
+        HostAndPort address, JedisClientConfig config, RedisSettings settings, String clientName) {
+      super(address, config);
+      this.settings = settings;
+      this.clientName = clientName;
     }
 
     @Override
-    protected SentinelConnectionFactory defaultSentinelConnectionFactory() {
-      return Sentinel::new;
+    public List<String> sentinelGetMasterAddrByName(String masterName) {
+      HostAndPort master = presentMaster(settings, clientName);
+      return List.of(master.getHost(), Integer.toString(master.getPort()));
     }
 
-    private static final class Sentinel extends Jedis {
-
-      Sentinel(HostAndPort address, JedisClientConfig config) {
-        super(address, config);
-      }
-
-      @Override
-      public void subscribe(JedisPubSub listener, String... channels) {
-        try {
-          super.subscribe(listener, channels);
-        } catch (JedisConnectionException e) {
-          if (!(e.getCause() instanceof SocketTimeoutException)) {
-            throw e;
-          }
+    @Override
+    public void subscribe(JedisPubSub listener, String... channels) {
+      try {
+        super.subscribe(listener, channels);
+      } catch (JedisConnectionException e) {
+        if (!(e.getCause() instanceof SocketTimeoutException)) {
+          throw e;
         }
       }
     }

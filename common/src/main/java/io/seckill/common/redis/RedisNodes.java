@@ -86,16 +86,20 @@ public final class RedisNodes {
   private Map<HostAndPort, Boolean> addresses() {
     return switch (settings.mode()) {
       case SINGLE -> Map.of(JedisURIHelper.getHostAndPort(URI.create(settings.url())), true);
-      case SENTINEL ->
-          RedisClients.askAny(
-              settings, RedisClients.sentinelConfig(settings, clientName), this::replicaSet);
+      case SENTINEL -> {
+        HostAndPort master = RedisClients.presentMaster(settings, clientName);
+        yield RedisClients.askAny(
+            settings,
+            RedisClients.sentinelConfig(settings, clientName),
+            sentinel -> replicaSet(sentinel, master));
+      }
       case CLUSTER -> RedisClients.askAny(settings, config, this::shards);
     };
   }
 
-  private @Nullable Map<HostAndPort, Boolean> replicaSet(Jedis sentinel) {
-    HostAndPort master = RedisClients.master(sentinel, settings);
-    if (master == null) {
+  /** As this Sentinel lists them; null when it names another master. */
+  private @Nullable Map<HostAndPort, Boolean> replicaSet(Jedis sentinel, HostAndPort master) {
+    if (!master.equals(RedisClients.master(sentinel, settings))) {
       return null;
     }
     Map<HostAndPort, Boolean> servers = new LinkedHashMap<>();

@@ -9,6 +9,7 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisReplicaSet;
+import io.seckill.testing.RedisServer;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,9 +58,7 @@ class LanesSentinelIT {
     long[] skus = TestOutbox.skusOfEveryPartition();
     List<String> admitted = outbox.admit(8_000, skus);
     redis.awaitReplicated();
-    try (TestRelay relay =
-        TestRelay.start(
-            settings(), TestRelay.broker(rabbit.url(), null), TestRelay.Tuning.DEFAULT)) {
+    try (TestRelay relay = startRelay()) {
       eventually().until(() -> broker.seen() > 100);
 
       redis.failOver();
@@ -76,6 +75,26 @@ class LanesSentinelIT {
           .as("listeners, of the test's own client only")
           .isEqualTo(sentinels.size());
     }
+  }
+
+  /** The first one in the settings names the former primary, as one that is cut off does. */
+  @Test
+  void publishesFromThePrimaryThatMostSentinelsName() {
+    RedisServer former = redis.primary();
+    redis.failOver();
+    redis.makeStale(former);
+    outbox.close();
+    outbox = new TestOutbox("redis://" + redis.primary().host() + ":" + redis.primary().port());
+    List<String> admitted = outbox.admit(160, TestOutbox.skusOfEveryPartition());
+    try (TestRelay relay = startRelay()) {
+      eventually().until(() -> broker.deliveries().keySet().containsAll(admitted));
+      eventually().until(() -> relay.count("settled") == admitted.size());
+    }
+  }
+
+  private TestRelay startRelay() {
+    return TestRelay.start(
+        settings(), TestRelay.broker(rabbit.url(), null), TestRelay.Tuning.DEFAULT);
   }
 
   /** Jedis leaves listener threads behind when clients are replaced, as at a failover. */

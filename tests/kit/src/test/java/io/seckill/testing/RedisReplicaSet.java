@@ -211,6 +211,20 @@ public final class RedisReplicaSet implements AutoCloseable {
     return pattern.matcher(info).results().findFirst().orElseThrow().group(1);
   }
 
+  /**
+   * Makes the first Sentinel name this node for good, as one that lost the others before a failover
+   * goes on naming the former primary. Clients reach it as before.
+   *
+   * @param former a node that is down
+   */
+  public void makeStale(RedisServer former) {
+    try (Jedis sentinel = sentinels.get(0).connect()) {
+      sentinel.aclSetUser("default", "-publish"); // with which the others announce the primary
+      sentinel.sentinelRemove(NAME);
+      sentinel.sentinelMonitor(NAME, former.host(), former.port(), QUORUM);
+    }
+  }
+
   /** Ends {@link #cutOff}; does nothing to a node that is not cut off. */
   public void rejoin(RedisServer node) {
     createUsers(node);

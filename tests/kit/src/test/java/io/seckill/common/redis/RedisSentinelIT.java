@@ -11,6 +11,7 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -42,12 +43,14 @@ class RedisSentinelIT {
   void start() {
     servers = RedisReplicaSet.start();
     lines.start();
+    LOG.setLevel(Level.INFO); // each new master
     LOG.addAppender(lines);
   }
 
   @AfterEach
   void stop() {
     LOG.detachAppender(lines);
+    LOG.setLevel(null);
     servers.close();
   }
 
@@ -86,6 +89,33 @@ class RedisSentinelIT {
           .as("complaints about silence")
           .isEmpty();
     }
+  }
+
+  @Test
+  void takesTheMasterThatMostSentinelsName() {
+    RedisServer former = servers.primary();
+    HostAndPort promoted = address(servers.failOver());
+    servers.makeStale(former);
+
+    assertThat(new RedisNodes(settings(), "watch").query(0).get(0).address())
+        .isEqualTo(promoted.toString());
+    try (RedisSentinelClient client =
+        RedisClients.openForAnyMaster(settings(), "asker", Duration.ofSeconds(1))) {
+      assertThat(client.getCurrentMaster()).isEqualTo(promoted);
+      eventually().until(() -> subscriptions("asker", ".*").size() == servers.sentinels().size());
+      Set<String> first = subscriptions("asker", ".*");
+      eventually()
+          .until(() -> subscriptions("asker", ".*"), next -> Collections.disjoint(first, next));
+      assertThat(lines.list)
+          .as("masters")
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .noneMatch(line -> line.contains("master at " + address(former)));
+      assertThat(client.ping()).isEqualTo("PONG");
+    }
+  }
+
+  private static HostAndPort address(RedisServer server) {
+    return new HostAndPort(server.host(), server.port());
   }
 
   /** Identities, at all Sentinels, of this client's subscriptions with such an age in seconds. */
