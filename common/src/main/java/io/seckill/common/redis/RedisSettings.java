@@ -118,6 +118,11 @@ public record RedisSettings(
     return port >= 1 && port <= 65_535;
   }
 
+  /** The same servers with another time-out. */
+  public RedisSettings withSocketTimeout(Duration timeout) {
+    return new RedisSettings(mode, url, nodes, master, maxConnections, timeout, caFile);
+  }
+
   /** The part before the host of a node: scheme, user and password; empty for {@code host:port}. */
   private static String access(String node) {
     return node.substring(0, node.length() - address(node).length());

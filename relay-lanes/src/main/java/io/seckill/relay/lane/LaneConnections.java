@@ -43,21 +43,10 @@ final class LaneConnections {
   LaneConnections(
       String name, Duration poll, RedisSettings redis, BrokerConnector broker, LaneLease lease) {
     this.name = name;
-    this.redisSettings = patientFor(poll, redis);
+    this.redisSettings =
+        redis.withMaxConnections(1).withSocketTimeout(poll.plus(redis.socketTimeout()));
     this.broker = broker;
     this.lease = lease;
-  }
-
-  /** Settings for one connection, with a time-out longer than the wait of BRPOPLPUSH. */
-  private static RedisSettings patientFor(Duration poll, RedisSettings from) {
-    return new RedisSettings(
-        from.mode(),
-        from.url(),
-        from.nodes(),
-        from.master(),
-        1,
-        poll.plus(from.socketTimeout()),
-        from.caFile());
   }
 
   /**

@@ -61,7 +61,7 @@ public final class LaneLeaseRenewer implements Runnable {
   public LaneLeaseRenewer(
       RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases, boolean adopts) {
     this(
-        opener(redisSettings.withMaxConnections(1)),
+        opener(settings.forRenewals(redisSettings)),
         redisSettings.mode() == RedisSettings.Mode.CLUSTER,
         settings,
         leases,
@@ -138,7 +138,7 @@ public final class LaneLeaseRenewer implements Runnable {
     for (int i = 0; i < Partition.COUNT; i++) {
       int partition = (first + i) % Partition.COUNT;
       if (nodeUnavailable != null && isLink(failing.get(partition))) {
-        failures.put(partition, nodeUnavailable); // one time-out per round is enough
+        failures.put(partition, nodeUnavailable); // after the first round one time-out is enough
         continue;
       }
       try {

@@ -2,6 +2,7 @@ package io.seckill.relay.recovery;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import io.seckill.common.redis.RedisSettings;
 import java.time.Duration;
 
 /**
@@ -29,6 +30,23 @@ public record LeaseSettings(
           Duration.ofSeconds(1),
           Duration.ofSeconds(10),
           Duration.ofMinutes(1));
+
+  /**
+   * Time-outs that a round on a cluster may cost: a frozen node may have half of the partitions.
+   */
+  private static final int TIMEOUTS_PER_LEASE = 12;
+
+  /**
+   * One connection for renewals. A frozen node of a cluster costs the first round a time-out for
+   * each of its partitions, and the leases of the others must not lapse meanwhile. A renewal that
+   * is answered too late is made all the same.
+   */
+  RedisSettings forRenewals(RedisSettings redis) {
+    Duration most = duration.dividedBy(TIMEOUTS_PER_LEASE);
+    boolean isLong = redis.socketTimeout().compareTo(most) > 0;
+    RedisSettings one = redis.withMaxConnections(1);
+    return isLong && redis.mode() == RedisSettings.Mode.CLUSTER ? one.withSocketTimeout(most) : one;
+  }
 
   /**
    * @param longestClaim longest time between sending a claim and giving up its connection

@@ -9,14 +9,18 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.ShippedUsers;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -118,21 +122,59 @@ class LanesClusterIT {
     }
   }
 
+  /** With the time-out and the leases of a relay as it is shipped. */
+  @Test
+  void keepsTheLeasesOfTheOtherNodesWhileOneIsFrozen() {
+    RedisServer frozen = cluster.primaryOf(RedisKeys.lanes(0));
+    int[] others =
+        IntStream.range(0, Partition.COUNT)
+            .filter(p -> cluster.primaryOf(RedisKeys.lanes(p)) != frozen)
+            .toArray();
+    Tuning shipped = new Tuning(1, 512, Duration.ofSeconds(10), LeaseSettings.DEFAULT);
+    try (TestRelay relay = startRelay(Duration.ofSeconds(2), shipped)) {
+      eventually().until(() -> relay.lanes().stream().allMatch(this::isRunning));
+
+      frozen.freeze();
+
+      eventually() // at the end of the first round
+          .until(() -> relay.relayLanes().backlog(0).outbox() == -1);
+      long now = System.currentTimeMillis(); // as on every node
+      for (int partition : others) {
+        assertThat(outbox.redis().zrangeWithScores(RedisKeys.lanes(partition), 0, -1))
+            .as("leases of partition " + partition)
+            .allMatch(lease -> lease.getScore() > now);
+      }
+      cluster.heal();
+    }
+  }
+
   private TestRelay startRelay() {
+    return startRelay(null, Tuning.PATIENT);
+  }
+
+  private TestRelay startRelay(@Nullable Duration socketTimeout, Tuning tuning) {
     return TestRelay.start(
-        settings("relay:" + ShippedUsers.PASSWORD + "@"),
+        settings("relay:" + ShippedUsers.PASSWORD + "@", socketTimeout),
         TestRelay.broker(rabbit.url(), null),
-        Tuning.PATIENT);
+        tuning);
+  }
+
+  private boolean isRunning(LaneStatus lane) {
+    return lane.state() == LaneState.RUNNING;
   }
 
   private RedisSettings settings(String user) {
+    return settings(user, null);
+  }
+
+  private RedisSettings settings(String user, @Nullable Duration socketTimeout) {
     return new RedisSettings(
         Mode.CLUSTER,
         "redis://" + user + "127.0.0.1:1", // no server: the nodes report which node serves a slot
         cluster.nodes(),
         null,
         0,
-        null,
+        socketTimeout,
         null);
   }
 
