@@ -34,6 +34,7 @@ final class LinkSocket implements SocketConfigurator {
     Socket current = socket;
     if (current != null) {
       try {
+        current.setSoLinger(true, 0); // else a TLS socket waits for the thread that is writing
         current.close();
       } catch (IOException e) {
         log.debug("closing a broken socket: {}", e.toString());

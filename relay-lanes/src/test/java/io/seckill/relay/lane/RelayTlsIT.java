@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
 @ChildProcessesOnly
 class RelayTlsIT {
 
+  private static final int WINDOW = 4_096;
+  private static final Duration BRIEF = Duration.ofSeconds(1);
+
   @TempDir private static Path directory;
 
   private static TestAuthority ours;
@@ -93,6 +96,30 @@ class RelayTlsIT {
     keepsTheOrders("localhost", ours, "No name matching localhost found");
   }
 
+  /** During an alarm the broker goes on with heartbeats, but reads nothing from a publisher. */
+  @Test
+  void stopsWhileTheBrokerReadsNothing() throws Exception {
+    String unread = "x".repeat(8_192);
+    for (int i = 0; i < WINDOW; i++) { // more than the buffers of the connection hold
+      outbox.admitText(0, unread);
+    }
+    rabbitServer.setMemoryWatermark(0.0000001);
+    try {
+      TestRelay relay =
+          start(
+              "127.0.0.1",
+              ours,
+              Tuning.DEFAULT.withMaxUnconfirmed(WINDOW).withConfirmTimeout(BRIEF));
+      eventually().until(() -> outbox.inPrivateQueues() == WINDOW);
+      Thread stop = new Thread(relay::close, "stop");
+      stop.start();
+      eventually("the stop").until(() -> !stop.isAlive());
+    } finally {
+      rabbitServer.setMemoryWatermark(0.4);
+    }
+    assertThat(outbox.inPrivateQueues()).isEqualTo(WINDOW);
+  }
+
   private void keepsTheOrders(String host, TestAuthority trusted, String reason) throws Exception {
     List<String> admitted = outbox.admit(10, TestOutbox.skusOfEveryPartition());
     try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
@@ -134,6 +161,10 @@ class RelayTlsIT {
   }
 
   private TestRelay start(String brokerHost, TestAuthority trustedForTheBroker) {
+    return start(brokerHost, trustedForTheBroker, Tuning.DEFAULT);
+  }
+
+  private TestRelay start(String brokerHost, TestAuthority trustedForTheBroker, Tuning tuning) {
     RedisSettings redis =
         new RedisSettings(
             Mode.SINGLE,
@@ -151,7 +182,6 @@ class RelayTlsIT {
                 brokerHost,
                 amqpsPort,
                 rabbit.name());
-    return TestRelay.start(
-        redis, TestRelay.broker(url, trustedForTheBroker.certificate()), Tuning.DEFAULT);
+    return TestRelay.start(redis, TestRelay.broker(url, trustedForTheBroker.certificate()), tuning);
   }
 }
