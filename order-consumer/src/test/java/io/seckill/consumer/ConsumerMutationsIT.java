@@ -33,6 +33,7 @@ public class ConsumerMutationsIT {
   private static final String WALLET = "io.seckill.consumer.wallet.";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
   private static final String TABLES = "db/migration/V1__ledger_of_record.sql";
+  private static final String WALLETS = "db/migration/V28__wallets.sql";
   private static final String QUOTA_CHECK = "CHECK (owned_count <= limit_units)";
   private static final String FIRST_PURCHASE =
       INTAKE + "GuardsIT#refusesAFirstPurchaseAboveTheLimit";
@@ -164,6 +165,12 @@ public class ConsumerMutationsIT {
                 WALLET + "WalletBatch$Booked#signedCents",
                 MutantWallets.class)
             .caughtBy(WALLET + "WalletInvariantsIT#isKept", "user 3900002: entry 2, CHARGE of 60"),
+        Mutation.named("MySQL accepts a wallet's balance below 0")
+            .text(WALLETS, "CHECK (balance_cents BETWEEN 0", "CHECK (balance_cents BETWEEN -1")
+            .caughtBy(WALLET + "WalletInvariantsIT#isKept", "ck_wallet_balance"),
+        Mutation.named("MySQL accepts refunds above their charge")
+            .text(WALLETS, "0 AND amount_cents)", "0 AND amount_cents + 1)")
+            .caughtBy(WALLET + "WalletInvariantsIT#isKept", "ck_wallet_refunded"),
         Mutation.named("a wallet's balance is read before its lock")
             .calls(
                 WALLET + "WalletTransactions#decide",
