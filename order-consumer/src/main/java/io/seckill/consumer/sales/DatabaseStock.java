@@ -19,6 +19,9 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
 
   static final long MAX_STOCK = 1_000_000_000L;
 
+  /** In place of the number of a change: Redis did not decide the sale. */
+  static final long NOT_ASKED = -1;
+
   /** Adds the units of a change that is PENDING; refuses it when there are too many, or too few. */
   void add(StockChange read) {
     StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
@@ -35,9 +38,10 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
   }
 
   /**
-   * Withdraws the units of a change that Redis has applied, or need not apply.
+   * Withdraws the units of a change that Redis has applied, or need not apply. The change stays as
+   * it is when Redis decides the sale by now, and was not asked.
    *
-   * @param changeSeq as in {@link RedisStock.Reply}
+   * @param changeSeq as in {@link RedisStock.Reply}, or {@link #NOT_ASKED}
    */
   void withdraw(StockChange read, long changeSeq) {
     StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
@@ -45,7 +49,7 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
       return;
     }
     ProductSnapshot sale = lock(change.skuId());
-    if (isBetween(sale)) {
+    if (isBetween(sale) || (changeSeq == NOT_ASKED && !isOnlyInMySql(sale))) {
       return;
     }
     if (sale.epoch() != change.epoch()) {

@@ -200,7 +200,7 @@ record StockChanges(
       return Step.WAIT;
     }
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      return withdrawFromMySql(change, 0);
+      return withdrawFromMySql(change, DatabaseStock.NOT_ASKED);
     }
     RedisStock.Reply reply = redis.apply(change);
     return switch (reply.answer()) {

@@ -76,7 +76,7 @@ public class StockMoves {
   private Optional<Runnable> taken(StockChange change) {
     ProductSnapshot sale = mysql.sale(change.skuId());
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      return Optional.of(() -> mysql.withdraw(change, 0));
+      return Optional.of(() -> mysql.withdraw(change, DatabaseStock.NOT_ASKED));
     }
     RedisStock.Reply reply = apply(change);
     return switch (reply.answer()) {

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.RestoreParams;
@@ -469,6 +470,32 @@ class StockChangeIT {
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("50");
     assertThat(api.get("/internal/v1/skus/" + sku + "/ledger").body().path("balanced").asBoolean())
         .isTrue();
+  }
+
+  /** MySQL decided it when the withdrawal began; Redis has its units by now. */
+  @Test
+  void aWithdrawalThatRedisWasNotAskedForWaitsWhenRedisDecides() {
+    open(100);
+    insert(sku, "change-1", -50, "PENDING");
+
+    withdrawFromMySql("change-1");
+    assertThat(state("change-1")).isEqualTo("PENDING");
+    assertStock(100, 100);
+
+    sweep();
+    assertThat(state("change-1")).isEqualTo("DONE");
+    assertStock(50, 50);
+  }
+
+  /** As a process does whose look at the sale is older. */
+  private void withdrawFromMySql(String changeId) {
+    StockChange read =
+        new StockChange(sku, changeId, 0, 1, ChangeState.PENDING); // all but the units
+    StockChange change = consumer.bean(StockChangeTable.class).read(read);
+    consumer
+        .bean(TransactionOperations.class)
+        .executeWithoutResult(
+            tx -> consumer.bean(DatabaseStock.class).withdraw(change, DatabaseStock.NOT_ASKED));
   }
 
   /** A time-out for each would be longer than a gateway waits. */
