@@ -39,7 +39,8 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
 
   /**
    * Withdraws the units of a change that Redis has applied, or need not apply. The change stays as
-   * it is when Redis decides the sale by now, and was not asked.
+   * it is when Redis decides the sale by now, and was not asked; and when the row of a SKU with
+   * shards has too few units: they were gathered, and went elsewhere.
    *
    * @param changeSeq as in {@link RedisStock.Reply}, or {@link #NOT_ASKED}
    */
@@ -57,7 +58,9 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     } else if (table.withdraw(change.skuId(), -change.delta()) && isPooled(change)) {
       finish(change, ChangeState.DONE, changeSeq);
     } else if (isOnlyInMySql(sale)) {
-      table.move(change, ChangeState.REFUSED, change.epoch());
+      if (sale.shardIds().isEmpty()) {
+        table.move(change, ChangeState.REFUSED, change.epoch());
+      }
     } else {
       log.error("sku {}: Redis had units that MySQL does not have", change.skuId());
       table.move(change, ChangeState.UNDOING, change.epoch());

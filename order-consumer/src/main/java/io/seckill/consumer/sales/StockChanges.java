@@ -196,8 +196,8 @@ record StockChanges(
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
-    if (!sale.shardIds().isEmpty() && !moves.gather(sale, -change.delta())) {
-      return Step.WAIT;
+    if (!sale.shardIds().isEmpty()) {
+      return takeFromShards(change, sale);
     }
     if (DatabaseStock.isOnlyInMySql(sale)) {
       return withdrawFromMySql(change, DatabaseStock.NOT_ASKED);
@@ -210,6 +210,17 @@ record StockChanges(
       case ABSENT -> sale.isClosed() ? withdrawFromMySql(change, 0) : Step.WAIT;
       case SUPERSEDED, NOT_NOW ->
           mysql.sale(change.skuId()).epoch() == change.epoch() ? Step.WAIT : Step.ON;
+    };
+  }
+
+  private Step takeFromShards(StockChange change, ProductSnapshot sku) {
+    return switch (moves.gather(sku, -change.delta())) {
+      case ENOUGH -> withdrawFromMySql(change, DatabaseStock.NOT_ASKED);
+      case TOO_FEW -> {
+        table.move(change, ChangeState.REFUSED, change.epoch());
+        yield Step.ON;
+      }
+      case MAYBE_LATER -> Step.WAIT;
     };
   }
 

@@ -66,6 +66,14 @@ public class StockMoves {
   /** Units of a shard: to be taken from it, or given to it, at least 1; or its stock. */
   public record Units(long shardId, long units) {}
 
+  /** Whether a withdrawal finds its units in no shard. */
+  enum Gathered {
+    ENOUGH,
+    TOO_FEW,
+    /** Units move, or a fallback of a shard begins or ends. */
+    MAYBE_LATER
+  }
+
   /** Takes units from shards. One that has fewer by now gives none. */
   public void take(List<Units> from) {
     List<StockChange> begun = transactions.execute(tx -> begin(from, -1));
@@ -143,31 +151,37 @@ public class StockMoves {
 
   /**
    * Takes units from the shards with most stock until this many are in no shard; none when there
-   * are fewer in all. For a withdrawal, whose row keeps them there.
-   *
-   * @return false when there may be enough later: units are being moved, or a fallback of a shard
-   *     begins or ends
+   * are fewer in all. For a withdrawal, whose row keeps them there, unless another one takes them.
    */
-  boolean gather(ProductSnapshot sku, long units) {
+  Gathered gather(ProductSnapshot sku, long units) {
     boolean maybeLater = false;
+    ProductSnapshot pool = sku;
     for (int round = 0; round < GATHERINGS; round++) {
       maybeLater = isBetween(sku) || isMoving(sku); // before the units are read
-      long missing = units - mysql.sale(sku.skuId()).stock();
+      pool = mysql.sale(sku.skuId());
+      long missing = units - pool.stock();
       if (missing <= 0) {
-        return true;
+        return Gathered.ENOUGH;
       }
       List<Units> from = richest(sku.shardIds().stream().map(this::stock).toList(), missing);
       if (from.stream().mapToLong(Units::units).sum() == missing) {
         take(from);
       }
     }
-    return !maybeLater && !isMoving(sku);
+    return maybeLater || isMoving(sku) || hasMovedSince(pool)
+        ? Gathered.MAYBE_LATER
+        : Gathered.TOO_FEW;
   }
 
   /** Whether a fallback of the sale, or of one of its shards, begins or ends. */
   boolean isBetween(ProductSnapshot sale) {
     return DatabaseStock.isBetween(sale)
         || sale.shardIds().stream().map(mysql::sale).anyMatch(DatabaseStock::isBetween);
+  }
+
+  /** Whether units have come to no shard, or gone from there, since this row was read. */
+  private boolean hasMovedSince(ProductSnapshot pool) {
+    return mysql.sale(pool.skuId()).stateVersion() != pool.stateVersion();
   }
 
   /** Whether a change of a shard is unfinished. */

@@ -3,10 +3,12 @@ package io.seckill.consumer.sales;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.sales.StockMoves.Units;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -24,6 +26,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -470,6 +473,54 @@ class StockChangeIT {
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("50");
     assertThat(api.get("/internal/v1/skus/" + sku + "/ledger").body().path("balanced").asBoolean())
         .isTrue();
+  }
+
+  /** Another withdrawal has taken what was gathered for this one, or a shard got it. */
+  @Test
+  void aWithdrawalWhoseGatheredUnitsAreGoneGathersOthers() {
+    openInShards();
+    insert(sku, "change-1", -100, "PENDING");
+
+    withdrawFromMySql("change-1");
+    assertThat(state("change-1")).isEqualTo("PENDING");
+
+    sweep();
+    assertThat(state("change-1")).isEqualTo("DONE");
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo("300");
+    assertThat(change("change-2", "{\"delta\":-301,\"reason\":\"too many\"}").text("state"))
+        .isEqualTo("REFUSED");
+  }
+
+  /** Each move begins after the pool was read, and ends before the shards are. */
+  @Test
+  void aWithdrawalIsNotRefusedForUnitsThatMoveWhileTheyAreCounted() {
+    openInShards();
+    List<Long> shards = Shards.ids(sku, 4);
+    StockMoves moves = consumer.bean(StockMoves.class);
+    AtomicInteger reads = new AtomicInteger();
+    RedisCallGuard moving =
+        new RedisCallGuard(consumer.redis(), new SimpleMeterRegistry()) {
+          @Override
+          public boolean run(int part, Runnable work) {
+            int read = reads.getAndIncrement();
+            if (read % 4 == 0) {
+              moves.take(List.of(new Units(shards.get(read / 4), 100)));
+            }
+            return super.run(part, work);
+          }
+        };
+    StockMoves counting =
+        new StockMoves(
+            consumer.bean(StockChangeTable.class),
+            consumer.bean(RedisStock.class),
+            consumer.bean(DatabaseStock.class),
+            consumer.bean(TransactionOperations.class),
+            consumer.redis(),
+            moving,
+            new SimpleMeterRegistry());
+
+    assertThat(counting.gather(ProductRows.find(consumer.sql(), sku).orElseThrow(), 400))
+        .isEqualTo(StockMoves.Gathered.MAYBE_LATER);
   }
 
   /** MySQL decided it when the withdrawal began; Redis has its units by now. */
