@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
@@ -107,6 +108,47 @@ class SaleArchiveIT {
         .isEqualTo(StrongDecision.Outcome.IDEMPOTENCY_KEY_REUSED);
     assertThat(decide(7, "another-key", 1).outcome()).isEqualTo(StrongDecision.Outcome.CLOSED);
     lateMessagesHarmNothing(paid);
+  }
+
+  /** Shoppers and operators see the SKU alone, before and after. */
+  @Test
+  void movesTheOrdersOfAllShards() {
+    String path = "/internal/v1/skus/" + sku;
+    String four = "\"shards\":4,\"stock\"";
+    InternalApi api = consumer.api();
+    api.put(path, Sales.product("ONE_PER_USER", 1, 402).replace("\"stock\"", four));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    List<OrderId> sold = new ArrayList<>();
+    for (long shard : Shards.ids(sku, 4)) {
+      OrderId order = stored.confirmed(shard, 7 + sold.size(), 1);
+      consumer.redis().hset(RedisKeys.sku(shard), "seq", consumer.product(shard, "last_seq"));
+      for (String count : List.of("admitted", "published")) {
+        consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Orders", 1);
+        consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Units", 1);
+      }
+      assertThat(api.pay(order, 7 + sold.size()).status()).isEqualTo(200);
+      sold.add(order);
+    }
+    close();
+    eventually().until(() -> archive().text("phase"), "REDIS"::equals);
+    JsonNode before = ledger();
+
+    finish();
+
+    assertThat(archive().number("orders")).isEqualTo(4);
+    assertThat(api.post(path + "/preheat").code()).isEqualTo("ARCHIVED");
+    for (long shard : Shards.ids(sku, 4)) {
+      assertThat(consumer.redis().keys("*:" + shard + "*")).isEmpty();
+      assertThat(consumer.number("SELECT COUNT(*) FROM orders WHERE sku_id = ?", shard)).isZero();
+    }
+    assertThat(ledger().path("balanced").booleanValue()).as(ledger().toString()).isTrue();
+    assertThat(ledger().path("units")).isEqualTo(before.path("units"));
+    assertThat(ledger().at("/orders/paid").longValue()).isEqualTo(4);
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+    assertThat(audit().at("/paid/units").longValue()).isEqualTo(4);
+    assertThat(api.get(path).number("stock")).isEqualTo(398);
+    assertThat(api.pay(sold.get(2), 9).text("status")).isEqualTo("PAID");
   }
 
   /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
