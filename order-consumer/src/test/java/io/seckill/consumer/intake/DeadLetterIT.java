@@ -1,6 +1,7 @@
 package io.seckill.consumer.intake;
 
 import static io.seckill.common.order.PurchasePolicy.LIMITED;
+import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,6 +89,31 @@ class DeadLetterIT {
     assertThat(database.number("SELECT attempts" + letter)).isEqualTo(3);
     assertThat(database.number("SELECT LOCATE('" + why + "', detail) > 0" + letter)).isEqualTo(1);
     eventually().untilAsserted(() -> assertThat(redis.result(order)).isEqualTo("D"));
+  }
+
+  @Test
+  void keepsAnOrderAtTheBrokerUntilItsDeadLetterIsConfirmed() throws Exception {
+    long sku = SKU + 1;
+    new Sales(consumer).open(sku, "LIMITED", 5, 1_000);
+    OrderMessage order = OrderFlood.order(sku, UNLIMITED, 1, 1);
+    redis.admit(List.of(order));
+    flood.publish(OrderFlood.order(sku, UNLIMITED, 2, 1)); // its publisher declares the binding
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku, 1);
+    try (Connection connection = consumer.vhost().connect();
+        Channel channel = connection.createChannel()) {
+      channel.queueUnbind(
+          BrokerTopology.DEAD_QUEUE, BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY);
+      flood.publish(order);
+      eventually("the first try").until(() -> redis.result(order).equals("D"));
+      redis.admit(List.of(order));
+      eventually("another one").until(() -> redis.result(order).equals("D"));
+      assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku))
+          .isEqualTo(1);
+
+      BrokerTopology.declare(channel);
+    }
+
+    database.await("SELECT COUNT(*) FROM dead_letter WHERE sku_id = " + sku, 2);
   }
 
   @Test

@@ -92,7 +92,8 @@ class GuardsIT {
   @Test
   void servesTheFirstWhoCameWhenThereIsTooLittle() {
     sale(UNLIMITED, 0, 3);
-    List<OrderMessage> orders = new ArrayList<>(orders(200, UNLIMITED));
+    List<OrderMessage> orders =
+        range(0, 200).mapToObj(i -> OrderFlood.order(sku, UNLIMITED, 200 - i, 1)).toList();
     List<OrderMessage> first = List.copyOf(orders.subList(0, 3));
 
     flood.publish(orders);

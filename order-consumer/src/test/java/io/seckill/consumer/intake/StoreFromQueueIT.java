@@ -3,6 +3,7 @@ package io.seckill.consumer.intake;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.broker.ProcessName;
@@ -10,11 +11,17 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.storage.StoreOutcome.Stored;
+import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
@@ -26,11 +33,14 @@ import org.springframework.context.SmartLifecycle;
 @ExtendWith(TestServers.class)
 class StoreFromQueueIT {
 
+  private static final String QUEUE = BrokerTopology.orderQueue(1);
+
   @AutoClose private static final TestConsumer consumer = TestConsumer.start();
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
 
   @Test
-  void storesEveryOrderOnceAndAcksIt() {
+  void storesEveryOrderOnceAndAcksItAlsoInAQueueThatWasDeletedBefore() throws Exception {
+    deleteTheQueue();
     new Sales(consumer).open(1001, "LIMITED", 5, 10_000);
     List<OrderMessage> orders =
         IntStream.range(0, 2_000)
@@ -54,10 +64,7 @@ class StoreFromQueueIT {
     assertThat(count("SELECT settled FROM products WHERE sku_id = 1001")).isEqualTo(2_000);
     assertThat(count("SELECT SUM(owned_count) FROM user_quota")).isEqualTo(units);
     eventually()
-        .untilAsserted(
-            () ->
-                assertThat(consumer.vhost().queueDepth(BrokerTopology.orderQueue(1)).total())
-                    .isZero());
+        .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(QUEUE).total()).isZero());
     eventually()
         .untilAsserted(
             () -> {
@@ -69,6 +76,39 @@ class StoreFromQueueIT {
         .isEqualTo(2_000);
     assertThat(consumer.api().get("/internal/v1/metrics/summary").number("stored"))
         .isEqualTo(2_000);
+  }
+
+  @Test
+  void aDefectInSettlingEndsTheSession() throws Exception {
+    OrderMessage order = OrderFlood.order(1001, PurchasePolicy.LIMITED, 1, 1);
+    StoredBatch ofNoDelivery = new StoredBatch(List.of(new Stored(order)), List.of(), List.of());
+    SettlingThread settling =
+        new SettlingThread(
+            "settling-of-the-test",
+            consumer.bean(Settler.class),
+            new IntakeProgress(System::nanoTime));
+    settling.start();
+    try (IntakeSession session =
+        IntakeSession.open(consumer.bean(BrokerConnections.class), QUEUE, 1)) { // as a standby
+      settling.settle(new Settler.StoredDeliveries(session, List.of(), ofNoDelivery));
+      assertThat(settling.awaitIdle(Eventually.SOON)).isTrue();
+
+      assertThat(session.isOpen()).isFalse();
+    } finally {
+      settling.stop(Duration.ofSeconds(1));
+    }
+  }
+
+  /** The broker cancels its consumer, whose connection stays open. */
+  private static void deleteTheQueue() throws Exception {
+    eventually().until(() -> consumer.gauge("seckill.consumer.intake.state", "queue", QUEUE) == 2);
+    try (Connection connection = consumer.vhost().connect()) {
+      connection.createChannel().queueDelete(QUEUE);
+      eventually()
+          .ignoreExceptionsInstanceOf(IOException.class) // there is no such queue
+          .until(
+              () -> connection.createChannel().queueDeclarePassive(QUEUE).getConsumerCount() > 0);
+    }
   }
 
   /** Spring stops the highest phase first, and the next lower one when it has stopped. */
