@@ -229,7 +229,6 @@ class SaleArchiveIT {
   }
 
   /** As the report of a charge leaves it while the provider refuses the refund. */
-  @Tag("proof")
   @Test
   void aRefundThatBecomesDueDuringTheArchiveIsMadeBeforeItsOrderMoves() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
@@ -356,7 +355,8 @@ class SaleArchiveIT {
         sku);
     consumer.update(
         "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
-            + " updated_at) VALUES (?, 'change', 1, '', '', 1, 'PENDING', NOW(6) + INTERVAL 1 HOUR)",
+            + " updated_at) VALUES (?, 'change', 1, '', '', 1, 'PENDING', NOW(6) + INTERVAL 1"
+            + " HOUR)",
         sku);
     consumer.update(
         "INSERT INTO dead_letter (order_id, sku_id, payload, payload_hash, reason, detail,"

@@ -314,6 +314,9 @@ class ChargeReportsIT {
     OrderId id = order(SoldBy.REDIS, "PAID");
     report(id, "CHARGED c 9900");
     assertThat(openRows(id)).hasSize(1);
+    report(id, "REFUNDED c 9800");
+    assertThat(openRows(id)).filteredOn(row -> row.contains(" CHARGED ")).hasSize(1);
+    consumer.update("DELETE FROM unexplained_charge WHERE kind = 'REFUNDED'");
 
     assertThat(report(id, "REFUNDED c 9900").status()).isEqualTo(200);
     assertThat(report(id, "REFUNDED c 9900").status()).isEqualTo(200);

@@ -90,6 +90,22 @@ class LatePaymentsIT {
   }
 
   @Test
+  void theDelayOfBookingsBeginsWithTheLastAttempt() {
+    provider.answer(Next.DECLINED, Next.NO_ANSWER);
+    pay();
+    ageCharge(LateProvider.LONGEST_DELAY);
+    assertThat(pay().status()).isEqualTo(503);
+    expire();
+    lookAgain();
+
+    provider.book(id);
+    lookAgain();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  @Test
   void aChargeBookedWhileTheOrderWaitsPaysForIt() {
     provider.answer(Next.NO_ANSWER, Next.DECLINED);
     pay();

@@ -7,13 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.orders.Cancellations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
@@ -24,9 +28,11 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -45,6 +51,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
 class LifecycleIT {
@@ -109,6 +116,24 @@ class LifecycleIT {
     assertThat(compensations(sku)).isEqualTo(1);
     assertThat(compensations(strongSku)).isZero();
     assertThat(consumer.redis().keys("*:" + strongSku + "*")).isEmpty();
+  }
+
+  /** Their buyers may have promised orders that are not in MySQL yet. */
+  @ParameterizedTest
+  @CsvSource({"true, 5, 6", "true, 0, 0", "false, 5, 5"})
+  void returnedUnitsAreReservedWhereAllAre(boolean all, long before, long after) {
+    open("LIMITED", 2, 10);
+    OrderId id = orders.strong(sku, 7, 1);
+    consumer.update(
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', reserves_all = ?,"
+            + " reserved_units = ? WHERE sku_id = ?",
+        all,
+        before,
+        sku);
+
+    assertThat(cancel(id, 7).status()).isEqualTo(200);
+
+    assertThat(orders.product(sku, "reserved_units")).isEqualTo(Long.toString(after));
   }
 
   @Test
@@ -247,9 +272,7 @@ class LifecycleIT {
     orders.age(paid, TIMEOUT_SECONDS);
     pay(paid, 9);
 
-    for (int round = 0; round < 10; round++) { // one of them begins at the oldest order
-      consumer.bean(Expiry.class).round();
-    }
+    tenRounds();
 
     assertThat(orders.status(due)).isEqualTo("EXPIRED");
     eventually().until(() -> orders.letter(sku, due).equals("E"));
@@ -259,6 +282,19 @@ class LifecycleIT {
     assertThat(orders.stockInRedis(sku)).isEqualTo(6);
     assertThat(orders.quotaInMySql(sku, 7)).isZero();
     assertThat(orders.quotaInRedis(sku, 7)).isZero();
+
+    OrderId late = orders.confirmed(sku, 10, 2); // committed after younger ones had expired
+    orders.age(late, 2 * TIMEOUT_SECONDS);
+    tenRounds();
+
+    assertThat(orders.status(late)).isEqualTo("EXPIRED");
+  }
+
+  /** One of them begins at the oldest order. */
+  private static void tenRounds() {
+    for (int round = 0; round < 10; round++) {
+      consumer.bean(Expiry.class).round();
+    }
   }
 
   @Test
@@ -515,6 +551,35 @@ class LifecycleIT {
 
   private void phase(String fallback) {
     consumer.update("UPDATE products SET fallback = ? WHERE sku_id = ?", fallback, sku);
+  }
+
+  @Test
+  void redisGetsAPaymentOfARoundThatFailed() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    assertThat(api.pay(id, 1).status()).isEqualTo(200);
+    consumer.update(
+        "UPDATE payment SET updated_at = updated_at - INTERVAL 10 SECOND WHERE order_id = ?",
+        id.value());
+    List<OrderId> tried = new ArrayList<>();
+    OrderResults unavailable =
+        new OrderResults(
+            consumer.bean(UnifiedJedis.class),
+            consumer.bean(RedisCallGuard.class),
+            consumer.bean(Clock.class),
+            new SimpleMeterRegistry()) {
+          @Override
+          public boolean write(Collection<OrderResult> results) {
+            results.forEach(result -> tried.add(result.orderId()));
+            return false;
+          }
+        };
+    PaidResults paid = new PaidResults(consumer.sql(), unavailable);
+
+    paid.sweep();
+    paid.sweep();
+
+    assertThat(tried).filteredOn(id::equals).hasSize(2);
   }
 
   @Test
