@@ -1,5 +1,7 @@
 package io.seckill.consumer.wallet;
 
+import static io.seckill.testing.Eventually.eventually;
+import static java.util.concurrent.CompletableFuture.runAsync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
@@ -7,14 +9,19 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.PaymentProviderContract;
 import io.seckill.testing.TestServers;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.support.TransactionOperations;
 
 @ExtendWith(TestServers.class)
 class WalletPaymentsIT extends PaymentProviderContract {
@@ -60,6 +67,35 @@ class WalletPaymentsIT extends PaymentProviderContract {
         .isEqualTo(1_000_000);
     assertThat(wallets.execute(operation(WalletKind.REFUND, "refund-02", 1, order.value())).code())
         .hasToString("CHARGE_CLOSED");
+  }
+
+  /** Its charge is found before its wallet is locked. */
+  @Test
+  void refundsTheRestWhenAnOperatorRefundsSomeMeanwhile() {
+    OrderId order = new OrderId(payer << 4);
+    provider().charge(new PaymentProvider.ChargeRequest(order, payer, 100));
+    WalletOperation some = operation(WalletKind.REFUND, "refund-01", 30, order.value());
+
+    CompletableFuture<Void> rest =
+        consumer
+            .bean(TransactionOperations.class)
+            .execute(
+                tx -> {
+                  WalletTransactions.decide(
+                      consumer.bean(JdbcOperations.class), List.of(some), false, true);
+                  CompletableFuture<Void> refund = runAsync(() -> provider().refund(order));
+                  eventually()
+                      .until(
+                          () ->
+                              consumer
+                                  .executing("SELECT%FROM wallet %" + payer + ") FOR UPDATE")
+                                  .isPresent());
+                  return refund;
+                });
+    Bounded.get(rest);
+
+    assertThat(consumer.bean(WalletAccounts.class).balance(payer).balanceCents())
+        .isEqualTo(1_000_000);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.seckill.consumer.wallet;
 
 import static io.seckill.testing.Eventually.eventually;
+import static java.util.stream.IntStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -364,9 +365,35 @@ class WalletsIT {
     String statement = path + "/statement?to=2099-01-01&from=";
     Answer years = consumer.api().get(statement + "2026-01-01&after=1");
     assertThat(years.body().path("entries").path(0).path("seq")).hasToString("2");
+    String lastDay = years.body().at("/entries/2/createdAt").stringValue().substring(0, 10);
+    assertThat(
+            consumer
+                .api()
+                .get(path + "/statement?from=2026-01-01&after=1&to=" + lastDay)
+                .body()
+                .path("entries"))
+        .as("the last day is included")
+        .hasSize(3);
     Answer later = consumer.api().get(statement + "2098-01-01");
     assertThat(later.number("openingCents")).isEqualTo(430);
     assertThat(later.body().path("entries")).isEmpty();
+  }
+
+  @Test
+  void aLongStatementHasPages() {
+    wallets.execute(
+        rangeClosed(1, 501)
+            .mapToObj(n -> of(user, WalletKind.RECHARGE, "recharge-" + n, 1, null))
+            .toList());
+    String statement = "/internal/v1/wallets/" + user + "/statement?from=2026-01-01&to=2099-01-01";
+
+    Answer first = consumer.api().get(statement);
+    Answer last = consumer.api().get(statement + "&after=500");
+
+    assertThat(first.body().path("entries")).hasSize(500);
+    assertThat(first.number("next")).isEqualTo(500);
+    assertThat(last.body().path("entries")).hasSize(1);
+    assertThat(last.body().path("next").isNull()).as("after the last page").isTrue();
   }
 
   @ParameterizedTest
