@@ -4,27 +4,37 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.ids.WorkerLeases;
+import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.RowMapper;
 import reactor.core.publisher.Mono;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class SaleWatchTest {
 
+  private static final long SKU = 1_001;
   private static final Duration LONG = Duration.ofHours(1);
   private static final Object LEASED = List.of("5", "0", "9000000000000", "1");
 
-  private final NoSales mysql = new NoSales();
+  private final CannedSales mysql = new CannedSales();
   private final VerifiedServers servers = new VerifiedServers();
+  private final HighWaterMarks marks = new HighWaterMarks();
+  private final List<List<Long>> losses = new CopyOnWriteArrayList<>();
   private final AtomicBoolean inspects = new AtomicBoolean(true);
   private final CannedRedis leased = new CannedRedis(command -> LEASED);
   private final CannedRedis redis =
@@ -37,6 +47,7 @@ class SaleWatchTest {
         SaleWatch watch = watch(leases)) {
       eventually().until(servers::allVerified);
       eventually().until(() -> watch.pause().compareTo(LONG.dividedBy(2)) > 0);
+      assertThat(losses).isEmpty();
 
       int before = redis.roundTrips();
       inspects.set(false);
@@ -61,26 +72,93 @@ class SaleWatchTest {
     }
   }
 
+  @Test
+  void verifiesNoServerThatMayNotBeSoldFrom() {
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases, server -> false)) {
+      eventually().until(() -> watch.pause().compareTo(LONG.dividedBy(2)) > 0);
+
+      assertThat(IntStream.range(0, Partition.COUNT).mapToObj(servers::replicationId))
+          .containsOnlyNulls();
+    }
+  }
+
+  @Test
+  void keepsAQuarantineWhileRedisCannotBeRead() {
+    CannedRedis unavailable =
+        new CannedRedis(
+            command -> {
+              throw new JedisConnectionException("for the test");
+            });
+    RedisInspection inspection =
+        new RedisInspection(unavailable, RedisBreakers.of(unavailable, new SimpleMeterRegistry()));
+    servers.quarantine(Set.of(SKU), 1);
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases, inspection, server -> true)) {
+      watch.wake();
+      eventually().until(() -> mysql.readings.get() > 1);
+
+      assertThat(servers.quarantined()).containsExactly(SKU);
+    }
+  }
+
+  /** Another server admitted a fifth order, which MySQL has not stored yet. */
+  @Test
+  void reportsALossThatMySqlDoesNotShow() {
+    marks.record("another server", SKU, 2, 5);
+    mysql.sales = List.of(new Sale(SKU, "OPEN", 2, 3, 0));
+    CannedRedis older =
+        new CannedRedis(
+            command ->
+                command.contains(Long.toString(SKU))
+                    ? List.of("5eed", "OPEN", "2", "3", "0")
+                    : List.of("5eed"));
+    RedisInspection inspection =
+        new RedisInspection(older, RedisBreakers.of(older, new SimpleMeterRegistry()));
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases, inspection, server -> true)) {
+      watch.wake();
+      eventually().until(servers::allVerified);
+
+      assertThat(losses).isNotEmpty().containsOnly(List.of(SKU, 2L, 5L));
+      assertThat(servers.quarantined()).containsExactly(SKU);
+    }
+  }
+
   private SaleWatch watch(WorkerLeases leases) {
+    return watch(leases, server -> true);
+  }
+
+  private SaleWatch watch(WorkerLeases leases, Predicate<String> mayBeSoldFrom) {
+    return watch(leases, new RedisInspection(redis, breaker), mayBeSoldFrom);
+  }
+
+  private SaleWatch watch(
+      WorkerLeases leases, RedisInspection inspection, Predicate<String> mayBeSoldFrom) {
     return new SaleWatch(
-        new RedisInspection(redis, breaker),
+        inspection,
         new StoredSales(mysql),
         servers,
-        server -> true,
-        new HighWaterMarks(),
-        (sku, epoch, seq) -> Mono.error(new AssertionError("nothing is lost")),
+        mayBeSoldFrom,
+        marks,
+        (sku, epoch, seq) -> {
+          losses.add(List.of(sku, epoch, seq));
+          return Mono.empty();
+        },
         leases,
         LONG);
   }
 
-  private static final class NoSales extends JdbcTemplate {
+  private static final class CannedSales extends JdbcTemplate {
 
     private final AtomicInteger readings = new AtomicInteger();
+    private volatile List<Sale> sales = List.of();
 
     @Override
+    @SuppressWarnings("unchecked") // the watch reads sales alone
     public <T> List<T> query(String sql, RowMapper<T> rows) {
       readings.incrementAndGet();
-      return List.of();
+      return (List<T>) sales;
     }
 
     @Override
