@@ -45,6 +45,20 @@ class BrokerConfirmsTest {
   }
 
   @Test
+  void promisesNothingOnceAFallbackHasBegunBeforeTheConfirm() {
+    TestPromises fallback = TestPromises.withFallback();
+    BrokerConfirms waiting = new BrokerConfirms(fallback.promises(), orders);
+    waiting.published(ONE);
+    waiting.answerConfirmed(purchase(1), new Admitted(ONE, 1));
+
+    fallback.begin();
+    orders.confirmed(ONE);
+    waiting.await(LONG);
+
+    assertThat(answers.get(1L)).isEqualTo(Unknown.FALLBACK);
+  }
+
+  @Test
   void answersAllPurchasesOfAnOrderThatIsPublishedTwice() {
     waits(1, ONE);
     confirms.published(ONE);

@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Eventually;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,24 @@ class BlockingCallsTest {
               e -> assertThat(e.problem().code()).isEqualTo(ProblemCode.BUSY));
       end.countDown();
       assertThat(taken).allSatisfy(call -> assertThat(Bounded.get(call)).isEqualTo(1));
+    } finally {
+      end.countDown();
+      calls.destroy();
+    }
+  }
+
+  @Test
+  void waitsNoLongerThanTheTimeOut() {
+    BlockingCalls calls =
+        new BlockingCalls("test", ProblemCode.UNAVAILABLE, 1, WAITING, Duration.ofMillis(50));
+    CountDownLatch end = new CountDownLatch(1);
+    try {
+      Mono<Integer> held = calls.call(() -> hold(new CountDownLatch(1), end));
+
+      assertThatThrownBy(() -> held.block(Eventually.SOON))
+          .isInstanceOfSatisfying(
+              ProblemException.class,
+              e -> assertThat(e.problem().code()).isEqualTo(ProblemCode.UNAVAILABLE));
     } finally {
       end.countDown();
       calls.destroy();

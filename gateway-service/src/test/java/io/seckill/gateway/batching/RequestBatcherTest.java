@@ -8,6 +8,7 @@ import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class RequestBatcherTest {
 
@@ -175,6 +177,42 @@ class RequestBatcherTest {
       eventually().until(() -> second.failure == PendingRequest.Failure.UNKNOWN);
       TestRequest third = offered(post, 0);
       eventually().until(() -> third.delivered);
+    }
+  }
+
+  /** Partitions 3 and 4 are on a server that breaks off its first calls, and answers no other. */
+  @Test
+  void servesTheOtherPartitionsWhileTwoWaitForAServerThatDoesNotAnswer() {
+    Map<Integer, CountDownLatch> first = Map.of(3, new CountDownLatch(1), 4, new CountDownLatch(1));
+    try (RequestBatcher<TestRequest> post =
+        new RequestBatcher<>(
+            "test",
+            new RequestBatcherProperties(2, 2, 64, 100, LONG, LONG),
+            true,
+            requests -> {
+              int partition = requests.get(0).partition();
+              boolean isFirst = !batches.contains(partition);
+              batches.add(partition);
+              if (first.containsKey(partition)) {
+                Bounded.await(isFirst ? first.get(partition) : gate);
+                throw new JedisConnectionException("for the test");
+              }
+              requests.forEach(TestRequest::deliver);
+            })) {
+      offered(post, 3);
+      offered(post, 4);
+      eventually().until(() -> batches.size() == 2);
+      offered(post, 3);
+      offered(post, 4);
+      first.get(3).countDown();
+      eventually().until(() -> batches.size() == 3);
+      first.get(4).countDown();
+
+      TestRequest other = offered(post, 0);
+      eventually().until(() -> other.delivered);
+      assertThat(batches).as("one call at a time").containsExactlyInAnyOrder(3, 4, 3, 0);
+    } finally {
+      gate.countDown();
     }
   }
 
