@@ -1,5 +1,6 @@
 package io.seckill.gateway.ids;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -11,6 +12,7 @@ import io.seckill.testing.CannedRedis;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -53,12 +55,49 @@ class LeaseRenewalTest {
     assertThat(renewal.untilDue()).isBetween(INTERVAL.dividedBy(2), INTERVAL);
   }
 
+  @Test
+  void renewsEveryLeaseAgainWhenItsIntervalIsOver() {
+    CannedRedis redis = new CannedRedis(command -> LEASED);
+    LeaseRenewal renewal = renewal(redis, Duration.ZERO);
+
+    renewal.renewDue();
+    renewal.renewDue();
+
+    assertThat(redis.roundTrips()).isEqualTo(2 * Partition.COUNT);
+  }
+
+  @Test
+  void renewsALeaseBeforeItEnds() {
+    Duration duration = Duration.ofSeconds(4);
+    List<Long> renewedNanos = new CopyOnWriteArrayList<>();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (command.contains(RedisKeys.workers(1))) {
+                renewedNanos.add(System.nanoTime());
+              }
+              return LEASED;
+            });
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    try (WorkerLeases leases = new WorkerLeases(redis, breaker, duration)) {
+      eventually().until(() -> renewedNanos.size() > 1);
+
+      assertThat(leases.of(1).worker()).isEqualTo(5);
+      assertThat(Duration.ofNanos(renewedNanos.get(1) - renewedNanos.get(0)))
+          .isLessThan(duration.multipliedBy(3).dividedBy(4));
+    }
+  }
+
   private static LeaseRenewal renewal(CannedRedis redis) {
+    return renewal(redis, INTERVAL);
+  }
+
+  private static LeaseRenewal renewal(CannedRedis redis, Duration interval) {
     RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
     List<WorkerLease> leases =
         IntStream.range(0, Partition.COUNT)
             .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), LONG))
             .toList();
-    return new LeaseRenewal(leases, INTERVAL);
+    return new LeaseRenewal(leases, interval);
   }
 }

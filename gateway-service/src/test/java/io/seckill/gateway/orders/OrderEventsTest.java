@@ -9,11 +9,14 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +88,40 @@ class OrderEventsTest {
     }
   }
 
+  @Test
+  void readsNoOrderThatNobodyWatchesAnyMore() {
+    OrderId other = OrderId.of(ID.timeMs(), 5, 1, 2);
+    StaysQueued statuses = new StaysQueued();
+    OrderEvents events =
+        new OrderEvents(statuses, new OrderProperties(8, 2), new SimpleMeterRegistry());
+    try {
+      Disposable left = events.watch(order(OrderStatus.QUEUED), ID, USER).subscribe();
+      eventually().until(() -> statuses.reads(ID) > 0);
+      left.dispose();
+      events.watch(order(OrderStatus.QUEUED), other, USER).subscribe();
+      eventually().until(() -> statuses.reads(other) > 1);
+      int before = statuses.reads(ID);
+
+      int after = statuses.reads(other) + 2;
+      eventually().until(() -> statuses.reads(other) >= after);
+      assertThat(statuses.reads(ID)).isEqualTo(before);
+    } finally {
+      events.stop();
+    }
+  }
+
+  @Test
+  void endsItsStreamsWhenTheGatewayStops() {
+    OrderEvents events =
+        new OrderEvents(new NeverAnswers(), new OrderProperties(8, 1), new SimpleMeterRegistry());
+    CompletableFuture<List<OrderView>> stream =
+        events.watch(order(OrderStatus.QUEUED), ID, USER).collectList().toFuture();
+
+    events.stop();
+
+    assertThat(Bounded.get(stream)).containsExactly(order(OrderStatus.QUEUED));
+  }
+
   /** Of one more stream, which is left at once; null when it is opened. */
   private static @Nullable ProblemCode refusal(OrderEvents events, long user) {
     AtomicReference<ProblemCode> refusal = new AtomicReference<>();
@@ -113,6 +150,25 @@ class OrderEventsTest {
     CompletableFuture<Status> of(OrderId id, long userId) {
       reads.incrementAndGet();
       return new CompletableFuture<>();
+    }
+  }
+
+  private static final class StaysQueued extends OrderStatuses {
+
+    private final Map<OrderId, Integer> reads = new ConcurrentHashMap<>();
+
+    StaysQueued() {
+      super(null, null, null, null, null);
+    }
+
+    private int reads(OrderId id) {
+      return reads.getOrDefault(id, 0);
+    }
+
+    @Override
+    CompletableFuture<Status> of(OrderId id, long userId) {
+      reads.merge(id, 1, Integer::sum);
+      return CompletableFuture.completedFuture(new Status.Known(order(OrderStatus.QUEUED)));
     }
   }
 

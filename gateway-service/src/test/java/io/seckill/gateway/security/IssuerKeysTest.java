@@ -14,6 +14,8 @@ import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.jwk.JWKMatcher;
+import com.nimbusds.jose.jwk.JWKSelector;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
@@ -23,9 +25,12 @@ import io.seckill.support.web.ProblemCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -141,6 +146,22 @@ class IssuerKeysTest {
   }
 
   @Test
+  void forgetsAKeyThatIsNoLongerPublished() {
+    AtomicInteger changes = new AtomicInteger();
+    JWKSelector selector = new JWKSelector(new JWKMatcher.Builder().keyID("r1").build());
+    try (IssuerKeys keys =
+        new IssuerKeys(URI.create(keysUri()), Duration.ofMillis(50), changes::incrementAndGet)) {
+      assertThat(keys.get(selector, null)).hasSize(1);
+      assertThat(changes).hasValue(1);
+
+      published = new JWKSet(List.of(ec));
+
+      eventually().until(() -> keys.get(selector, null).isEmpty());
+      eventually().until(() -> changes.get() == 2);
+    }
+  }
+
+  @Test
   void takesTheTokensOfItsOwnWarmUpUntilThatEnds() {
     try (TokenVerifier verifier = verifier()) {
       WarmUpTokens tokens = new WarmUpTokens(settings, warmUpKey, Clock.systemUTC());
@@ -188,9 +209,12 @@ class IssuerKeysTest {
   }
 
   private TokenVerifier verifier() {
-    String uri = "http://127.0.0.1:" + issuer.getAddress().getPort() + "/keys";
-    settings = new SecurityProperties("", uri, "*", "*");
+    settings = new SecurityProperties("", keysUri(), "*", "*");
     return new TokenVerifier(settings, warmUpKey, Clock.systemUTC());
+  }
+
+  private String keysUri() {
+    return "http://127.0.0.1:" + issuer.getAddress().getPort() + "/keys";
   }
 
   private static String token(JWSAlgorithm algorithm, @Nullable String keyId, JWSSigner signer)
