@@ -15,6 +15,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import javax.net.SocketFactory;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -117,6 +119,16 @@ class BrokerAddressesTest {
         .extracting(Throwable::toString)
         .asString()
         .doesNotContain("secret");
+  }
+
+  @Test
+  void checksTheHostOfABrokerWithTls() throws IOException {
+    ConnectionFactory broker = new BrokerAddresses(List.of("amqps://relay:secret@a/seckill"), null);
+    try (SSLSocket socket = (SSLSocket) SSLSocketFactory.getDefault().createSocket()) {
+      broker.getSocketConfigurator().configure(socket);
+
+      assertThat(socket.getSSLParameters().getEndpointIdentificationAlgorithm()).isEqualTo("HTTPS");
+    }
   }
 
   private static void fail(ConnectionFactory broker, String name) {
