@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.CannedRedis;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -85,6 +87,29 @@ class LaneLeaseRenewerTest {
     renewer.round();
 
     assertThat(renewer.backlog(0).dead()).isEqualTo(2);
+  }
+
+  @Test
+  void renewsTheLeasesOfLanesThatAreAbleToWorkOnly() {
+    LeaseSettings usual = LeaseSettings.DEFAULT;
+    String token = leases.get(7).begin(new CannedRedis(command -> 1L));
+    List<String> sent = new ArrayList<>();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              sent.addAll(command);
+              return reply(command);
+            });
+
+    renewer(redis, false).round();
+    assertThat(sent).contains(token);
+
+    sent.clear();
+    LeaseSettings atOnce =
+        new LeaseSettings(
+            usual.duration(), usual.renewInterval(), Duration.ofNanos(1), usual.quietPeriod());
+    new LaneLeaseRenewer(() -> redis, false, atOnce, leases, false).round();
+    assertThat(sent).contains(RedisKeys.lanes(7)).doesNotContain(token);
   }
 
   private LaneLeaseRenewer renewer(CannedRedis redis, boolean apart) {
