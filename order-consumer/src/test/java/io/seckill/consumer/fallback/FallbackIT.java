@@ -78,6 +78,28 @@ class FallbackIT extends SaleInFallback {
   }
 
   @Test
+  void aTransferWhoseOrdersAreNotStoredIsRepeated() {
+    OrderMessage promised = sale.admit(7, 4);
+    fallback.beatBeforeEntering(GATEWAY);
+    long term = fallback.enter();
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE INSERT ON orders FOR EACH ROW"
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'");
+    try {
+      Answer refused = fallback.transfer(GATEWAY, term, "", true, promised);
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(ledger.number("SELECT COUNT(*) FROM gateway_node WHERE handed_over >= " + term))
+          .isZero();
+    } finally {
+      consumer.asRoot("DROP TRIGGER refusal");
+    }
+    fallback.transfer(GATEWAY, term, "", promised);
+    fallback.awaitState("MYSQL");
+    assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
   void unitsThatRedisHasAdmittedAreKeptForTheirOrders() {
     OrderMessage first = sale.admit(7, 3);
     OrderMessage second = sale.admit(8, 2);
@@ -99,7 +121,6 @@ class FallbackIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
-  @Tag("proof")
   @Test
   void theLastLookCountsWhenNoGatewayTells() {
     sale.admit(7, 4);

@@ -352,6 +352,30 @@ class OrderStoreIT {
     assertThat(again.compensations()).isEqualTo(batch.compensations());
   }
 
+  @ParameterizedTest(name = "reserves all: {0}")
+  @CsvSource({"true, 8", "false, 5"})
+  void aReserveShrinksByAllOrdersAndOneOfEverythingByThoseStored(boolean all, long left)
+      throws Exception {
+    sale(UNLIMITED, 0, 10);
+    try (Connection connection = consumer.database().connect()) {
+      connection.setAutoCommit(false);
+      JdbcOperations jdbc = on(connection);
+      jdbc.update(
+          "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', reserved_units = 10,"
+              + " reserves_all = ? WHERE sku_id = ?",
+          all,
+          sku);
+
+      assertThat(ProductTable.take(jdbc, sku, 2, 5, 3, 3)).isTrue();
+
+      assertThat(
+              jdbc.queryForObject(
+                  "SELECT reserved_units FROM products WHERE sku_id = ?", Long.class, sku))
+          .isEqualTo(left);
+      connection.rollback();
+    }
+  }
+
   /** Another order-consumer received the same delivery and commits between two of the reads. */
   @ParameterizedTest(name = "before read {0}")
   @ValueSource(ints = {1, 2, 3, 4})
