@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisNodes;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
@@ -16,9 +18,11 @@ import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.loading.WrittenOrders.EndedOrders;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.Products;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -31,12 +35,16 @@ import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -232,6 +240,47 @@ class SaleLoadingIT {
     assertThat(bucket.get(RedisKeys.endedField(1))).matches(id(3) + ":7:\\d{13}:request-3");
   }
 
+  @Test
+  void loadsWhatMySqlSellsAndCancelsMeanwhile() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    StoredOrderFixture orders = new StoredOrderFixture(consumer);
+    OrderId cancelled = orders.strong(sku, 7, 2);
+    orders.strong(sku, 7, 1);
+    execute(
+        "UPDATE products SET epoch = 2, state = 'OPEN', decides = 'MYSQL', fallback = 'LOADING'"
+            + " WHERE sku_id = ?",
+        sku);
+    List<OrderId> bought = new ArrayList<>();
+    AtomicInteger steps = new AtomicInteger();
+    Runnable beforeReplacing =
+        () -> {
+          if (steps.incrementAndGet() == 2) { // the first snapshot is being written
+            assertThat(api.cancel(cancelled, 7).status()).isEqualTo(200);
+            bought.add(orders.strong(sku, 8, 3));
+          }
+        };
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, beforeReplacing))
+        .isPresent();
+
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
+    assertThat(redis.hgetAll(RedisKeys.bucket(sku, RedisKeys.bucketOf(7, buckets))))
+        .containsAllEntriesOf(
+            Map.of(RedisKeys.compensationField(cancelled), "2:2", RedisKeys.quotaField(7), "1"));
+    assertThat(redis.hgetAll(RedisKeys.bucket(sku, RedisKeys.bucketOf(8, buckets))))
+        .containsKey(bought.get(0).toString())
+        .containsEntry(RedisKeys.quotaField(8), "3");
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("96");
+    assertThat(redis.hgetAll(RedisKeys.sku(sku)))
+        .containsAllEntriesOf(
+            Map.of(
+                "seq", "3",
+                "admittedOrders", "3",
+                "admittedUnits", "6",
+                "publishedOrders", "3",
+                "publishedUnits", "6"));
+  }
+
   private OrderId id(int number) {
     return OrderId.of(OrderId.EPOCH_MS + number, Partition.ofSku(sku), 200, 1);
   }
@@ -268,6 +317,31 @@ class SaleLoadingIT {
     assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
     assertThat(redis.hget(RedisKeys.sku(sku), "closesAt"))
         .isEqualTo(Long.toString(Instant.parse(preheated.text("closesAt")).toEpochMilli()));
+  }
+
+  @Test
+  void beginsNoEpochOnARedisThatMayForgetOrders() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    PreheatProperties settings = consumer.bean(PreheatProperties.class);
+    Preheat preheat =
+        new Preheat(
+            consumer.bean(Products.class),
+            consumer.bean(InFlightCheck.class),
+            new RedisSafety(
+                consumer.bean(RedisNodes.class),
+                new PreheatProperties(
+                    settings.maxPerOrder(), settings.retention(), AllowUnsafeRedis.FALSE)),
+            consumer.bean(SaleLoader.class),
+            settings,
+            consumer.sql(),
+            consumer.bean(TransactionOperations.class),
+            redis);
+
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(() -> preheat.run(sku))
+        .extracting(e -> e.problem().code())
+        .isEqualTo(ProblemCode.UNSAFE_REDIS);
+    assertThat(consumer.product(sku, "epoch")).isEqualTo("0");
   }
 
   @Test
