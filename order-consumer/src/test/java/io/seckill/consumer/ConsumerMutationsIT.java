@@ -206,6 +206,13 @@ public class ConsumerMutationsIT {
             .caughtBy(
                 "io.seckill.consumer.reconciliation.ScheduleIT#missesNoStrongSaleInRedis",
                 "sales that wait for a rebuild"),
+        Mutation.named("a replayed dead letter that is lost is never missed")
+            .constant(
+                "io.seckill.consumer.reconciliation.KnownOrders", " AND state <> 'REPLAYED'", "")
+            .caughtBy(
+                "io.seckill.consumer.reconciliation.ReconciliationIT"
+                    + "#leavesADeadLetterToTheOperator",
+                "a replay that the broker has lost"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
             .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"),

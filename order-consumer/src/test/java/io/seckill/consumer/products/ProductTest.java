@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.test.util.ReflectionTestUtils;
 
 class ProductTest {
 
@@ -117,6 +118,7 @@ class ProductTest {
   @Test
   void aPreheatBeginsAnEpoch() {
     Product product = product(Decider.REDIS).preheat(100, RETENTION, 7);
+    ReflectionTestUtils.setField(product, "changeSeq", 3); // as statements raise it
 
     ProductRow row = product.preheat(100, RETENTION, 9).row();
 
@@ -125,6 +127,7 @@ class ProductTest {
     assertThat(row.stateVersion()).isEqualTo(2);
     assertThat(row.lastSeq()).isEqualTo(9);
     assertThat(row.settled()).isEqualTo(9);
+    assertThat(product.changeSeq()).isZero();
     assertThat(product.retention()).isEqualTo(RETENTION);
   }
 

@@ -79,6 +79,20 @@ class ComparisonTest {
     assertThat(comparison.wrongStock()).as("its units are counted").isEqualTo(STOCK - 5);
   }
 
+  @Test
+  void countsNoUnitsTwiceThatRedisGotBackBeforeMySqlWasRead() {
+    OrderId id = new OrderId(1);
+    redis.records().put(id, order(8, OrderStatus.CANCELLED));
+    stored.put(id, order(8, OrderStatus.CONFIRMED));
+    quotas.put(8L, 1L);
+    redis.compensated().put(id, new RedisPart.Units(1, 1));
+
+    Comparison comparison = compare(STOCK + 1);
+
+    assertThat(comparison.wrongStock()).isNull();
+    assertThat(comparison.quotas()).isEmpty();
+  }
+
   private static int found(Comparison comparison, Wrong kind) {
     return switch (kind) {
       case UNKNOWN -> comparison.unknown().size();

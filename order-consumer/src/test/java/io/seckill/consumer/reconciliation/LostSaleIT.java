@@ -54,6 +54,7 @@ class LostSaleIT extends ReconciliationFixture {
       orders.add(sale.admit(user, 2));
     }
     flood.publish(orders.subList(0, 10));
+    consumer.update("UPDATE products SET change_seq = 1 WHERE sku_id = ?", sale.sku);
     sale.forget();
     flood.publish(orders.subList(10, 20)); // orders that the broker still had
 
@@ -63,6 +64,7 @@ class LostSaleIT extends ReconciliationFixture {
     assertThat(sale.field("epoch")).isEqualTo("2");
     assertThat(sale.field("state")).isEqualTo("OPEN");
     assertThat(Long.parseLong(sale.field("seq"))).isGreaterThanOrEqualTo(20);
+    assertThat(consumer.product(sale.sku, "change_seq")).isEqualTo("0");
     assertThat(sale.stock()).isEqualTo(60).isEqualTo(ledger.stock(sale.sku));
     for (OrderMessage order : orders) {
       assertThat(sale.result(order)).isEqualTo("C");

@@ -63,10 +63,16 @@ class ReconciliationIT extends ReconciliationFixture {
   @Test
   void leavesADeadLetterToTheOperator() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    deadLetter(sale.admit(1, 1));
+    String letter = deadLetter(sale.admit(1, 1));
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("CLEAN");
     assertThat(sale.stock()).isEqualTo(99);
+
+    consumer.update(
+        "UPDATE dead_letter SET state = 'REPLAYED'" + letter.replace("FROM dead_letter", ""));
+    assertThat(kinds(reconcile(sale, true)))
+        .as("a replay that the broker has lost")
+        .containsExactly("ORDER_SENT_AGAIN");
   }
 
   @Test

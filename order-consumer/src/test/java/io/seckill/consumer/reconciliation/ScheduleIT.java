@@ -50,6 +50,21 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(reports(sale)).isEqualTo(2);
   }
 
+  @Test
+  void comparesASaleThatSellsContinuouslyLessOften() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    Schedule schedule = consumer.bean(Schedule.class);
+    for (int stock = 79; stock > 76; stock--) {
+      sale.setStock(stock);
+      schedule.round();
+    }
+    assertThat(sale.stock()).as("not compared").isEqualTo(77);
+
+    schedule.round();
+
+    assertThat(sale.stock()).as("it has stopped").isEqualTo(100);
+  }
+
   @Tag("proof")
   @Test
   void aLongComparisonOfTheScheduleRestsWhileOrdersAreStored() {
