@@ -66,11 +66,15 @@ class RedisFailureIT extends LaneFixture {
   @ParameterizedTest
   @CsvSource({"512, 3000", "1, 300"})
   void drainsAFullRedis(int maxUnconfirmed, int orders) {
-    List<String> admitted = outbox.admit(orders, TestOutbox.skusOfEveryPartition());
+    List<String> admitted = outbox.admit(orders - 1, TestOutbox.skusOfEveryPartition());
+    String dead = "dead:0:00112233";
+    outbox.redis().zadd(RedisKeys.lanes(0), 1, dead);
+    admitted.add(outbox.claimLate(dead, SKU));
     outbox.redis().configSet("maxmemory", "1mb");
     try (TestRelay relay = start(TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(maxUnconfirmed))) {
       everythingArrives(admitted);
       eventually().until(() -> relay.count("settled") == orders);
+      assertThat(relay.count("adopted")).isEqualTo(1);
       assertThat(broker.duplicates()).isZero();
 
       outbox.redis().configSet("maxmemory", "0");
