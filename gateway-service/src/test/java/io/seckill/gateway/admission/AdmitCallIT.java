@@ -604,6 +604,12 @@ class AdmitCallIT {
     assertThat(calls.one(attempt(sale, 2, KEY, 1))).isInstanceOf(Admitted.class);
     redis.scriptFlush(RedisKeys.outbox(sale.partition()));
     assertThat(calls.one(attempt(sale, 2, KEY, 1))).isInstanceOf(Repeated.class);
+
+    redis.scriptFlush(RedisKeys.outbox(sale.partition()));
+    assertThat(new Calls(redis, 1).one(attempt(sale, 3, KEY, 1)))
+        .as("with a WAIT that follows")
+        .isEqualTo(Unknown.REPLICAS);
+    assertThat(sale.outbox()).hasSize(3);
   }
 
   /** This server has none. */
@@ -611,10 +617,14 @@ class AdmitCallIT {
   void promisesNothingThatTooFewReplicasHave() {
     TestSale sale = TestSale.unlimited(redis, 1);
     Calls waiting = new Calls(redis, 1);
+    String pulse = RedisKeys.prefix(sale.partition()) + "pulse";
 
     assertThat(waiting.one(attempt(sale, 1, KEY, 1))).isEqualTo(Unknown.REPLICAS);
+    assertThat(redis.exists(pulse)).isFalse();
     assertThat(waiting.one(attempt(sale, 1, KEY, 1))).as("a repeat").isEqualTo(Unknown.REPLICAS);
+    assertThat(redis.del(pulse)).as("a write that WAIT can wait for").isEqualTo(1);
     assertThat(waiting.one(attempt(sale, 2, KEY, 1))).isEqualTo(Refusal.SOLD_OUT);
+    assertThat(redis.exists(pulse)).as("after a refusal").isFalse();
     assertThat(sale.outbox()).hasSize(1);
   }
 
