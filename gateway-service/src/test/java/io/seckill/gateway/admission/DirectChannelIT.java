@@ -40,7 +40,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -166,7 +165,6 @@ class DirectChannelIT {
     }
   }
 
-  @Tag("proof")
   @Test
   void admitsAndPublishesWithTheRightsItIsShippedWith(MySqlServer mysql) throws Exception {
     try (RedisServer server = RedisServer.start();
