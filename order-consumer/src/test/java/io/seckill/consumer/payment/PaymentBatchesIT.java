@@ -148,8 +148,8 @@ class PaymentBatchesIT {
     OrderId other = confirmed();
     for (OrderId id : List.of(paid, other)) {
       consumer.update(
-          "INSERT INTO payment (order_id, amount_cents, state, charge_id)"
-              + " VALUES (?, 9900, 'CHARGED', ?)",
+          "INSERT INTO payment (order_id, amount_cents, state, charge_id, check_at)"
+              + " VALUES (?, 9900, 'CHARGED', ?, NULL)",
           id.value(),
           (id.equals(paid) ? "wallet-" : "acme-") + id);
     }
