@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.ConsumerProcess;
@@ -15,6 +16,7 @@ import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.gateway.web.SlowConsumer;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisDatabase;
@@ -50,6 +52,7 @@ class StrongSaleIT {
 
   private static final long BESIDE = 2_017;
   private static final long ELSEWHERE = 2_002;
+  private static final long SHARDED = 2_003;
   private static final long USER = 7;
 
   private static final OrderId ID =
@@ -205,6 +208,34 @@ class StrongSaleIT {
     asked.answer(200, answer);
     assertThat(Bounded.get(bought).status()).as(Bounded.get(bought).body()).isEqualTo(status);
     return text;
+  }
+
+  /** A shard has no unit left; of the others nothing is certain without a read of the last 2 s. */
+  @Test
+  void refusesNoPurchaseOfAShardInAFallbackWhileUnitsMayBeLeft() throws Exception {
+    ProductCache products = gateway.bean(ProductCache.class);
+    database.shardedFallback(SHARDED, 2, 100);
+    eventually().until(() -> inMySql(products, 200));
+    assertProblem(bought(SHARDED), 503, "BUSY");
+
+    database.shardedFallback(SHARDED, 2, 0);
+    eventually().until(() -> inMySql(products, 0));
+    assertProblem(GatewayAnswer.available(() -> bought(SHARDED)), 409, "SOLD_OUT");
+
+    Closeable lock = database.lockProducts();
+    try {
+      eventually().until(() -> products.freshlyRead(SHARDED) == null);
+      assertProblem(bought(SHARDED), 503, "BUSY");
+    } finally {
+      lock.close();
+    }
+  }
+
+  private static boolean inMySql(ProductCache products, long units) {
+    ProductRow sku = products.lastRead(SHARDED);
+    return sku != null
+        && sku.stock() == units
+        && Shards.ids(SHARDED, 2).stream().allMatch(id -> products.decides(id) == Decider.MYSQL);
   }
 
   /** The answer to a purchase that order-consumer would refuse as sold out. */

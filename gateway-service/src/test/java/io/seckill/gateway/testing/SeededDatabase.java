@@ -117,6 +117,20 @@ public final class SeededDatabase {
                 Shards.ids(sku, Shards.MOST).stream().map(id -> "," + id).collect(joining())));
   }
 
+  /** Writes an open sale whose shards MySQL decides, as in a fallback; each has these units. */
+  public void shardedFallback(long sku, int shards, long units) {
+    sale(sku, "NEW", 1, 0); // not in Redis
+    execute(
+        "UPDATE products SET state = 'OPEN', stock = 0, shards = %d WHERE sku_id = %d"
+            .formatted(shards, sku));
+    for (long id : Shards.ids(sku, shards)) {
+      sale(id, "OPEN", 1, 0, "MYSQL");
+      execute(
+          "UPDATE products SET stock = %d, fallback = 'ACTIVE' WHERE sku_id = %d"
+              .formatted(units, id));
+    }
+  }
+
   private void sale(long sku, String state, long epoch, long lastSeq, String decides) {
     String sql =
         "REPLACE INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
