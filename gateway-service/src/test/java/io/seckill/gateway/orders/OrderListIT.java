@@ -196,6 +196,7 @@ class OrderListIT {
               () ->
                   assertThat(gateway.send(gateway.admin("/api/v1/health")).body())
                       .contains("\"mysql\":{\"status\":\"UP\"")
+                      .contains("No relay's lane holds a lease for partitions [")
                       .doesNotContain("Redis does not answer"));
       assertThat(gateway.operate("POST", GatewayStage.admin(sku) + "/pause", null).status())
           .isEqualTo(200);
