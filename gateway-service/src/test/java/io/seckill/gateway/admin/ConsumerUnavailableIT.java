@@ -2,10 +2,14 @@ package io.seckill.gateway.admin;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** What the gateway answers while order-consumer is unavailable, slow, or sends bad responses. */
 @ExtendWith(TestServers.class)
@@ -178,6 +183,26 @@ class ConsumerUnavailableIT {
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo(state);
   }
 
+  @ParameterizedTest
+  @CsvSource({"pause, PAUSED", "close, CLOSED"})
+  void stopsEveryShardOfASaleWhenNobodyListens(String action, String state) {
+    long sku = stage.newSku();
+    stage
+        .gateway()
+        .putOnSale(
+            sku,
+            GatewayStage.product(PurchasePolicy.LIMITED, 5, 1_000)
+                .replace("\"stock\"", "\"shards\":4,\"stock\""));
+    eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
+
+    GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    assertThat(Shards.ids(sku, 4))
+        .extracting(shard -> stage.redis().hget(RedisKeys.sku(shard), "state"))
+        .containsOnly(state);
+  }
+
   @Test
   void stopsASaleWhenMySqlsHalfFails() throws Exception {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
@@ -298,6 +323,31 @@ class ConsumerUnavailableIT {
 
     assertThat(Bounded.get(asked).code()).isEqualTo(UNAVAILABLE);
     assertThat(stage.redis().hget(RedisKeys.sku(sku), "state")).isEqualTo("PAUSED");
+  }
+
+  /** Both gateways send heartbeats to the same order-consumer. */
+  @Test
+  void reportsWhetherItUsesRedisAndTakesTheThresholdsFromTheAnswer() {
+    RedisBreaker breaker = gateway.bean(RedisBreaker.class);
+    consumer.answerHeartbeats("{\"term\":0,\"failurePercent\":100,\"failuresPerSecond\":100000}");
+    eventually("an answered heartbeat before another")
+        .until(() -> heartbeats("USABLE") > 1 && heartbeats("UNUSABLE") > 0);
+
+    for (int i = 0; i < 10; i++) {
+      assertThatThrownBy(() -> breaker.call(0, ConsumerUnavailableIT::breakOff))
+          .isInstanceOf(JedisConnectionException.class);
+    }
+    assertThat(breaker.isClosed(0)).as("after more failures than opened it before").isTrue();
+  }
+
+  private static long heartbeats(String redis) {
+    return consumer.heartbeats().stream()
+        .filter(one -> one.contains("\"redis\":\"" + redis + "\""))
+        .count();
+  }
+
+  private static String breakOff() {
+    throw new JedisConnectionException("for the test");
   }
 
   private static CompletableFuture<GatewayAnswer> ask() {

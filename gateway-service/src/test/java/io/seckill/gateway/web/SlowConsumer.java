@@ -8,21 +8,25 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Replaces order-consumer, to do what the real one does not: the test decides when and what it
- * answers. Heartbeats are answered 503 at once.
+ * answers. Heartbeats are recorded, and answered at once: 503, or as the test says.
  */
 public final class SlowConsumer implements AutoCloseable {
 
   private final HttpServer server;
   private final BlockingQueue<HttpExchange> waiting = new ArrayBlockingQueue<>(100);
   private final CountDownLatch asked = new CountDownLatch(1);
+  private final List<String> heartbeats = new CopyOnWriteArrayList<>();
+  private volatile String heartbeatAnswer = "";
 
   private SlowConsumer(HttpServer server) {
     this.server = server;
@@ -41,12 +45,26 @@ public final class SlowConsumer implements AutoCloseable {
     server.createContext(
         "/internal/v1/gateways/",
         exchange -> {
-          exchange.sendResponseHeaders(503, -1);
-          exchange.close();
+          Asked heartbeat = new Asked(exchange);
+          consumer.heartbeats.add(heartbeat.text());
+          String answer = consumer.heartbeatAnswer;
+          exchange.getResponseHeaders().set("Content-Type", "application/json");
+          heartbeat.answer(answer.isEmpty() ? 503 : 200, answer);
         });
     server.setExecutor(Executors.newCachedThreadPool());
     server.start();
     return consumer;
+  }
+
+  /** The heartbeats of all gateways since the last {@link #answerHeartbeats}. */
+  public List<String> heartbeats() {
+    return List.copyOf(heartbeats);
+  }
+
+  /** Answers the following heartbeats with this JSON. */
+  public void answerHeartbeats(String json) {
+    heartbeatAnswer = json;
+    heartbeats.clear();
   }
 
   public String url() {
