@@ -412,7 +412,12 @@ class OpenApiIT {
     GatewayAnswer shown = gateway.get(user, own);
     is(200, shown);
     assertThat(shown.json().path("balanceCents").asLong()).as("own balance").isEqualTo(4000);
-    is(200, gateway.get(user, own + "/entries?limit=1"));
+    GatewayAnswer newest = gateway.get(user, own + "/entries?limit=1");
+    is(200, newest);
+    assertThat(newest.json().at("/entries/0/kind").asString()).isEqualTo("ADJUST");
+    String next = "&before=" + newest.json().path("next").asLong();
+    assertThat(gateway.get(user, own + "/entries?limit=1" + next).json().at("/entries/0/kind"))
+        .hasToString("\"RECHARGE\"");
     is(400, gateway.get(user, own + "/entries?before=0"));
     is(401, gateway.send(gateway.shop(own)));
     is(403, gateway.send(gateway.shop(own).header(AUTHORIZATION, OPERATOR)));
@@ -439,6 +444,17 @@ class OpenApiIT {
     assertThat(statement(past, "?from=2026-01-16&to=9999-12-31").body())
         .contains("OPENING,,5000,", ",ADJUST,", "CLOSING,,4000,")
         .doesNotContain("RECHARGE");
+    long frequent = stage.newUser();
+    stage.update("INSERT INTO wallet VALUES (?, 501, 501, 0, 'ACTIVE')", frequent);
+    stage.update(
+        "INSERT INTO wallet_entry WITH RECURSIVE n AS"
+            + " (SELECT 1 AS seq UNION ALL SELECT seq + 1 FROM n WHERE seq < 501)"
+            + " SELECT ?, seq, 'RECHARGE', 1, seq, CONCAT('key-', seq), NULL, NULL, '2026-01-15'"
+            + " FROM n",
+        frequent);
+    assertThat(statement(frequent, "?from=2026-01-15&to=2026-01-15").body().lines())
+        .as("two pages of order-consumer's")
+        .hasSize(3 + 501);
     is(400, statement(user, "?from=2026-01-02&to=2026-01-01"));
     is(400, statement(user, ""));
     HttpRequest.Builder html = gateway.shop(own + "/entries").header("Accept", "text/html");
