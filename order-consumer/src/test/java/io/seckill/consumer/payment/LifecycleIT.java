@@ -577,9 +577,10 @@ class LifecycleIT {
     PaidResults paid = new PaidResults(consumer.sql(), unavailable);
 
     paid.sweep();
+    tried.clear();
     paid.sweep();
 
-    assertThat(tried).filteredOn(id::equals).hasSize(2);
+    assertThat(tried).contains(id);
   }
 
   @Test
