@@ -111,6 +111,7 @@ class SaleArchiveIT {
   }
 
   /** Shoppers and operators see the SKU alone, before and after. */
+  @Tag("proof")
   @Test
   void movesTheOrdersOfAllShards() {
     String path = "/internal/v1/skus/" + sku;

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -104,6 +105,7 @@ class RebuildIT extends ReconciliationFixture {
     assertThat(parts).containsExactly(0);
   }
 
+  @Tag("proof")
   @Test
   void waitsAsLongForTheBarrierBehindAnOrderThatItHasSentAgain() {
     OrderMessage lost = sale.admit(1, 1);

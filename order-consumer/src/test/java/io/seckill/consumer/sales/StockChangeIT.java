@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -550,6 +551,7 @@ class StockChangeIT {
   }
 
   /** A time-out for each would be longer than a gateway waits. */
+  @Tag("proof")
   @Test
   void aPauseDoesNotWaitForEachShardOfARedisThatHangs() {
     String path = "/internal/v1/skus/" + sku;

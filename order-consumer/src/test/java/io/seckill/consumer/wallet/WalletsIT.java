@@ -36,6 +36,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -625,6 +626,7 @@ class WalletsIT {
   }
 
   /** One that cannot be frozen, and one that cannot be marked as right. */
+  @Tag("proof")
   @Test
   void lockedWalletsKeepTheCheckFromNoOther() throws Exception {
     long other = NEXT.incrementAndGet();
