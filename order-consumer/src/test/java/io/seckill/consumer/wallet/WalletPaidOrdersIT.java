@@ -1,10 +1,8 @@
 package io.seckill.consumer.wallet;
 
-import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
@@ -22,12 +20,9 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -129,37 +124,6 @@ class WalletPaidOrdersIT {
       lock.release();
     }
     assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
-  }
-
-  /** As many as the pool has connections, and more. */
-  @Test
-  void paymentsThatWaitForALockLeaveConnectionsToOperators() {
-    open(100);
-    List<OrderId> waiting =
-        Stream.generate(() -> orders.confirmed(sku, payer, 1)).limit(20).toList();
-    HikariDataSource pool = consumer.bean(HikariDataSource.class);
-    long patience = pool.getConnectionTimeout();
-    pool.setConnectionTimeout(2_000); // shorter than the wait for the lock
-    ExecutorService shoppers = Executors.newFixedThreadPool(waiting.size());
-    try (RowLock lock =
-        consumer.lock("SELECT * FROM orders WHERE sku_id = " + sku + " FOR UPDATE")) {
-      for (OrderId order : waiting) {
-        var unused = shoppers.submit(() -> paidBy.pay(order, payer));
-      }
-      eventually()
-          .pollInterval(Duration.ofMillis(10))
-          .until(
-              () ->
-                  pool.getHikariPoolMXBean().getActiveConnections()
-                      >= pool.getMaximumPoolSize() / 2);
-      for (int call = 0; call < 20; call++) {
-        assertThat(consumer.api().get("/internal/v1/dead-letters").status()).isEqualTo(200);
-      }
-      lock.release();
-    } finally {
-      shoppers.shutdownNow();
-      pool.setConnectionTimeout(patience);
-    }
   }
 
   /** The money may still be at the provider before, which alone can return it. */
