@@ -7,15 +7,14 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.core.type.TypeReference;
@@ -33,12 +32,12 @@ class LedgerMeters {
   private static final JsonMapper SNAKE_CASE =
       JsonMapper.builder().propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).build();
 
-  private final MultiGauge units;
-  private final MultiGauge orders;
-  private final MultiGauge differences;
-  private final MultiGauge unbalanced;
+  private final Gauges units;
+  private final Gauges orders;
+  private final Gauges differences;
+  private final Gauges unbalanced;
   private final MultiGauge ages;
-  private final MultiGauge queues;
+  private final Gauges queues;
   private final Timer reads;
 
   LedgerMeters(MeterRegistry meters) {
@@ -52,7 +51,9 @@ class LedgerMeters {
     this.unbalanced =
         gauge(meters, "unbalanced.seconds", "How long the ledger of a SKU has not balanced");
     this.ages =
-        gauge(meters, "age.seconds", "Time since the ledger of a SKU was read the last time");
+        MultiGauge.builder("seckill.ledger.age.seconds")
+            .description("Time since the ledger of a SKU was read the last time")
+            .register(meters);
     this.queues = gauge(meters, "queue.orders", "Orders an order queue holds");
     this.reads =
         Timer.builder("seckill.ledger.read")
@@ -60,54 +61,56 @@ class LedgerMeters {
             .register(meters);
   }
 
-  private static MultiGauge gauge(MeterRegistry meters, String name, String description) {
-    return MultiGauge.builder("seckill.ledger." + name).description(description).register(meters);
+  private static Gauges gauge(MeterRegistry meters, String name, String description) {
+    return new Gauges(
+        MultiGauge.builder("seckill.ledger." + name).description(description).register(meters));
   }
 
-  /** Replaces all gauges by those of these ledgers. */
+  /** Sets the gauges to these ledgers, and removes those of other SKUs. */
   void show(Collection<SkuLedger> ledgers, Duration took, Instant now) {
-    units.register(rows(ledgers, "term", ledger -> terms(ledger.units())), true);
-    orders.register(rows(ledgers, "term", ledger -> terms(ledger.orders())), true);
-    differences.register(rows(ledgers, "of", LedgerMeters::differences), true);
-    unbalanced.register(
-        ledgers.stream().map(ledger -> secondsUnbalanced(ledger, now)).toList(), true);
-    queues.register(
-        ledgers.stream()
-            .flatMap(ledger -> ledger.sold().stream())
-            .map(SkuLedger::queue)
-            .flatMap(LedgerMeters::messages)
-            .toList(),
-        true);
+    units.set(values(ledgers, "term", ledger -> terms(ledger.units())));
+    orders.set(values(ledgers, "term", ledger -> terms(ledger.orders())));
+    differences.set(values(ledgers, "of", LedgerMeters::differences));
+    Map<Tags, Number> seconds = new HashMap<>();
+    ledgers.forEach(ledger -> seconds.put(ofSku(ledger.skuId()), secondsUnbalanced(ledger, now)));
+    unbalanced.set(seconds);
+    Map<Tags, Number> messages = new HashMap<>();
+    ledgers.stream()
+        .flatMap(ledger -> ledger.sold().stream())
+        .map(SkuLedger::queue)
+        .filter(Objects::nonNull)
+        .forEach(queue -> putMessages(messages, queue));
+    queues.set(messages);
     reads.record(took);
   }
 
   /**
-   * Replaces the ages by those of these SKUs.
+   * Shows the ages of these SKUs only.
    *
-   * @param age called at every scrape, so that an age grows also while no ledger can be read
+   * @param age called at every scrape, so that an age grows also while no ledger can be read; the
+   *     first one given for a SKU stays
    */
   void showAges(Collection<Long> skus, LongFunction<Duration> age) {
     ages.register(
         skus.stream()
             .<Row<?>>map(
-                sku ->
-                    Row.of(
-                        Tags.of("sku", Long.toString(sku)),
-                        () -> Math.max(0, age.apply(sku).toMillis() / 1e3)))
-            .toList(),
-        true);
+                sku -> Row.of(ofSku(sku), () -> Math.max(0, age.apply(sku).toMillis() / 1e3)))
+            .toList());
   }
 
-  private static List<Row<?>> rows(
-      Collection<SkuLedger> ledgers, String tag, Function<SkuLedger, Map<String, Long>> values) {
-    List<Row<?>> rows = new ArrayList<>();
+  private static Map<Tags, Number> values(
+      Collection<SkuLedger> ledgers, String tag, Function<SkuLedger, Map<String, Long>> terms) {
+    Map<Tags, Number> values = new HashMap<>();
     for (SkuLedger ledger : ledgers) {
-      String sku = Long.toString(ledger.skuId());
-      values
+      terms
           .apply(ledger)
-          .forEach((name, value) -> rows.add(Row.of(Tags.of("sku", sku, tag, name), value)));
+          .forEach((term, value) -> values.put(ofSku(ledger.skuId()).and(tag, term), value));
     }
-    return rows;
+    return values;
+  }
+
+  private static Tags ofSku(long sku) {
+    return Tags.of("sku", Long.toString(sku));
   }
 
   /** The terms of one side of the ledger under their JSON names, in snake case. */
@@ -139,17 +142,36 @@ class LedgerMeters {
     return queue == null ? 0 : Math.max(0, queue.difference());
   }
 
-  private static Row<?> secondsUnbalanced(SkuLedger ledger, Instant now) {
+  private static double secondsUnbalanced(SkuLedger ledger, Instant now) {
     Instant since = ledger.unbalancedSince();
-    double seconds = since == null ? 0 : Math.max(0, Duration.between(since, now).toMillis() / 1e3);
-    return Row.of(Tags.of("sku", Long.toString(ledger.skuId())), seconds);
+    return since == null ? 0 : Math.max(0, Duration.between(since, now).toMillis() / 1e3);
   }
 
-  private static Stream<Row<?>> messages(SkuLedger.@Nullable Queue queue) {
-    return queue == null
-        ? Stream.empty()
-        : Stream.of(
-            Row.of(Tags.of("queue", queue.queue(), "state", "ready"), queue.ready()),
-            Row.of(Tags.of("queue", queue.queue(), "state", "unacked"), queue.unacked()));
+  private static void putMessages(Map<Tags, Number> messages, SkuLedger.Queue queue) {
+    Tags tags = Tags.of("queue", queue.queue());
+    messages.put(tags.and("state", "ready"), queue.ready());
+    messages.put(tags.and("state", "unacked"), queue.unacked());
+  }
+
+  /**
+   * Gauges of one name. One that is set again stays registered: a scrape that meets both the
+   * removed and the new gauge of the same tags fails as a whole.
+   */
+  private static final class Gauges {
+
+    private final MultiGauge gauge;
+    private volatile Map<Tags, Number> values = Map.of();
+
+    Gauges(MultiGauge gauge) {
+      this.gauge = gauge;
+    }
+
+    void set(Map<Tags, Number> latest) {
+      values = latest;
+      gauge.register(
+          latest.keySet().stream()
+              .<Row<?>>map(tags -> Row.of(tags, () -> values.getOrDefault(tags, Double.NaN)))
+              .toList());
+    }
   }
 }
