@@ -188,16 +188,21 @@ public final class TestReports {
     }
   }
 
-  /** Notes a problem for each class that must have been run and has no report. */
-  void expect(Predicate<String> selected, boolean proof) throws IOException {
+  /**
+   * Notes a problem for each class that must have been run and has no report.
+   *
+   * @param suffix of the names of the pass's reports; empty for the first pass
+   */
+  void expect(Predicate<String> selected, boolean proof, String suffix) throws IOException {
     Set<String> reported = new TreeSet<>();
     reports.forEach(report -> reported.add(report.className()));
     for (Path source : testSources()) {
       String name = className(source);
       if (selected.test(name)
           && runs(Files.readString(source), proof)
-          && !reported.contains(name)) {
-        problems.add(name + " has no report: it was not run, or its JVM ended before its end");
+          && !reported.contains(name + suffix)) {
+        problems.add(
+            name + suffix + " has no report: it was not run, or its JVM ended before its end");
       }
     }
   }
@@ -296,13 +301,19 @@ public final class TestReports {
    * Prints the judgement; the last line is {@code PASSED FAILED SKIPPED}, in which a problem counts
    * as failed.
    *
-   * @param arguments checkout; file as old as the run; {@code default} or {@code proof}; pattern of
-   *     the names of the classes that were selected
+   * @param arguments checkout; file as old as the run; for each pass {@code default} or {@code
+   *     proof}, a pattern of the names of the classes that were selected, and the suffix of its
+   *     reports
    */
   public static void main(String[] arguments) throws IOException {
     Path root = Path.of(arguments[0]);
     TestReports reports = new TestReports(root, Files.getLastModifiedTime(Path.of(arguments[1])));
-    reports.expect(Pattern.compile(arguments[3]).asMatchPredicate(), arguments[2].equals("proof"));
+    for (int pass = 2; pass < arguments.length; pass += 3) {
+      reports.expect(
+          Pattern.compile(arguments[pass + 1]).asMatchPredicate(),
+          arguments[pass].equals("proof"),
+          arguments[pass + 2]);
+    }
     reports.allowSkips(lines(root.resolve("scripts/lib/skips")));
     reports.print(System.out);
     int failed = reports.failed() + reports.problems().size();

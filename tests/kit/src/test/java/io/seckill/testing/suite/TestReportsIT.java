@@ -57,7 +57,7 @@ class TestReportsIT {
     maven("-Dtest=KilledTest");
     maven("-Dtest=StuckTest", "-Dtest.jvm.timeout=5");
     reports = new TestReports(MODULE, Files.getLastModifiedTime(marker));
-    reports.expect(name -> true, false);
+    reports.expect(name -> true, false, "");
     reports.allowSkips(List.of("FineTest: of no reason", "SkippedTest: of another reason"));
   }
 
