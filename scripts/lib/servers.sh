@@ -53,9 +53,16 @@ redis_ha() {
   render "$ROOT/deploy/redis/ha.conf" "REPLICA=$REDIS_REPLICA_PASSWORD"
 }
 
-redis_role() { # NODE: at its first start
-  local first=${REDIS_NODES%% *}
-  [[ $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "$first")"
+# At a start without data. A replica of the node that Sentinels name, or of another one that has data: a primary that came back
+# empty would empty them. Sentinels make one of these the primary.
+redis_role() { # NODE
+  local first=${REDIS_NODES%% *} node of='' named
+  named=$(sed -n 's/^sentinel monitor seckill 127.0.0.1 \([0-9]*\) .*/\1/p' "$DATA_DIR"/sentinel-*/sentinel.conf 2>/dev/null | sed -n 1p) || true
+  for node in $REDIS_NODES; do
+    [[ $node != "$1" && -e $DATA_DIR/$node/redis.conf ]] || continue
+    [[ -n $of && $(port_of REDIS "$node") != "$named" ]] || of=$node
+  done
+  [[ -z $of && $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "${of:-$first}")"
 }
 
 # Sentinel stores what it knows in its configuration file.
