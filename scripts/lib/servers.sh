@@ -12,6 +12,7 @@ start_servers() { # all at once, then waits for each; servers that run already g
   for node in $REDIS_NODES; do
     if ! is_running "$node"; then start_redis "$node" && wait_for+=("$node"); fi
   done
+  start_epmd
   for node in $RABBITMQ_NODES; do
     if ! is_running "$node"; then start_rabbitmq "$node" && wait_for+=("$node"); fi
   done
@@ -156,7 +157,6 @@ redis_as_admin() { # NODE COMMAND…; the password goes through the environment,
 }
 
 start_rabbitmq() { # NODE
-  start_epmd
   write_rabbitmq_users
   rabbitmq_addresses "$1" | write_file "$ETC_DIR/$1/conf.d/10-local.conf"
   ! is_ha || rabbitmq_cluster | write_file "$ETC_DIR/$1/conf.d/20-cluster.conf"
@@ -182,7 +182,8 @@ start_epmd() {
 rabbitmq_environment() { # NODE
   local data=$DATA_DIR/$1
   export HOME=$data RUNNING_UNDER_SYSTEMD=true
-  export ERL_EPMD_PORT=$EPMD_PORT ERL_EPMD_ADDRESS=127.0.0.1
+  # A node that finds no port mapper would start one that nobody stops.
+  export ERL_EPMD_PORT=$EPMD_PORT ERL_EPMD_ADDRESS=127.0.0.1 ERL_AFLAGS='-start_epmd false'
   RABBITMQ_NODENAME=$(rabbitmq_name "$1") RABBITMQ_DIST_PORT=$(port_of ERLANG "$1")
   export RABBITMQ_NODENAME RABBITMQ_DIST_PORT
   export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='-kernel inet_dist_use_interface {127,0,0,1}'
