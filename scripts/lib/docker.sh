@@ -79,7 +79,7 @@ is_contained() { # OWNER of a port
 }
 
 start_containers() {
-  local servers=()
+  local server servers=()
   [[ $ONLY_SERVERS == no ]] || read -r -a servers <<<"$REDIS_NODES $RABBITMQ_NODES $MYSQL_NODES"
   choose_images
   write_container_files
@@ -87,11 +87,12 @@ start_containers() {
   say "building and starting the containers (log: $LOG_DIR/docker.log)"
   "${COMPOSE[@]}" up -d --build "${servers[@]}" >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
     fail "the containers did not start; see $LOG_DIR/docker.log, then: $(compose_logs)"
+  for server in "${servers[@]}"; do await_container "$server" is_healthy "$server"; done
   rm -f "$LOCAL/new-volumes"
   [[ $ONLY_SERVERS == no ]] || return 0
-  await_container_service order-consumer "$CONSUMER_PORT"
-  await_container_service relay-service "$RELAY_PORT"
-  await_container_service gateway-service "$ADMIN_PORT"
+  await_container order-consumer service_answers "$CONSUMER_PORT"
+  await_container relay-service service_answers "$RELAY_PORT"
+  await_container gateway-service service_answers "$ADMIN_PORT"
 }
 
 # MySQL's image does not repeat a set-up that was interrupted. Until the first start has succeeded the volumes hold nothing
@@ -111,13 +112,19 @@ compose_logs() { # [SERVICE]: prints the command that shows its log
   printf '%q ' "${COMPOSE[@]}" logs "$@"
 }
 
-await_container_service() { # SERVICE HEALTH-PORT
-  local deadline=$((SECONDS + 180))
-  until service_answers "$2"; do
-    ((SECONDS < deadline)) || fail "$1 did not become ready in time; see: $(compose_logs "$1")"
+await_container() { # SERVICE CHECK…
+  local service=$1 deadline=$((SECONDS + 180))
+  shift
+  until "$@"; do
+    ((SECONDS < deadline)) || fail "$service did not become ready in time; see: $(compose_logs "$service")"
     sleep 0.5
   done
-  say "$1 is ready"
+  say "$service is ready"
+}
+
+is_healthy() { # SERVICE
+  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" \
+    --filter "label=com.docker.compose.service=$1" --filter health=healthy 2>/dev/null) ]]
 }
 
 # The servers in the containers run as users of their images and must read these files. Those of deploy/ are copied, because
