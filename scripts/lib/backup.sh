@@ -40,9 +40,9 @@ sql() { # STATEMENT: prints rows, columns separated by tabs
   if [[ $MODE == docker ]]; then as_root mysql -N -e "$1"; else mysql_as_root "$PRIMARY" -N -e "$1"; fi
 }
 
-# Where the dump ends and the binary logs take over: FILE POSITION.
+# Where the dump ends and the binary logs take over: FILE POSITION. Of the first lines: a dump may be large.
 position_of() { # DUMP
-  sed -nE "s/^-- CHANGE (MASTER|REPLICATION SOURCE) TO (MASTER|SOURCE)_LOG_FILE='([^']+)', (MASTER|SOURCE)_LOG_POS=([0-9]+);/\3 \5/p" "$1" | head -n 1
+  sed -nE "/^-- CHANGE (MASTER|REPLICATION SOURCE) TO /{s/^[^']*'([^']+)', (MASTER|SOURCE)_LOG_POS=([0-9]+);.*/\1 \3/p;q}" "$1"
 }
 
 logs() { # prints the binary logs of the backup, oldest first, from the one that the dump names
