@@ -110,6 +110,7 @@ disable_at_boot() { # PACKAGE… that were not there before
       mariadb-server) systemctl --quiet disable mariadb.service mariadb.socket ;;
       haproxy) systemctl --quiet disable haproxy.service ;;
       prometheus) systemctl --quiet disable prometheus.service ;;
+      prometheus-node-exporter) systemctl --quiet disable prometheus-node-exporter.service ;;
     esac >>"$LOG_DIR/apt.log" 2>&1 || true
   done
 }
