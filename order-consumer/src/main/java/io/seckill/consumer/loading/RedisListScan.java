@@ -32,7 +32,7 @@ public class RedisListScan {
 
   private final UnifiedJedis redis;
 
-  RedisListScan(UnifiedJedis redis) {
+  public RedisListScan(UnifiedJedis redis) {
     this.redis = redis;
   }
 

@@ -73,14 +73,16 @@ record LostOrders(
   /**
    * Corrects the count of published orders after orders were lost from Redis's lists: when no order
    * of the SKU is there, and none was admitted since the state was read, all have been published or
-   * lost.
+   * lost. The count is read before the lists: an order that is put there later changes it, and so
+   * prevents the repair.
    */
   List<Repair> counters(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
-    if (seen.unpublished() <= 0 || !lists.hasNone(sale.skuId())) {
+    if (seen.unpublished() <= 0) {
       return List.of();
     }
     RedisSaleState now = sales.state(sale.skuId());
-    return now.seq() != seen.seq() || now.unpublished() <= 0
+    boolean areInLists = now.unpublished() > 0 && !lists.hasNone(sale.skuId());
+    return now.seq() != seen.seq() || now.unpublished() <= 0 || areInLists
         ? List.of()
         : List.of(
             Repair.of(

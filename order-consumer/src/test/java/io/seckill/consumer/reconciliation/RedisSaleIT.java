@@ -3,11 +3,16 @@ package io.seckill.consumer.reconciliation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
+import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -65,6 +70,56 @@ class RedisSaleIT extends ReconciliationFixture {
     sale.setField("epoch", Long.toString(old.epoch()));
     redis.remove(old);
     assertThat(consumer.redis().exists(keys)).isZero();
+    sale.forget();
+  }
+
+  /** Units that came back and were withdrawn again, or moved to another shard, leave the stock. */
+  @Test
+  void setsNoStockThatHasChangedAndIsTheSameAgain() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    ProductSnapshot product = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
+    RedisSaleState seen = redis.state(sale.sku);
+    consumer.redis().hincrBy(RedisKeys.sku(sale.sku), "changeSeq", 1);
+
+    assertThat(redis.setStock(product, seen, 30)).isFalse();
+    assertThat(sale.stock()).isEqualTo(28);
+
+    assertThat(redis.setStock(product, redis.state(sale.sku), 30)).isTrue();
+    assertThat(sale.stock()).isEqualTo(30);
+    sale.forget();
+  }
+
+  /** A shopper's repeat sends an order again whose message the broker may not have. */
+  @Test
+  void countsNoOrderAsPublishedThatIsSentAgainOnceTheListsWereRead() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    OrderMessage order = sale.admit(7, 1);
+    sale.admit(8, 1);
+    sale.oneUnpublished(); // lost
+    RedisListScan lists =
+        new RedisListScan(consumer.redis()) {
+          @Override
+          public boolean hasNone(long skuId) {
+            boolean hasNone = super.hasNone(skuId);
+            sale.oneUnpublished();
+            sale.outbox(order);
+            return hasNone;
+          }
+        };
+    LostOrders lost =
+        new LostOrders(
+            redis,
+            lists,
+            consumer.bean(Barriers.class),
+            consumer.bean(KnownOrders.class),
+            consumer.bean(ConfirmingPublisher.class));
+    ProductSnapshot product = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
+
+    List<Repair> repairs = lost.counters(product, redis.state(sale.sku), false);
+
+    assertThat(repairs).noneMatch(Repair::made);
+    assertThat(sale.field("publishedOrders")).isEqualTo("0");
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
     sale.forget();
   }
 
