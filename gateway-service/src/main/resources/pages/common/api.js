@@ -31,12 +31,15 @@ export async function call(method, path, {token, key, body, accept = 'applicatio
     });
     const text = await response.text();
     const json = parsed(text);
-    const retryAfterS = Number(response.headers.get('Retry-After')) || 0; // a date counts as none
-    const retryAfterMs = 1000 * Math.min(LONGEST_ASKED_S, retryAfterS);
-    return {status: response.status, json, text, code: json.code || '', retryAfterMs, sentAt, receivedAt: performance.now()};
+    return {status: response.status, json, text, code: json.code || '', retryAfterMs: retryAfterMs(response), sentAt, receivedAt: performance.now()};
   } catch {
     return {status: 0, json: {}, text: '', code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};
   }
+}
+
+/** What the answer asks to wait; a date counts as nothing. */
+function retryAfterMs(response) {
+  return 1000 * Math.min(LONGEST_ASKED_S, Number(response.headers.get('Retry-After')) || 0);
 }
 
 /**
@@ -85,7 +88,8 @@ export function pause(ms) {
 /** Server-sent events read with fetch, because EventSource cannot carry a token.
  * @param {(name: string, data: any) => void} onEvent
  * @param {{firstMs: number, silenceMs: number}} limits longest wait for the first event and between any bytes
- * @returns {Promise<{status: number, code: string, json: any}>} when the stream ends or breaks; status 0 without an answer
+ * @returns {Promise<{status: number, code: string, json: any, retryAfterMs: number}>} when the stream ends or breaks;
+ *     status 0 without an answer
  */
 export async function stream(path, token, signal, onEvent, {firstMs, silenceMs}) {
   const own = new AbortController();
@@ -98,10 +102,12 @@ export async function stream(path, token, signal, onEvent, {firstMs, silenceMs})
   };
   let status = 0;
   let json = {};
+  let waitMs = 0;
   try {
     const headers = {Accept: 'text/event-stream', Authorization: `Bearer ${token}`};
     const response = await fetch(path, {headers, signal: own.signal, cache: 'no-store', credentials: 'omit'});
     status = response.status;
+    waitMs = retryAfterMs(response);
     if (status === 200) await read(response.body, onEvent, alive);
     else json = parsed(await response.text());
   } catch {
@@ -111,7 +117,7 @@ export async function stream(path, token, signal, onEvent, {firstMs, silenceMs})
     signal.removeEventListener('abort', abort);
     own.abort();
   }
-  return {status, code: json.code || '', json};
+  return {status, code: json.code || '', json, retryAfterMs: waitMs};
 }
 
 async function read(body, onEvent, alive) {

@@ -43,7 +43,7 @@ async function watch() {
       return;
     }
     if (!receivedAt) sayWhyEmpty(answer);
-    await pause(backOffMs(Math.min(failures, 4)));
+    await pause(backOffMs(Math.min(failures, 4), answer.retryAfterMs));
   }
 }
 

@@ -5,6 +5,9 @@ import {backOffMs, call, pause, stream} from './api.js';
 const FINAL = new Set(['PAID', 'CANCELLED', 'EXPIRED', 'REJECTED']);
 const LIMITS = {firstMs: 4000, silenceMs: 40_000};
 
+/** From then on the pause between two questions is 4 to 8 s: streams are refused while a gateway has many. */
+const MOST_FAILURES = 5;
+
 export function isFinal(status) {
   return FINAL.has(status);
 }
@@ -22,18 +25,23 @@ export function follow(orderId, token, listener) {
 
 async function run(orderId, token, listener, signal) {
   let over = false;
-  let failures = 0;
+  let failures = 0; // in a row: streams that were refused, or did not last
   const take = (order) => {
     if (signal.aborted) return;
-    failures = 0;
     over = isFinal(order.status);
     listener.onLink(true);
     listener.onOrder(order);
   };
   const path = `api/v1/orders/${orderId}`;
   while (!over && !signal.aborted) {
-    await stream(`${path}/events`, token, signal, (name, order) => take(order), LIMITS);
+    let heard = false;
+    const begun = performance.now();
+    const events = await stream(`${path}/events`, token, signal, (name, order) => {
+      heard = true;
+      take(order);
+    }, LIMITS);
     if (over || signal.aborted) return;
+    failures = heard && performance.now() - begun > LIMITS.firstMs ? 0 : failures + 1;
     const answer = await call('GET', path, {token, timeoutMs: 4000});
     if (signal.aborted) return;
     if (answer.status === 200 && answer.json.orderId) {
@@ -44,6 +52,7 @@ async function run(orderId, token, listener, signal) {
     } else {
       listener.onLink(false);
     }
-    if (!over) await pause(backOffMs(Math.min(failures++, 3), answer.retryAfterMs));
+    const asked = Math.max(events.retryAfterMs, answer.retryAfterMs);
+    if (!over) await pause(backOffMs(Math.min(failures, MOST_FAILURES), asked));
   }
 }

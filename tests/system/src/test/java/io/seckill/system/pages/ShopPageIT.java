@@ -407,6 +407,90 @@ class ShopPageIT {
         .isEqualTo(true);
   }
 
+  /** A gateway refuses streams above a number of them, or to a user who has several. */
+  @Tag("proof")
+  @Test
+  void asksMoreAndMoreSeldomWhileItsStreamIsRefused() {
+    onSale(2034, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2034).signIn(134);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    recordPausesOf("done");
+    answerPurchases(
+        """
+        window.answer = async (purchase, send) => {
+          const answer = await send();
+          const isStream = /event-stream/.test(answer.headers.get('Content-Type'));
+          return isStream ? new Response('', {status: 503, headers: {'Retry-After': '1'}}) : answer;
+        };
+        """);
+
+    page.buy().awaitStatus("CONFIRMED");
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 8);
+
+    assertThat(browser.run("return window.waits.slice(5).every((ms) => ms >= 4000);"))
+        .isEqualTo(true);
+  }
+
+  @Tag("proof")
+  @Test
+  void readsTheProductNoMoreOftenWhenItIsRefused() {
+    onSale(2035, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2035);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    recordPausesOf("refreshWhenSeen");
+    browser.run(
+        """
+        const send = window.fetch;
+        window.fetch = async (url, options) =>
+          /skus\\/2035$/.test(url) ? new Response('', {status: 429}) : send(url, options);
+        """);
+
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 8);
+
+    assertThat(browser.run("return window.waits.every((ms) => ms >= 6000);")).isEqualTo(true);
+  }
+
+  /** Records in {@code window.waits} how long a function is to wait, and shortens the waits. */
+  private static void recordPausesOf(String function) {
+    browser.run(
+        """
+        const timer = window.setTimeout;
+        const recorded = arguments[0];
+        window.waits = [];
+        window.setTimeout = (done, ms) => {
+          if (done.name !== recorded) return timer(done, ms);
+          window.waits.push(ms);
+          return timer(done, 20);
+        };
+        """,
+        function);
+  }
+
+  /** A browser's {@code performance.now()} stands still while the machine sleeps. */
+  @Tag("proof")
+  @Test
+  void setsItsClockRightAfterTheMachineHasSlept() {
+    pipeline.admin().putSkuOpeningIn(2036, Duration.ofSeconds(6), 50);
+    pipeline.admin().preheat(2036);
+    pipeline.admin().open(2036);
+    page.openFresh(2036).signIn(136);
+    browser.awaitText("#timer-label", "Opens in");
+    browser.run(
+        """
+        const real = performance.now.bind(performance);
+        performance.now = () => real() - 3_600_000;
+        """);
+    browser.awaitText("#countdown", "1:00:");
+    link.delay(Duration.ofMillis(500)); // a quicker answer is believed in any case
+    try {
+      browser.awaitText("#availability", "On sale");
+    } finally {
+      link.heal();
+    }
+
+    page.buy().awaitStatus("CONFIRMED");
+  }
+
   /**
    * Lets a script's {@code window.answer(isPurchase, send)} answer purchases and reads of orders;
    * {@code window.sent} counts purchases.
