@@ -9,9 +9,12 @@ let best = null;
  */
 export function hear(answer, serverTime) {
   const roundTrip = answer.receivedAt - answer.sentAt;
+  const offset = Date.parse(serverTime) + roundTrip / 2 - answer.receivedAt;
   const stale = best && answer.receivedAt - best.at > TRUSTED_MS;
-  if (!best || stale || roundTrip < best.roundTrip) {
-    best = {at: answer.receivedAt, roundTrip, offset: Date.parse(serverTime) + roundTrip / 2 - answer.receivedAt};
+  // By more than both errors: this machine has slept, and its performance.now() has stood still.
+  const contradicted = best && Math.abs(offset - best.offset) > (roundTrip + best.roundTrip) / 2;
+  if (!best || stale || contradicted || roundTrip < best.roundTrip) {
+    best = {at: answer.receivedAt, roundTrip, offset};
   }
 }
 

@@ -2,6 +2,7 @@
 
 import {$, make, offer, show, write} from './dom.js';
 import {call, isUnsettled, repeated} from './api.js';
+import {now} from './clock.js';
 import {pagedList} from './pages.js';
 import {language, money, t} from './words.js';
 import * as session from './session.js';
@@ -77,8 +78,8 @@ function row({seq, kind, amountCents, balanceAfterCents, chargeId, createdAt}) {
 
 async function statement() {
   const day = (ms) => new Date(ms).toISOString().slice(0, 10);
-  const to = day(Date.now());
-  const from = day(Date.now() - STATEMENT_DAYS * 86_400_000);
+  const to = day(now());
+  const from = day(now() - STATEMENT_DAYS * 86_400_000);
   const answer = await call('GET', `api/v1/wallet/entries?from=${from}&to=${to}`, {token: session.token(), accept: 'text/csv', timeoutMs: STATEMENT_MS});
   write($('wallet-problem'), answer.status === 200 ? '' : t('noStatement'));
   if (answer.status === 200) offer(answer.text, 'text/csv', `wallet-${from}-${to}.csv`);
