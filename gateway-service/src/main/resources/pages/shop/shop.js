@@ -34,6 +34,7 @@ let stopFollowing = () => {};
 let losses = 0; // in a row: times the order at hand was not known any more
 let afterSignIn = null;
 let refreshTimer = 0;
+let failures = 0; // in a row, of reading the product
 
 // ---- the product ----
 
@@ -72,6 +73,7 @@ async function refreshProduct() {
   clearTimeout(refreshTimer);
   const answer = await call('GET', `api/v1/skus/${state.sku}`);
   state.away = isUnsettled(answer);
+  failures = state.away ? failures + 1 : 0;
   if (answer.status === 200) {
     hear(answer, answer.json.serverTime);
     state.product = answer.json;
@@ -79,15 +81,15 @@ async function refreshProduct() {
     state.unknown = true;
   }
   render();
-  if (!state.unknown) refreshTimer = setTimeout(refreshWhenSeen, refreshInMs());
+  if (!state.unknown) refreshTimer = setTimeout(refreshWhenSeen, Math.max(refreshInMs(), answer.retryAfterMs));
 }
 
 /** Rarely, and never all shoppers at the same moment; nobody needs it to buy at the opening. */
 function refreshInMs() {
   const product = state.product;
-  if (state.away || !product) return backOffMs(3);
+  if (!product) return backOffMs(Math.min(2 + failures, 5));
   const opens = Date.parse(product.opensAt) - now();
-  if (opens > 0) return Math.min(60_000, opens) + Math.random() * 2000;
+  if (opens > 0) return Math.min(60_000, opens) + Math.random() * 8000;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
 }
 
@@ -150,7 +152,7 @@ async function readPage(when, cursor) {
       hear(answer, answer.json.serverTime);
       return {items: answer.json.skus, next: answer.json.next};
     }
-    await pause(backOffMs(attempt));
+    await pause(backOffMs(attempt, answer.retryAfterMs));
   }
 }
 
