@@ -9,11 +9,11 @@ const TRIES = 5;
 /** Above the five minutes in which the gateway answers a call that may load a sale or read much. */
 const LONG_MS = 330_000;
 
-/** Which states an action is legal in, and what it does. */
+/** Which states an action is legal in, what it does, and whether it is sent once. */
 const ON_A_SALE = {
   preheat: {
     label: 'Preheat',
-    long: true,
+    once: true,
     from: ['NEW', 'PREHEATED', 'CLOSED'],
     text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
     strongText: 'Checks that the sale is complete in MySQL, and fixes its rules. Nobody can buy before you open the sale.',
@@ -28,7 +28,7 @@ const ON_A_SALE = {
     from: ['OPEN'],
     text: 'New purchases are refused with PAUSED until you resume. Orders already admitted go on.',
   },
-  resume: {label: 'Resume', from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
+  resume: {label: 'Resume', once: true, from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
   close: {
     label: 'Close',
     from: ['OPEN', 'PAUSED'],
@@ -37,7 +37,7 @@ const ON_A_SALE = {
   },
   archive: {
     label: 'Archive',
-    long: true,
+    once: true,
     from: ['CLOSED'],
     danger: true,
     text: 'Ends the sale for good, if nothing of it is pending: Redis forgets it, and its orders move to the history. It can never be preheated again. Shoppers still find their orders. Repeat it to see how far it is.',
@@ -83,7 +83,7 @@ function askToAct(name, action, product, context) {
     text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
     yes: action.label,
     danger: action.danger,
-    run: () => (action.long ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
+    run: () => (action.once ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
     done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
     what: `${name} SKU ${product.skuId}`,
   });
@@ -204,7 +204,10 @@ export function put(context, path, body) {
   return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: 15_000}));
 }
 
-/** A long call: a repeat would find the first one still running, or begin its work anew. */
+/**
+ * A long call: a repeat would find the first one still running, or begin its work anew. And a call whose repeat could undo
+ * what an operator has done since, such as a pause.
+ */
 export function postOnce(context, path, body) {
   return once('POST', context, path, body);
 }
@@ -213,11 +216,12 @@ function once(method, context, path, body) {
   return call(method, path, {token: context.token(), body, timeoutMs: LONG_MS});
 }
 
-/** Every write may be repeated until it has succeeded; a few times a short one is, by itself. */
+/** Every write may be repeated until it has succeeded; a few times a short one is, by itself, until its dialog is left. */
 async function insist(attempt) {
+  const asked = perform;
   for (let n = 1; ; n++) {
     const answer = await attempt();
-    if (!isUnsettled(answer) || n === TRIES) return answer;
+    if (!isUnsettled(answer) || n === TRIES || perform !== asked) return answer;
     await pause(backOffMs(n, answer.retryAfterMs));
   }
 }
@@ -267,9 +271,9 @@ async function confirmed(context, question) {
   const taken = answer.status >= 200 && answer.status < 300;
   const good = taken && answer.json.state !== 'REFUSED'; // a withdrawal of more than is left
   auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
+  if (taken || answer.status === 409) context.changed(); // 409: somebody else has changed it
   if (taken) {
     if (isOpen) $('confirm').close();
-    context.changed();
   } else if (answer.status === 401) {
     $('confirm').close();
     context.signInAgain();

@@ -214,14 +214,62 @@ class OperationsPageIT {
       browser.awaitText("#audit li.bad", "preheat SKU 3012");
     }
 
-    assertThat(
-            browser.run(
-                "return performance.getEntriesByType('resource')"
-                    + ".filter(call => call.name.endsWith('/3012/preheat')).length;"))
-        .isEqualTo(1L);
+    assertThat(requests("/3012/preheat")).isEqualTo(1);
     browser.press("#confirm-no");
     browser.awaitHidden("#confirm");
     page.act("Preheat", "preheat SKU 3012: PREHEATED, epoch 1");
+  }
+
+  /** Repeated by itself it could undo a pause that came meanwhile. */
+  @Tag("proof")
+  @Test
+  void sendsAResumeOnce() throws SQLException {
+    onSale(3030);
+    page.open(pipeline.tokens().operator()).choose(3030).act("Pause", "pause SKU 3030: PAUSED");
+    try (var mysql = pipeline.mysql().connect();
+        var lock = mysql.createStatement()) {
+      lock.execute("BEGIN");
+      lock.execute("SELECT * FROM products WHERE sku_id = 3030 FOR UPDATE");
+      page.ask("Resume");
+      browser.press("#confirm-yes");
+      browser.awaitText("#audit li.bad", "resume SKU 3030");
+    }
+
+    assertThat(requests("/3030/resume")).isEqualTo(1);
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+  }
+
+  /** The page lists 200 sales, closed ones last. */
+  @Tag("proof")
+  @Test
+  void showsWhatBecameOfTheChosenSaleWhenItIsNotListedAnyMore() {
+    onSale(3031);
+    page.open(pipeline.tokens().operator()).choose(3031);
+    pipeline
+        .mysql()
+        .execute(
+            "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                + " limit_per_user, opens_at, closes_at, state) WITH RECURSIVE numbers AS (SELECT 1"
+                + " AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 200) SELECT 310000 + n,"
+                + " 'one of many', 100, 1, 1, 'UNLIMITED', 0, opens_at, closes_at, 'NEW'"
+                + " FROM products, numbers WHERE sku_id = 3031");
+    try {
+      page.act("Close", "close SKU 3031: CLOSED");
+
+      browser.awaitText("#sale-facts", "CLOSED");
+      eventually().until(() -> !page.offers("Pause"));
+    } finally {
+      pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 310001 AND 310200");
+    }
+  }
+
+  private static long requests(String end) {
+    return (long)
+        browser.run(
+            "return performance.getEntriesByType('resource')"
+                + ".filter(call => call.name.endsWith(arguments[0])).length;",
+            end);
   }
 
   @Tag("proof")
@@ -484,6 +532,10 @@ class OperationsPageIT {
     browser.awaitHidden("#confirm");
     browser.pressLabelled(letter("UNKNOWN_SKU"), "Replay…");
     page.confirm("replay dead letter");
+    browser.pressLabelled(letter("UNREADABLE"), "Replay…");
+    page.confirm("replay dead letter");
+    eventually() // it has come back, as unreadable as it was
+        .until(() -> pipeline.mysql().number("SELECT attempts FROM dead_letter LIMIT 1") > 1);
     browser.pressLabelled(letter("UNREADABLE"), "Discard…");
     browser.awaitText("#confirm-text", "no units go back");
     page.fill("reason", "a test").confirm("discard dead letter");
