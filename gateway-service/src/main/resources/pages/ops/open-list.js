@@ -44,7 +44,10 @@ export function openList(path, member, id, row) {
       seen = open;
       list.first();
     },
-    /** Reads the first page. */
-    read: list.first,
+    /** Reads the first page, and again with the next snapshot, whose number may be older than what was done. */
+    read() {
+      seen = null;
+      return list.first();
+    },
   };
 }
