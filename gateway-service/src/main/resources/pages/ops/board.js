@@ -130,6 +130,14 @@ function renderSales(snapshot, context) {
   if (chosen === null && products.length > 0) chosen = products[0].skuId;
   const product = productOf(chosen);
   if (product) renderSale(product, ledgers.get(chosen), context);
+  else if (chosen !== null) readChosen(context);
+}
+
+/** Of the chosen sale, when it is none of those listed any more: of many, the closed ones come last. */
+async function readChosen(context) {
+  const skuId = chosen;
+  const answer = await call('GET', `admin/v1/skus/${skuId}`, {token: context.token()});
+  if (answer.status === 200 && skuId === chosen && !productOf(skuId)) renderSale(answer.json, null, context);
 }
 
 function productOf(skuId) {
