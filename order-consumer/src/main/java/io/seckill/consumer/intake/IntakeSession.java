@@ -37,7 +37,6 @@ final class IntakeSession implements AutoCloseable {
   private final String queue;
   private final Inbox inbox;
   private final CountDownLatch over = new CountDownLatch(1);
-  private volatile String consumerTag = "";
   private volatile boolean open = true;
 
   /** Both only grow; each is written by one thread. */
@@ -68,8 +67,7 @@ final class IntakeSession implements AutoCloseable {
       channel.basicQos(prefetch);
       IntakeSession session = new IntakeSession(connection, channel, queue, prefetch);
       channel.addShutdownListener(session::ended);
-      session.consumerTag =
-          channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
+      channel.basicConsume(queue, false, BrokerConnections.name(queue), session.new Inlet());
       return session;
     } catch (IOException | RuntimeException | Error e) {
       // Left open, it could stay the queue's active consumer with no thread taking its deliveries.
@@ -161,11 +159,12 @@ final class IntakeSession implements AutoCloseable {
 
   /**
    * Returns everything unsettled to the broker, which requeues it in its old place at the head of
-   * the queue.
+   * the queue, for the standby. After a basic.cancel the standby would get what lies behind it at
+   * once, and forward a barrier from there.
    *
    * <p>A channel forwards acks to a quorum queue 32 at a time and drops the rest when it is closed:
    * orders that are stored and acked would be redelivered. So the channel first gets a moment to
-   * forward them.
+   * forward them; what is delivered meanwhile is returned, too.
    */
   @Override
   public void close() {
@@ -178,10 +177,7 @@ final class IntakeSession implements AutoCloseable {
 
   private void passAcksOn() {
     try {
-      channel.basicCancel(consumerTag);
       boolean unused = over.await(ACK_GRACE_MS, TimeUnit.MILLISECONDS);
-    } catch (IOException | ShutdownSignalException e) {
-      log.debug("{} ended by itself", queue, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -111,8 +111,8 @@ record Settler(
 
   /**
    * Batches are finished in the order in which they were received, so only postponed deliveries may
-   * still be unsettled before a barrier. When the session has ended, the broker redelivers both,
-   * the barrier last.
+   * still be unsettled before a barrier: a session gets what lies behind the deliveries of another
+   * one only after these. When the session has ended, the broker redelivers both, the barrier last.
    */
   private void forward(Delivery barrier, Announced batch) throws IOException, InterruptedException {
     IntakeSession session = batch.session();

@@ -1,8 +1,10 @@
 package io.seckill.consumer.intake;
 
 import static io.seckill.testing.Eventually.eventually;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
@@ -23,6 +25,7 @@ import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
@@ -96,6 +99,39 @@ class StoreFromQueueIT {
       assertThat(session.isOpen()).isFalse();
     } finally {
       settling.stop(Duration.ofSeconds(1));
+    }
+  }
+
+  /** A barrier behind them would else pass over orders that are in no store yet. */
+  @Test
+  void aClosedSessionReturnsItsOrdersBeforeTheStandbyGetsLaterOnes() throws Exception {
+    String queue = "orders-of-a-closed-session";
+    BrokerConnections connections = consumer.bean(BrokerConnections.class);
+    try (Connection connection = consumer.vhost().connect();
+        Channel channel = connection.createChannel()) {
+      channel.queueDeclare(
+          queue,
+          true,
+          false,
+          false,
+          Map.of("x-queue-type", "quorum", "x-single-active-consumer", true));
+      channel.confirmSelect();
+      for (int i = 1; i <= 20; i++) {
+        channel.basicPublish("", queue, null, Integer.toString(i).getBytes(UTF_8));
+      }
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
+      IntakeSession active = IntakeSession.open(connections, queue, 10);
+      try (IntakeSession standby = IntakeSession.open(connections, queue, 10)) {
+        try (active) {
+          eventually().until(() -> active.unacked() == 10);
+          active.ack(active.inbox().take(3, Duration.ZERO, Eventually.SOON));
+        }
+
+        Delivery first = standby.inbox().take(1, Duration.ZERO, Eventually.SOON).get(0);
+        assertThat(new String(first.body(), UTF_8)).isEqualTo("4");
+      } finally {
+        channel.queueDelete(queue);
+      }
     }
   }
 
