@@ -4,13 +4,16 @@ import static io.seckill.common.order.PurchasePolicy.LIMITED;
 import static io.seckill.common.order.PurchasePolicy.UNLIMITED;
 import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.LongStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
@@ -108,6 +111,26 @@ class BarrierIT {
     consumer.asRoot("DROP TRIGGER poison");
     assertThat(barriers().pass(PARTITION, SOON)).isTrue();
     assertThat(stored(consumer)).isEqualTo(30);
+  }
+
+  /** A foreign client may publish such a message. */
+  @Test
+  void isNoOrderWhenItsBodyIsOne() throws Exception {
+    OrderMessage body = OrderFlood.order(sku, LIMITED, 1, 1);
+    try (Connection connection = consumer.vhost().connect();
+        Channel channel = connection.createChannel()) {
+      channel.basicPublish(
+          BrokerTopology.ORDERS_EXCHANGE,
+          BrokerTopology.routingKey(PARTITION),
+          new BasicProperties.Builder().type("barrier.v1").build(),
+          OrderMessageCodec.encode(body).getBytes(UTF_8));
+    }
+    flood.publish(OrderFlood.order(sku, LIMITED, 2, 1));
+
+    assertThat(barriers().pass(PARTITION, SOON)).isTrue();
+
+    assertThat(stored(consumer)).isEqualTo(1);
+    assertThat(consumer.number("SELECT user_id FROM orders WHERE sku_id = ?", sku)).isEqualTo(2);
   }
 
   /** As after a failover to a standby that lacked the newest rows. */
