@@ -46,8 +46,10 @@ class ThreadShares extends OncePerRequestFilter {
   enum RequestKind {
     ORDERS("/internal/v1/orders/.*", 5),
     PURCHASES("/internal/v1/purchases", 6),
-    /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
-    WALLETS("/internal/v1/wallet/operations", 16),
+    /** One operation a call, or few, from each of 224 connections: they wait for one COMMIT. */
+    WALLETS("/internal/v1/wallet/operations", 14),
+    /** Of shoppers, through 8 connections of each gateway; an operator's are among them. */
+    WALLET_READS("/internal/v1/wallets/[^/]+(/entries|/statement)?", 2),
     /** Their senders need no token until they have sent the body. */
     CALLBACKS("/internal/v1/payments/callback", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),

@@ -33,6 +33,12 @@ class ThreadSharesTest {
     "/internal/v1/orders/payments, ORDERS",
     "/internal/v1/purchases, PURCHASES",
     "/internal/v1/wallet/operations, WALLETS",
+    "/internal/v1/wallets/7, WALLET_READS",
+    "/internal/v1/wallets/7/entries, WALLET_READS",
+    "/internal/v1/wallets/7/statement, WALLET_READS",
+    "/internal/v1/wallets/7/adjustments, OTHERS",
+    "/internal/v1/wallets/7/state, OTHERS",
+    "/internal/v1/wallet/check, OTHERS",
     "/internal/v1/payments/callback, CALLBACKS",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
     "/internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
@@ -112,6 +118,7 @@ class ThreadSharesTest {
           case ORDERS -> "/internal/v1/orders/4711/payment";
           case PURCHASES -> "/internal/v1/purchases";
           case WALLETS -> "/internal/v1/wallet/operations";
+          case WALLET_READS -> "/internal/v1/wallets/7/statement";
           case CALLBACKS -> "/internal/v1/payments/callback";
           case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
           case OTHERS -> "/internal/v1/fallback/enter";
