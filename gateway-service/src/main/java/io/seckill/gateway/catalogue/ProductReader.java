@@ -81,7 +81,10 @@ public final class ProductReader {
               }
               if (product.decides() == Decider.MYSQL) {
                 ofMySql.add(product.skuId());
-              } else if (product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
+              }
+              boolean isOfRedis =
+                  product.decides() == Decider.REDIS || !product.fallback().equals("NO");
+              if (isOfRedis && product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
                 redisHasSales.set(true);
               }
             });

@@ -10,6 +10,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -134,7 +135,13 @@ class OrderListIT {
 
       stage.fallback("MYSQL");
       eventually().until(() -> own.get(order.user(), LIST).status(), s -> s == 200);
-      assertThat(own.get(order.user(), LIST).json().path("complete").asBoolean()).isFalse();
+      assertThat(isComplete(own, order.user())).isFalse();
+      for (String phase : List.of("ENTERING", "ACTIVE")) {
+        stage.fallbackOfSales(phase, order.sku());
+        eventually().until(() -> phase.equals(phaseIn(own, order.sku())));
+        assertThat(isComplete(own, order.user())).as(phase).isFalse();
+        assertThat(isComplete(gateway, order.user())).as("%s, with Redis", phase).isFalse();
+      }
       eventually().until(() -> health(own), health -> health.equals("200 DEGRADED"));
       assertThat(readiness(own)).as("it sells what MySQL decides").isEqualTo(200);
 
@@ -144,6 +151,7 @@ class OrderListIT {
         statement.execute("LOCK TABLES orders WRITE");
         late = CompletableFuture.supplyAsync(() -> own.get(order.user(), LIST));
         eventually().until(() -> isHeldUp(order.user()));
+        stage.fallbackOfSales("NO", order.sku());
         stage.fallback("REDIS");
         eventually().until(() -> !own.bean(ProductCache.class).isInFallback());
       }
@@ -157,8 +165,20 @@ class OrderListIT {
           .untilAsserted(
               () -> assertThat(ids(own.get(order.user(), LIST))).containsExactly(id(order)));
     } finally {
+      stage.fallbackOfSales("NO", order.sku());
       stage.fallback("REDIS");
     }
+  }
+
+  private static boolean isComplete(TestGateway gateway, long user) {
+    GatewayAnswer list = gateway.get(user, LIST);
+    assertThat(list.status()).as(list.toString()).isEqualTo(200);
+    return list.json().path("complete").asBoolean();
+  }
+
+  private static String phaseIn(TestGateway gateway, long sku) {
+    ProductRow read = gateway.bean(ProductCache.class).lastRead(sku);
+    return read == null ? "" : read.fallback();
   }
 
   /** Whether a statement with this user's id waits for a table. */

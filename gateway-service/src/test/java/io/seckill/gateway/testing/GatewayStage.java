@@ -8,6 +8,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.verification.VerifiedServers;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RabbitVhost;
@@ -223,6 +224,27 @@ public final class GatewayStage {
     update("UPDATE fallback SET state = ?", state);
     ProductCache products = gateway.bean(ProductCache.class);
     eventually().until(() -> products.isInFallback() == state.equals("MYSQL"));
+  }
+
+  /**
+   * Moves every sale of Redis to this phase of a fallback, as order-consumer does, and waits until
+   * the gateway has read that.
+   *
+   * @param phase as in {@code products.fallback}; NO when Redis decides again
+   * @param sku any of them
+   */
+  public void fallbackOfSales(String phase, long sku) {
+    update(
+        "UPDATE products SET decides = ?, fallback = ? WHERE sale_phase = 'REDIS' OR fallback <> 'NO'",
+        phase.equals("NO") ? "REDIS" : "MYSQL",
+        phase);
+    ProductCache products = gateway.bean(ProductCache.class);
+    eventually()
+        .until(
+            () -> {
+              ProductRow read = products.lastRead(sku);
+              return read != null && read.fallback().equals(phase);
+            });
   }
 
   /**
