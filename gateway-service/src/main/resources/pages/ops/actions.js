@@ -2,7 +2,7 @@
 
 import {$, enable, isEnabled, make, show, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause} from './api.js';
-import {amount, MONEY, WHOLE} from './entries.js';
+import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
 
 const TRIES = 5;
 
@@ -147,7 +147,7 @@ export function askForProduct(product, context) {
   const fresh = !product || product.state === 'NEW';
   let sent = null;
   const all = [
-    {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product), reads: WHOLE},
+    {name: 'skuId', label: 'SKU, a number', value: product ? product.skuId : '', fixed: Boolean(product), reads: SKU_ID},
     {name: 'name', label: 'Name', value: product ? product.name : ''},
     {name: 'price', label: `Price in ${document.documentElement.dataset.currency}, e.g. 499.00`, value: product ? amount(product.priceCents) : '', fixed: !fresh, reads: MONEY},
     {name: 'stock', label: 'Units', value: product ? product.initialStock : '', fixed: !fresh, reads: WHOLE},

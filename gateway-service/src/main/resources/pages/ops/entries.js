@@ -6,6 +6,12 @@ export const WHOLE = {
   expects: 'a whole number',
 };
 
+/** Up to 16 digits, exact below 2^53; the server refuses those above its highest. */
+export const SKU_ID = {
+  read: (text) => (/^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : null),
+  expects: 'a number above 0',
+};
+
 /** The only way to enter and to show an amount; two decimals, so that nobody takes units for cents. */
 export const MONEY = {
   read: (text) => (/^[0-9]{1,12}[.,][0-9]{2}$/.test(text) ? Number(text.replace(/[.,]/, '')) : null),
