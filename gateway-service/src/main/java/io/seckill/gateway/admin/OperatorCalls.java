@@ -13,6 +13,7 @@ import io.seckill.support.web.ProblemException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -137,9 +138,9 @@ final class OperatorCalls {
       OperatorRoute route, Target target, byte @Nullable [] body, ServerWebExchange exchange) {
     Map<String, String> headers = new HashMap<>();
     headers.put(Operator.HEADER, Caller.operatorOf(exchange));
-    String key = exchange.getRequest().getHeaders().getFirst(IDEMPOTENCY_KEY);
-    if (key != null) {
-      headers.put(IDEMPOTENCY_KEY, key);
+    List<String> keys = exchange.getRequest().getHeaders().getOrEmpty(IDEMPOTENCY_KEY);
+    if (!keys.isEmpty()) {
+      headers.put(IDEMPOTENCY_KEY, String.join(",", keys)); // no key has a comma: two are refused
     }
     return audit.write(
         exchange,

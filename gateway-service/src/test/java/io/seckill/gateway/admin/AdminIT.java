@@ -13,6 +13,7 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestTokens;
 import io.seckill.testing.TestServers;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,21 @@ class AdminIT {
 
     assertThat(none.text("field")).isEqualTo("Idempotency-Key");
     assertThat(bad.text("field")).isEqualTo("Idempotency-Key");
+  }
+
+  @Test
+  void refusesAStockChangeWithTwoIdempotencyKeys() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+
+    GatewayAnswer two =
+        gateway.send(
+            stockChange(sku, "key-of-the-first", "{\"delta\":1,\"reason\":\"x\"}")
+                .header("Idempotency-Key", "key-of-the-second"));
+
+    assertThat(two.status()).as(two.toString()).isEqualTo(400);
+    assertThat(two.text("field")).isEqualTo("Idempotency-Key");
+    assertThat(stage.number("SELECT stock FROM products WHERE sku_id = ?", sku)).isEqualTo(100);
+    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("100");
   }
 
   @Test
@@ -166,13 +182,16 @@ class AdminIT {
   }
 
   private static GatewayAnswer stock(long sku, String key, String body) {
-    return gateway.send(
-        gateway
-            .admin(GatewayStage.admin(sku) + "/stock")
-            .header("Authorization", TestGateway.operator())
-            .header("Content-Type", "application/json")
-            .header("Idempotency-Key", key)
-            .POST(BodyPublishers.ofString(body)));
+    return gateway.send(stockChange(sku, key, body));
+  }
+
+  private static HttpRequest.Builder stockChange(long sku, String key, String body) {
+    return gateway
+        .admin(GatewayStage.admin(sku) + "/stock")
+        .header("Authorization", TestGateway.operator())
+        .header("Content-Type", "application/json")
+        .header("Idempotency-Key", key)
+        .POST(BodyPublishers.ofString(body));
   }
 
   private static List<String> auditLinesOf(Runnable calls) {
