@@ -42,6 +42,7 @@ final class AdminPort implements SmartLifecycle {
   private final ReactorResourceFactory resources;
   private final ConfigurableEnvironment environment;
   private final ExchangeTurn exchangeTurn;
+  private final RefusedRequests refused;
   private final int maxHeadBytes;
   private volatile @Nullable DisposableServer server;
 
@@ -51,12 +52,14 @@ final class AdminPort implements SmartLifecycle {
       ReactorResourceFactory resources,
       ConfigurableEnvironment environment,
       ExchangeTurn exchangeTurn,
+      RefusedRequests refused,
       ServerProperties shoppers) {
     this.settings = settings;
     this.handler = handler;
     this.resources = resources;
     this.environment = environment;
     this.exchangeTurn = exchangeTurn;
+    this.refused = refused;
     this.maxHeadBytes = (int) shoppers.getMaxHttpRequestHeaderSize().toBytes();
   }
 
@@ -73,7 +76,8 @@ final class AdminPort implements SmartLifecycle {
             .protocol(HttpProtocol.HTTP11)
             .httpRequestDecoder(decoder -> decoder.maxHeaderSize(maxHeadBytes))
             .idleTimeout(IDLE_TIMEOUT)
-            .doOnChannelInit((observer, channel, remote) -> MessageRules.addTo(channel.pipeline()))
+            .doOnChannelInit(
+                (observer, channel, remote) -> MessageRules.addTo(channel.pipeline(), refused))
             // With a group, disposeNow waits for the active exchanges.
             .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
             .handle(new ReactorHttpHandlerAdapter(marked))

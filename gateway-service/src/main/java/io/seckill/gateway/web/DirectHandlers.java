@@ -10,13 +10,13 @@ import reactor.netty.http.server.HttpServer;
  * DirectHandler}.
  */
 @Component
-record DirectHandlers(List<DirectRoute> routes, OpenRequests open)
+record DirectHandlers(List<DirectRoute> routes, OpenRequests open, RefusedRequests refused)
     implements NettyServerCustomizer {
 
   @Override
   public HttpServer apply(HttpServer server) {
     return server.doOnChannelInit(
         (observer, channel, remote) ->
-            MessageRules.addTo(channel.pipeline(), new DirectHandler(routes, open)));
+            MessageRules.addTo(channel.pipeline(), refused, new DirectHandler(routes, open)));
   }
 }

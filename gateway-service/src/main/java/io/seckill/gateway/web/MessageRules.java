@@ -36,10 +36,16 @@ final class MessageRules extends ChannelDuplexHandler {
   private static final AsciiString CONTINUE = AsciiString.cached("100-continue");
   private static final HttpAnswer.Header CLOSE = new HttpAnswer.Header("Connection", "close");
 
+  private final RefusedRequests refused;
+
   /** Why the last request of this connection is refused; null until it is. */
   private @Nullable ProblemCode refusal;
 
   private @Nullable String correlationId;
+
+  private MessageRules(RefusedRequests refused) {
+    this.refused = refused;
+  }
 
   /** A request breaks a rule. */
   private static final class BrokenRuleException extends RuntimeException {
@@ -54,12 +60,13 @@ final class MessageRules extends ChannelDuplexHandler {
    * Adds the rules, and behind them the other handler, to a connection of HTTP/1.1. One whose
    * protocol is still to be negotiated has no codec, and gets neither.
    */
-  static void addTo(ChannelPipeline pipeline, ChannelDuplexHandler... behind) {
+  static void addTo(
+      ChannelPipeline pipeline, RefusedRequests refused, ChannelDuplexHandler... behind) {
     if (pipeline.get(NettyPipeline.HttpCodec) == null) {
       return;
     }
     String last = MessageRules.class.getSimpleName();
-    pipeline.addAfter(NettyPipeline.HttpCodec, last, new MessageRules());
+    pipeline.addAfter(NettyPipeline.HttpCodec, last, new MessageRules(refused));
     for (ChannelDuplexHandler handler : behind) {
       pipeline.addAfter(last, handler.getClass().getSimpleName(), handler);
       last = handler.getClass().getSimpleName();
@@ -163,6 +170,7 @@ final class MessageRules extends ChannelDuplexHandler {
 
   private FullHttpResponse problem(ChannelHandlerContext ctx, FullHttpResponse bare) {
     ProblemCode code = refusal == null ? ProblemCode.ofStatus(bare.status().code()) : refusal;
+    refused.count(code);
     String id = correlationId == null ? CorrelationId.orNew(null) : correlationId;
     HttpAnswer answer = HttpAnswer.problem(Problem.of(code), id).with(CLOSE);
     return HttpAnswerWriter.message(ctx.alloc(), answer, id);

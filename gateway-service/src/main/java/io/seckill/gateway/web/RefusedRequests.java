@@ -31,7 +31,7 @@ public final class RefusedRequests {
 
   private static boolean counts(ProblemCode code) {
     return switch (code.status()) {
-      case 400, 401, 403, 405, 406, 413, 415, 429 -> true;
+      case 400, 401, 403, 405, 406, 413, 414, 415, 417, 429, 431, 501, 505 -> true;
       default -> code == ProblemCode.NOT_FOUND || code == ProblemCode.UNAVAILABLE;
     };
   }

@@ -241,6 +241,7 @@ class DirectAnswersIT {
 
   private static void compare(Row row, int port, String request, int plain, List<String> wrong) {
     String changed = row.change().apply(request);
+    double before = refused(row.code());
     String answer;
     try (RawConnection caller = new RawConnection(port)) {
       caller.send(changed);
@@ -249,11 +250,16 @@ class DirectAnswersIT {
     boolean asExpected =
         answer.matches("(?s)HTTP/1.[01] " + (row.status() == 0 ? plain : row.status()) + " .*");
     if (row.status() != 0) {
-      asExpected &= isProblem(answer, row);
+      asExpected &= isProblem(answer, row) && refused(row.code()) == before + 1;
     }
     if (!asExpected) {
       wrong.add(row.name() + ": " + request.substring(0, request.indexOf('\r')) + " -> " + answer);
     }
+  }
+
+  /** How often the stage's gateway has refused a request with this code, none for an empty one. */
+  private static double refused(String code) {
+    return code.isEmpty() ? 0 : stage.gateway().counter("seckill.requests.refused", "code", code);
   }
 
   private static boolean isProblem(String answer, Row row) {

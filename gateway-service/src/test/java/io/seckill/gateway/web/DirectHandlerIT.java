@@ -99,9 +99,9 @@ class DirectHandlerIT {
 
   @BeforeEach
   void start() {
-    DirectHandlers handlers = new DirectHandlers(List.of(route), open);
-    DirectRoutes direct =
-        new DirectRoutes(List.of(route), new RefusedRequests(new SimpleMeterRegistry()));
+    RefusedRequests refused = new RefusedRequests(new SimpleMeterRegistry());
+    DirectHandlers handlers = new DirectHandlers(List.of(route), open, refused);
+    DirectRoutes direct = new DirectRoutes(List.of(route), refused);
     server =
         new ExchangeTurn()
             .apply(handlers.apply(HttpServer.create()))

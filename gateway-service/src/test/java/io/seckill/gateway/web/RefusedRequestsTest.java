@@ -14,7 +14,8 @@ class RefusedRequestsTest {
   private static final Set<ProblemCode> ALSO =
       Set.of(ProblemCode.NOT_FOUND, ProblemCode.UNAVAILABLE);
 
-  private static final Set<Integer> STATUSES = Set.of(400, 401, 403, 405, 406, 413, 415, 429);
+  private static final Set<Integer> STATUSES =
+      Set.of(400, 401, 403, 405, 406, 413, 414, 415, 417, 429, 431, 501, 505);
 
   @ParameterizedTest
   @EnumSource
