@@ -45,6 +45,10 @@ public class FallbackSales {
   private static final String WANTED =
       "state IN ('PREHEATED', 'OPEN', 'PAUSED') AND closes_at > UTC_TIMESTAMP(3)";
 
+  private static final String EXPECTED =
+      "SELECT sku_id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
+          + " change_seq FROM products WHERE ";
+
   private static final String ENTER =
       "UPDATE products SET decides = 'MYSQL', fallback = 'ENTERING', epoch = epoch + 1,"
           + " state_version = state_version + 1, settled = ? WHERE sku_id = ?";
@@ -106,14 +110,12 @@ public class FallbackSales {
 
   /** Sales that Redis decides, or did when the fallback began; the epoch is that of Redis. */
   List<Expected> ofRedis() {
-    return jdbc.sql(
-            "SELECT sku_id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
-                + " change_seq FROM products WHERE "
-                + SalePhase.OF_REDIS
-                + " AND "
-                + WANTED)
-        .query(Expected.class)
-        .list();
+    return jdbc.sql(EXPECTED + SalePhase.OF_REDIS + " AND " + WANTED).query(Expected.class).list();
+  }
+
+  /** The same of all sales in a fallback: one that is over may be extended. */
+  List<Expected> expectedInFallback() {
+    return jdbc.sql(EXPECTED + "fallback <> 'NO'").query(Expected.class).list();
   }
 
   /**

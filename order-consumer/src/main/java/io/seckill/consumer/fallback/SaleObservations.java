@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
 import org.springframework.stereotype.Component;
@@ -92,6 +93,7 @@ class SaleObservations {
     lookedNanos = System.nanoTime();
     if (gateways.isOneSilent(SILENT, begun)) {
       expected.forEach(sale -> judge(sale, seen));
+      sales.expectedInFallback().forEach(sale -> judge(sale, seen));
       gateways.forget(SILENT, begun);
     }
     expected.stream()
@@ -103,7 +105,8 @@ class SaleObservations {
   /** Another process may have the fallback on, or this one at its next start. */
   private void forgetWithoutLook(String now) {
     if (gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
-      sales.ofRedis().forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
+      Stream.concat(sales.ofRedis().stream(), sales.expectedInFallback().stream())
+          .forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
       gateways.forget(SILENT_WITHOUT_FALLBACK, now);
     }
   }

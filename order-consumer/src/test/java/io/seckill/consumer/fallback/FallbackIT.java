@@ -232,10 +232,11 @@ class FallbackIT extends SaleInFallback {
     assertThat(ledger.number(kept)).isEqualTo(isIntact ? 9 : 109);
   }
 
-  /** Nothing is read of it in Redis; its closing time may be put off. */
+  /** Nothing is read of it in Redis; its closing time may be put off, and a process starts anew. */
   @Test
   void aSaleThatIsOverKeepsTheReserveOfAGatewayThatFallsSilent() {
     beginWithUnknownOrders();
+    sale.forget();
     execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
     SaleObservations looks = consumer.bean(SaleObservations.class);
     eventually().until(() -> looks.of(sku).isEmpty()); // one that began before has ended
@@ -245,6 +246,18 @@ class FallbackIT extends SaleInFallback {
     tick();
 
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+    execute(
+        "UPDATE products SET closes_at = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE sku_id = " + sku);
+    awaitLook(0);
+    GatewayTable gateways = consumer.bean(GatewayTable.class);
+    new FallbackActivation(
+            consumer.bean(FallbackTable.class),
+            consumer.bean(FallbackSales.class),
+            gateways,
+            looks,
+            consumer.bean(FallbackDatabase.class))
+        .reduceReserves(gateways.overview());
+    assertThat(fallback.number(sku, "reserved_units")).as("extended").isEqualTo(16);
   }
 
   /** A process without fallback removes gateways too, and reads nothing of Redis. */
