@@ -251,11 +251,17 @@ public class FallbackSales {
     jdbc.sql(END + ", settled = ? WHERE sku_id = ?").params(settled, skuId).update();
   }
 
-  /** Ends the fallback of a sale that Redis need not have any more; not once it has changed. */
+  /**
+   * Ends the fallback of a sale that Redis need not have any more; not once it has changed, or was
+   * extended.
+   */
   public static void abandon(JdbcClient jdbc, long skuId, long epoch) {
     jdbc.sql(
             END
-                + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')")
+                + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')"
+                + " AND NOT ("
+                + WANTED
+                + ")")
         .params(skuId, epoch)
         .update();
   }

@@ -494,6 +494,19 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
   }
 
+  /** Its closing time was put off after it was read. */
+  @Test
+  void aSaleThatIsNotOverAnyMoreDoesNotReturnWithoutBeingLoaded() {
+    fallback.enterWith(GATEWAY, "");
+
+    FallbackSales.abandon(
+        consumer.bean(FallbackDatabase.class).jdbc(), sku, fallback.number(sku, "epoch"));
+
+    assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
+    fallback.comeBack();
+    fallback.assertStoresAgree(sku);
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theUnitsOfASaleWhoseClosingTimeHasPassedAreCountedOnce(boolean isInRedis) {
