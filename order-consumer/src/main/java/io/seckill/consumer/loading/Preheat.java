@@ -1,5 +1,6 @@
 package io.seckill.consumer.loading;
 
+import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackTable;
@@ -13,6 +14,7 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.OptionalLong;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -75,8 +77,9 @@ public class Preheat {
   /**
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
-   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, or when there are
-   *     too many shards for the stock; 503 BUSY when too many sales are being loaded
+   *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, when the closing
+   *     time is so long ago that Redis forgets the sale, or there are too many shards for the
+   *     stock; 503 BUSY when too many sales are being loaded
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
@@ -212,7 +215,20 @@ public class Preheat {
     if (product.phase().redisDecides() == inMySql) {
       throw SaleLoading.overtaken();
     }
+    if (product.phase() != SalePhase.STRONG) {
+      refuseForgotten(product.row().closesAt());
+    }
     return product;
+  }
+
+  /** Redis would delete the rules of such a sale while it is loaded. */
+  private void refuseForgotten(Instant closesAt) {
+    if (SaleExpiry.of(closesAt, settings.retention()).rulesMs() <= System.currentTimeMillis()) {
+      throw ProblemException.of(
+          ProblemCode.REFUSED,
+          "Redis would forget the sale, which closed at %s; set a later closesAt first."
+              .formatted(closesAt));
+    }
   }
 
   /**

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
 @ExtendWith(TestServers.class)
@@ -251,6 +253,37 @@ class CatalogueIT {
     consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
 
     assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  /** It was a false PREHEAT_OVERTAKEN, and every repeat too. */
+  @ParameterizedTest
+  @CsvSource({"1, NEW", "4, NEW", "1, CLOSED"})
+  void aSaleThatRedisWouldForgetAtOnceIsNotPreheated(int shards, String state) {
+    if (state.equals("CLOSED")) {
+      closedSale();
+    } else {
+      api.put(
+          path, Sales.product("LIMITED", 2, 500).replace("{", "{\"shards\":%d,".formatted(shards)));
+    }
+    String before = column("CONCAT_WS(' ', state, epoch, version)");
+    closesBefore("47:00:00");
+
+    Answer refused = api.post(path + "/preheat", "{}");
+
+    assertThat(refused.code()).as(refused.text()).isEqualTo("REFUSED");
+    assertThat(refused.text()).contains(column("DATE_FORMAT(closes_at, '%Y-%m-%dT%H:%i')"));
+    assertThat(column("CONCAT_WS(' ', state, epoch, version)")).isEqualTo(before).startsWith(state);
+
+    closesBefore("46:59:00");
+    assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  private void closesBefore(String time) {
+    consumer.update(
+        "UPDATE products SET opens_at = '2025-01-01',"
+            + " closes_at = SUBTIME(UTC_TIMESTAMP(3), ?) WHERE sku_id = ?",
+        time,
+        sku);
   }
 
   @Test
