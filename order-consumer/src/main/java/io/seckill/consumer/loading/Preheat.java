@@ -86,7 +86,7 @@ public class Preheat {
   public ProductRow run(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
     if (product.phase() == SalePhase.STRONG) {
-      return transactions.execute(tx -> beginInMySql(skuId));
+      return transactions.execute(tx -> beginInMySql(skuId, SalePhase.STRONG));
     }
     refuseInFallback(product);
     refuseInFallback();
@@ -107,7 +107,7 @@ public class Preheat {
         transactions.execute(
             tx -> {
               refuseInFallback();
-              return beginInMySql(product.skuId());
+              return beginInMySql(product.skuId(), SalePhase.SHARDED);
             });
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);
     return products.readWithShards(row.skuId());
@@ -179,7 +179,7 @@ public class Preheat {
 
   private ProductRow begin(long skuId, OptionalLong proven) {
     refuseInFallback();
-    Product product = lockStopped(skuId, false);
+    Product product = lockStopped(skuId, SalePhase.REDIS);
     boolean unknown = inFlight.isUnknownOf(product);
     if (unknown && proven.orElse(-1) != product.epoch()) {
       throw notProven();
@@ -194,8 +194,8 @@ public class Preheat {
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
-  private ProductRow beginInMySql(long skuId) {
-    Product product = lockStopped(skuId, true);
+  private ProductRow beginInMySql(long skuId, SalePhase read) {
+    Product product = lockStopped(skuId, read);
     product.split(settings.maxPerOrder()).forEach(products::save);
     return product.preheat(settings.maxPerOrder(), settings.retention(), product.settled()).row();
   }
@@ -203,16 +203,15 @@ public class Preheat {
   /**
    * Locks the row of a sale that is not running.
    *
-   * @param inMySql whether Redis does not have it, as it was read; an operator may have edited a
-   *     product that was never preheated
+   * @param read its phase before; an operator may have edited a product that was never preheated
    */
-  private Product lockStopped(long skuId, boolean inMySql) {
+  private Product lockStopped(long skuId, SalePhase read) {
     Product product = products.lock(skuId).orElseThrow(Product::unknown).refuseArchived();
     if (product.state().isRunning()) {
       throw SaleLoading.running(product.state().name());
     }
     refuseInFallback(product);
-    if (product.phase().redisDecides() == inMySql) {
+    if (product.phase() != read) {
       throw SaleLoading.overtaken();
     }
     if (product.phase() != SalePhase.STRONG) {

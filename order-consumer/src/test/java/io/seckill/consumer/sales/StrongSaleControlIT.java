@@ -1,5 +1,7 @@
 package io.seckill.consumer.sales;
 
+import static io.seckill.testing.Eventually.eventually;
+import static java.util.concurrent.CompletableFuture.supplyAsync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
@@ -12,9 +14,12 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -193,6 +198,23 @@ class StrongSaleControlIT {
         .isEqualTo("REDIS");
     assertThat(put(PRODUCT).text("decides")).isEqualTo("MYSQL");
     assertThat(put(PRODUCT.replace("MYSQL", "RABBITMQ")).field()).isEqualTo("decides");
+  }
+
+  /** Or it would be preheated with shards that nothing was loaded of. */
+  @Test
+  void aPreheatDoesNotMeetAnotherChoiceThanItHasRead() {
+    put(PRODUCT);
+    Future<Answer> preheated;
+    try (RowLock held = consumer.lockProduct(sku)) {
+      preheated = supplyAsync(() -> api.post(path + "/preheat", "{}"));
+      eventually()
+          .until(() -> consumer.executing("%%products%%%d%%FOR UPDATE".formatted(sku)).isPresent());
+      held.execute("UPDATE products SET decides = 'REDIS', shards = 2 WHERE sku_id = " + sku);
+      held.commit();
+    }
+
+    assertThat(Bounded.get(preheated).code()).isEqualTo("PREHEAT_OVERTAKEN");
+    assertThat(column("CONCAT_WS(' ', state, epoch)")).isEqualTo("NEW 0");
   }
 
   @Test
