@@ -292,6 +292,7 @@ class OperationsPageIT {
     assertThat(pipeline.shop().buy(9, 3002, 1, "not-closed-at-all").status()).isEqualTo(202);
   }
 
+  @Tag("proof")
   @Test
   void editsTheProductAsItIsNow() {
     put(LARGEST_SKU);
