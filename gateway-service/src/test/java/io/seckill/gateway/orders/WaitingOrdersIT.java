@@ -11,6 +11,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 
 /** What the list of waiting orders reads of a partition. */
@@ -115,6 +117,34 @@ class WaitingOrdersIT {
     assertThat(call("", 7, 8)).containsExactly(0L, Long.toString(SKU + 16), 1L, 1L);
     assertThat(call(Long.toString(SKU + 16), 7, 8)).containsExactly(1L, "", 1L, 1L);
     assertThat(call(Long.toString(SKU + 48), 7, 8)).containsExactly(1L, Long.toString(SKU + 16));
+  }
+
+  /** What a replica lacks, its primary may have. */
+  @Test
+  void aReplicaDoesNotSayWhichServerItIs() {
+    try (RedisServer server = RedisServer.start();
+        UnifiedJedis client = server.open();
+        Jedis operator = new Jedis(server.host(), server.port())) {
+      assertThat(servers(client)).allMatch(id -> id.matches("[0-9a-f]{40}"));
+
+      operator.replicaof("127.0.0.1", 1); // nobody listens there
+
+      assertThat(servers(client)).containsOnly("");
+    }
+  }
+
+  /** The replication id in the replies of both scripts, for an order that is not there. */
+  private static List<String> servers(UnifiedJedis client) {
+    List<String> keys = List.of(RedisKeys.skus(PARTITION));
+    List<?> waiting =
+        (List<?>)
+            LuaScript.from(WaitingOrders.class, "waiting_orders.lua")
+                .call(client, keys, List.of(RedisKeys.prefix(PARTITION), "100", "1000", "", "7"));
+    List<?> status =
+        (List<?>)
+            LuaScript.from(RedisOrders.class, "order_status.lua")
+                .call(client, keys, List.of("100", "", "1", "900", "7", ""));
+    return List.of((String) waiting.get(3), (String) status.get(2));
   }
 
   /** The reply without the clock, and of each order only the number of its user. */
