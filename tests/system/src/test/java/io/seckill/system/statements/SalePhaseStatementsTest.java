@@ -35,6 +35,7 @@ class SalePhaseStatementsTest {
       deadletter.DeadLetterTable: STRONG SHARDED
       fallback.FallbackSales: ENTERING
       fallback.FallbackSales: ENTERING MYSQL, REDIS ENTERING MYSQL LOADING RETURNING
+      fallback.FallbackSales: ENTERING MYSQL
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
       fallback.FallbackSales: MYSQL
