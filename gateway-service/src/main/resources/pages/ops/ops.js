@@ -137,3 +137,4 @@ listenToWallets(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);
+document.body.dataset.started = 'yes';

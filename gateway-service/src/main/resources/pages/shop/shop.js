@@ -547,3 +547,4 @@ if (state.sku) {
   showList();
 }
 listOrders();
+document.body.dataset.started = 'yes';

@@ -36,6 +36,8 @@ import org.openqa.selenium.interactions.Actions;
 class ShopPageIT {
 
   private static final Duration NEWS_ARE_SLOW = Duration.ofSeconds(10);
+
+  private static final String RELOADS = "return Number(sessionStorage.getItem('seckill.reloads'));";
   private static final long FIRST_LOAD_BYTES = 100_000;
 
   private static Pipeline pipeline;
@@ -405,6 +407,33 @@ class ShopPageIT {
     assertThat(browser.run("return window.waits.every((ms) => ms >= 0 && ms < 2 ** 31);"))
         .as("waits that a browser keeps")
         .isEqualTo(true);
+  }
+
+  /** While gateways are upgraded, files of a page may come from two versions of it. */
+  @Tag("proof")
+  @Test
+  void loadsThePageAgainWhenItsModulesDoNotStart() {
+    onSale(2037, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2037);
+    block("*/clock.js");
+    browser.reload();
+    try {
+      eventually().ignoreExceptions().until(() -> (long) browser.run(RELOADS) > 1);
+      assertThat(browser.isShown("#product")).isFalse();
+    } finally {
+      block();
+    }
+
+    browser.awaitShown("#product");
+    eventually().until(() -> (long) browser.run(RELOADS) == 0);
+    browser.complaints();
+  }
+
+  private static void block(String... urls) {
+    browser.driver().executeCdpCommand("Network.enable", Map.of());
+    Map<String, Object> uncached = Map.of("cacheDisabled", urls.length > 0);
+    browser.driver().executeCdpCommand("Network.setCacheDisabled", uncached);
+    browser.driver().executeCdpCommand("Network.setBlockedURLs", Map.of("urls", List.of(urls)));
   }
 
   /** A gateway refuses streams above a number of them, or to a user who has several. */
