@@ -79,7 +79,10 @@ final class DatabaseLookup implements DisposableBean {
 
   /** As {@link #find}, but that MySQL does not have the order is as of a lookup that begins now. */
   CompletableFuture<LookupResult<StoredOrder>> findOrLookAgain(OrderId id) {
-    recent.asMap().computeIfPresent(id, (key, last) -> hasFound(last) ? last : null);
+    CompletableFuture<LookupResult<StoredOrder>> last = recent.getIfPresent(id);
+    if (last != null && !hasFound(last)) {
+      recent.asMap().remove(id, last); // to compute it anew would count as written, and keep it
+    }
     return find(id);
   }
 

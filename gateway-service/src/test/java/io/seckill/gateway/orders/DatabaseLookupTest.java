@@ -1,12 +1,15 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.testing.Bounded;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -47,6 +50,38 @@ class DatabaseLookupTest {
           .isEqualTo(LookupResult.of(null));
     } finally {
       mysql.answer.countDown();
+      lookup.destroy();
+    }
+  }
+
+  @Test
+  void looksAFoundOrderUpAgainAlsoWhileItIsPolled() {
+    OrderId id = OrderId.of(1_790_000_000_000L, 5, 1, 0);
+    Instant then = Instant.EPOCH;
+    StoredOrder order =
+        new StoredOrder(id, 7, 1_001, 1, OrderStatus.DELAYED, null, then, then, then);
+    AtomicInteger statements = new AtomicInteger();
+    StoredOrders mysql =
+        new StoredOrders(null) {
+          @Override
+          Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
+            statements.incrementAndGet();
+            return Map.of(id, order);
+          }
+        };
+    DatabaseLookup lookup =
+        new DatabaseLookup(
+            mysql,
+            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
+            new SimpleMeterRegistry());
+    try {
+      eventually()
+          .until(
+              () -> {
+                assertThat(Bounded.get(lookup.findOrLookAgain(id)).known()).isTrue();
+                return statements.get() > 1;
+              });
+    } finally {
       lookup.destroy();
     }
   }
