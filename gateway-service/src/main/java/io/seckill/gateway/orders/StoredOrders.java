@@ -120,13 +120,16 @@ class StoredOrders {
     return found;
   }
 
-  /** Reads the payload too: it has values that the table's columns lack. */
+  /**
+   * Those that wait for a replay, and those replayed that are not stored yet. Reads the payload
+   * too: it has values that the table's columns lack.
+   */
   private List<StoredOrder> delayed(Set<Long> ids) {
     return mysql
         .sql(
             """
             SELECT payload, first_failed_at, last_failed_at FROM dead_letter
-            WHERE order_id IN (:ids) AND state = 'OPEN'
+            WHERE order_id IN (:ids) AND state IN ('OPEN', 'REPLAYED')
             """)
         .param("ids", ids)
         .query((row, n) -> delayed(row))

@@ -328,6 +328,24 @@ class OrderStatusIT {
   }
 
   @Test
+  void showsAReplayedDeadLetterAsDelayedUntilItIsStoredAlsoOnceRedisHasForgottenTheSale() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 4);
+    letDie(order, sku);
+    stage.update(
+        "UPDATE dead_letter SET state = 'REPLAYED' WHERE order_id = ?", order.id().value());
+    stage.redis().del(RedisKeys.sku(sku));
+    stage.closeQuarantined(sku);
+
+    GatewayAnswer answer = show(order);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.text("status")).isEqualTo("DELAYED");
+    stage.store(order, 4, "CONFIRMED", null);
+    eventually().until(() -> show(order).text("status"), "CONFIRMED"::equals);
+  }
+
+  @Test
   void fallsBackToMySqlWhileRedisIsAwayAndSaysWhenItCannotKnow() throws Exception { // fault 6
     RedisServer server = TestServers.redis();
     try (TcpProxy proxy = TcpProxy.to(server.host(), server.port());
