@@ -42,14 +42,14 @@ public final class ProductReader {
 
   private static final String READ =
       """
-      SELECT term, in_fallback, %s, dead_sku,
+      SELECT term, in_fallback, %s,
+          (SELECT d.sku_id FROM dead_letter d
+            WHERE d.sku_id = read_now.sku_id AND d.state = 'OPEN' LIMIT 1) AS dead_sku,
           closes_at > UTC_TIMESTAMP() - INTERVAL retention_s SECOND AS is_retained
         FROM (SELECT term, state <> 'REDIS' AS in_fallback FROM fallback) latest LEFT JOIN (
           SELECT %s, retention_s FROM products WHERE %s
           UNION SELECT %s, retention_s FROM products WHERE sku_id IN (:wanted)
         ) read_now ON TRUE
-        LEFT JOIN (SELECT DISTINCT sku_id AS dead_sku FROM dead_letter WHERE state = 'OPEN') dead
-        ON dead_sku = sku_id
       """
           .formatted(COLUMNS, COLUMNS, ALIVE, COLUMNS);
 

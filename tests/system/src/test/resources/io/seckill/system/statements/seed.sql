@@ -50,6 +50,11 @@ INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, paylo
   SELECT 6000000 + i, IF(i % 2 = 0, 1, 3 + i % 490), i, CONCAT('{"quantity":1,"i":', i, '}'), UNHEX(SHA2(i, 256)), 30, 'OTHER',
     'x', 1, NOW(3), NOW(3), CASE WHEN i % 500 = 0 THEN 'OPEN' WHEN i % 5 = 0 THEN 'REPLAYED' ELSE 'DISCARDED' END
   FROM n WHERE i < 20000;
+-- A bad day of a sale that is to come again.
+INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, payload_bytes, reason, detail, attempts,
+  first_failed_at, last_failed_at)
+  SELECT 7000000 + i, 100, i, CONCAT('{"quantity":1,"i":', i, '}'), UNHEX(SHA2(7000000 + i, 256)), 30, 'OTHER', 'x', 1, NOW(3),
+    NOW(3) FROM n WHERE i < 5000;
 -- Most of those that were replayed have been stored.
 INSERT INTO order_alias (order_id, stored_order_id)
   SELECT order_id, 1000000 FROM dead_letter WHERE state = 'REPLAYED' AND order_id % 10 < 9;
