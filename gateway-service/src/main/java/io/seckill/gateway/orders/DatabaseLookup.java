@@ -8,11 +8,11 @@ import io.seckill.common.order.OrderId;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.support.logging.ThrottledLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -27,9 +27,10 @@ import org.springframework.stereotype.Component;
 @Component
 final class DatabaseLookup implements DisposableBean {
 
-  private static final Logger log = LoggerFactory.getLogger(DatabaseLookup.class);
   private static final long REMEMBERED = 50_000;
 
+  private final ThrottledLog failures =
+      new ThrottledLog(LoggerFactory.getLogger(DatabaseLookup.class));
   private final StoredOrders mysql;
   private final Counter asked;
   private final RequestBatcher<Lookup> lookups;
@@ -100,7 +101,7 @@ final class DatabaseLookup implements DisposableBean {
       Map<OrderId, StoredOrder> found = mysql.find(batch.stream().map(one -> one.id).toList());
       batch.forEach(one -> one.result.complete(LookupResult.of(found.get(one.id))));
     } catch (DataAccessException e) {
-      log.warn("orders were not looked up in mysql: {}", e.toString()); // the batcher fails them
+      failures.warn("orders were not looked up in mysql", e); // the batcher fails them
     }
   }
 

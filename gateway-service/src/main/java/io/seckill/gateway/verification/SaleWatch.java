@@ -8,6 +8,7 @@ import io.seckill.gateway.verification.HighWaterMarks.Verdict;
 import io.seckill.gateway.verification.RedisInspection.Observation;
 import io.seckill.gateway.verification.RedisInspection.View;
 import io.seckill.gateway.verification.StoredSales.Sale;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.thread.RepeatingTask;
 import java.time.Duration;
 import java.util.HashSet;
@@ -53,6 +54,8 @@ public final class SaleWatch implements AutoCloseable {
   private final WorkerLeases leases;
   private final long intervalNanos;
   private final RepeatingTask watching;
+  private final ThrottledLog reportFailures = new ThrottledLog(log);
+  private final Set<Long> lost = new HashSet<>(); // SKUs whose loss was logged
   private long comparedNanos;
   private boolean mysqlUnavailable;
   private boolean refused;
@@ -160,6 +163,8 @@ public final class SaleWatch implements AutoCloseable {
         boolean unknown = sale.epoch() == data.epoch() && sale.lastSeq() <= data.seq();
         if (unknown && mark.verdict() == Verdict.LOST) {
           reportLoss(sale, mark);
+        } else {
+          lost.remove(sale.skuId());
         }
       }
     }
@@ -170,14 +175,15 @@ public final class SaleWatch implements AutoCloseable {
    * and the reconciliation detect it.
    */
   private void reportLoss(Sale sale, Mark mark) {
-    log.error("sku {}: redis has lost some admissions up to sequence {}", sale.skuId(), mark.seq());
+    long sku = sale.skuId();
+    if (lost.add(sku)) {
+      log.error("sku {}: redis has lost some admissions up to sequence {}", sku, mark.seq());
+    }
     reports
-        .report(sale.skuId(), mark.epoch(), mark.seq())
+        .report(sku, mark.epoch(), mark.seq())
         .subscribe(
             answer -> {},
-            failure ->
-                log.warn(
-                    "sku {}: reporting the loss failed: {}", sale.skuId(), failure.toString()));
+            failure -> reportFailures.warn("sku " + sku + ": reporting the loss failed", failure));
   }
 
   private Set<Long> suspects(List<Sale> sales, View inRedis) {

@@ -3,6 +3,9 @@ package io.seckill.gateway.orders;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
@@ -19,6 +22,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.QueryTimeoutException;
 
 class DatabaseLookupTest {
 
@@ -84,6 +89,37 @@ class DatabaseLookupTest {
     } finally {
       lookup.destroy();
     }
+  }
+
+  @Test
+  void logsStatementsThatFailAlikeOnce() {
+    StoredOrders away =
+        new StoredOrders(null) {
+          @Override
+          Map<OrderId, StoredOrder> find(Collection<OrderId> ids) {
+            throw new QueryTimeoutException("MySQL does not answer");
+          }
+        };
+    DatabaseLookup lookup =
+        new DatabaseLookup(
+            away,
+            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
+            new SimpleMeterRegistry());
+    Logger logger = (Logger) LoggerFactory.getLogger(DatabaseLookup.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try {
+      for (int i = 0; i < 3; i++) {
+        OrderId id = OrderId.of(1_790_000_000_000L, 5, 1, i);
+        assertThat(Bounded.get(lookup.find(id)).known()).isFalse();
+      }
+    } finally {
+      logger.detachAppender(lines);
+      lookup.destroy();
+    }
+
+    assertThat(lines.list).hasSize(1);
   }
 
   private static final class HangingOrders extends StoredOrders {

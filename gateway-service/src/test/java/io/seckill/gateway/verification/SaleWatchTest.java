@@ -3,6 +3,9 @@ package io.seckill.gateway.verification;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.RedisBreaker;
@@ -19,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.RowMapper;
@@ -35,6 +39,8 @@ class SaleWatchTest {
   private final VerifiedServers servers = new VerifiedServers();
   private final HighWaterMarks marks = new HighWaterMarks();
   private final List<List<Long>> losses = new CopyOnWriteArrayList<>();
+  private Mono<?> answer = Mono.empty();
+  private Duration interval = LONG;
   private final AtomicBoolean inspects = new AtomicBoolean(true);
   private final CannedRedis leased = new CannedRedis(command -> LEASED);
   private final CannedRedis redis =
@@ -102,9 +108,42 @@ class SaleWatchTest {
     }
   }
 
-  /** Another server admitted a fifth order, which MySQL has not stored yet. */
   @Test
   void reportsALossThatMySqlDoesNotShow() {
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watchALoss(leases)) {
+      watch.wake();
+      eventually().until(servers::allVerified);
+
+      assertThat(losses).isNotEmpty().containsOnly(List.of(SKU, 2L, 5L));
+      assertThat(servers.quarantined()).containsExactly(SKU);
+    }
+  }
+
+  @Test
+  void logsALossOnceThatItReportsInVainAgainAndAgain() {
+    interval = SaleWatch.TICK;
+    answer = Mono.error(new IllegalStateException("order-consumer does not answer"));
+    Logger logger = (Logger) LoggerFactory.getLogger(SaleWatch.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watchALoss(leases)) {
+      watch.wake();
+      eventually().until(() -> losses.size() > 5);
+    } finally {
+      logger.detachAppender(lines);
+    }
+
+    assertThat(lines.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .filteredOn(line -> line.contains("some admissions") || line.contains("not answer"))
+        .hasSize(2);
+  }
+
+  /** Another server admitted a fifth order, which MySQL has not stored yet. */
+  private SaleWatch watchALoss(WorkerLeases leases) {
     marks.record("another server", SKU, 2, 5);
     mysql.sales = List.of(new Sale(SKU, "OPEN", 2, 3, 0));
     CannedRedis older =
@@ -115,14 +154,7 @@ class SaleWatchTest {
                     : List.of("5eed"));
     RedisInspection inspection =
         new RedisInspection(older, RedisBreakers.of(older, new SimpleMeterRegistry()));
-    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
-        SaleWatch watch = watch(leases, inspection, server -> true)) {
-      watch.wake();
-      eventually().until(servers::allVerified);
-
-      assertThat(losses).isNotEmpty().containsOnly(List.of(SKU, 2L, 5L));
-      assertThat(servers.quarantined()).containsExactly(SKU);
-    }
+    return watch(leases, inspection, server -> true);
   }
 
   private SaleWatch watch(WorkerLeases leases) {
@@ -143,10 +175,10 @@ class SaleWatchTest {
         marks,
         (sku, epoch, seq) -> {
           losses.add(List.of(sku, epoch, seq));
-          return Mono.empty();
+          return answer;
         },
         leases,
-        LONG);
+        interval);
   }
 
   private static final class CannedSales extends JdbcTemplate {

@@ -8,6 +8,7 @@ import static java.util.stream.Collectors.toSet;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
@@ -26,7 +27,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
@@ -41,8 +41,6 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 @Component
 public class Ledgers {
-
-  private static final Logger log = LoggerFactory.getLogger(Ledgers.class);
 
   static final int REUSE_MS = 500;
 
@@ -67,6 +65,7 @@ public class Ledgers {
   /** As often as Prometheus reads the metrics, see deploy/observability/prometheus.yml. */
   private static final Duration PAUSE = Duration.ofSeconds(5);
 
+  private final ThrottledLog failures = new ThrottledLog(LoggerFactory.getLogger(Ledgers.class));
   private final LedgerReader reader;
   private final DatabaseBalanceItems mysql;
   private final LedgerMeters meters;
@@ -179,11 +178,11 @@ public class Ledgers {
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
   }
 
-  private static void readOrWarn(String what, Supplier<Object> read) {
+  private void readOrWarn(String what, Supplier<Object> read) {
     try {
       var unused = read.get();
     } catch (JedisException | DataAccessException | TransactionException e) {
-      log.warn("The ledgers of {} cannot be read now: {}", what, e.toString());
+      failures.warn("The ledgers of " + what + " cannot be read now", e);
     }
   }
 

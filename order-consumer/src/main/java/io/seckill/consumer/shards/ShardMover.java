@@ -9,6 +9,7 @@ import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
+import io.seckill.support.logging.ThrottledLog;
 import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.util.HashMap;
@@ -42,6 +43,7 @@ class ShardMover {
 
   private static final Duration LOCK_SILENCE = Duration.ofSeconds(2);
 
+  private final ThrottledLog failures = new ThrottledLog(log);
   private final DataSource dataSource;
   private final ShardTable table;
   private final ShardReader reader;
@@ -128,7 +130,7 @@ class ShardMover {
       looked.put(sku.skuId(), System.nanoTime());
       return rest;
     } catch (RuntimeException e) { // the other SKUs go on
-      log.warn("sku {}: no unit moves between shards now: {}", sku.skuId(), e.toString());
+      failures.warn("sku " + sku.skuId() + ": no unit moves between shards now", e);
       return REFRESH;
     }
   }

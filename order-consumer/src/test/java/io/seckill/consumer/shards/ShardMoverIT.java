@@ -3,6 +3,10 @@ package io.seckill.consumer.shards;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.consumer.products.ExpectedSale;
@@ -21,6 +25,7 @@ import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.QueryTimeoutException;
 
 @NullUnmarked // nothing is read or moved here
@@ -75,6 +80,34 @@ class ShardMoverIT {
 
     assertThat(ages).hasSize(2);
     assertThat(ages.get(1)).isPositive();
+  }
+
+  @Test
+  void looksThatFailAlikeAreOneLineInTheLog() {
+    AtomicInteger failed = new AtomicInteger();
+    ShardTable away =
+        new ShardTable(null) {
+          @Override
+          List<ProductSnapshot> onSale() {
+            return failed.get() < 2 ? List.of(SkuMoverTest.sku(1), SkuMoverTest.sku(2)) : List.of();
+          }
+
+          @Override
+          Pool pool(ProductSnapshot sku) {
+            failed.incrementAndGet();
+            throw new QueryTimeoutException("MySQL does not answer");
+          }
+        };
+    Logger logger = (Logger) LoggerFactory.getLogger(ShardMover.class);
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    logger.addAppender(lines);
+
+    run(new ShardMover(pools, away, null, null, null, meters));
+
+    logger.detachAppender(lines);
+    assertThat(failed).hasValueGreaterThan(1);
+    assertThat(lines.list).filteredOn(line -> line.getLevel() == Level.WARN).hasSize(1);
   }
 
   /** MySQL answers one look at a sold-out SKU, and lets the next one wait. */
