@@ -132,6 +132,22 @@ class OrderStoreIT {
   }
 
   @Test
+  void keepsTheQuotasOfAUserApartBySku() throws Exception {
+    long other = NEXT_SKU.incrementAndGet();
+    sale(LIMITED, 3, 100);
+    new Sales(consumer).openInMySql(other, "LIMITED", 3, 100);
+    OrderMessage first = order(1, 1);
+    OrderMessage second = OrderFlood.order(other, LIMITED, 1, 2);
+
+    assertThat(store.store(List.of(first, second)).outcomes())
+        .containsExactlyInAnyOrder(new Stored(first), new Stored(second));
+
+    String owned = "SELECT COALESCE(SUM(owned_count), 0) FROM user_quota WHERE sku_id = ";
+    assertThat(database.number(owned + sku)).isEqualTo(1);
+    assertThat(database.number(owned + other)).isEqualTo(2);
+  }
+
+  @Test
   void knowsAnOrderItHasStored() throws Exception {
     sale(LIMITED, 3, 100);
     OrderMessage order = order(1, 2);
@@ -188,6 +204,22 @@ class OrderStoreIT {
         .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
     assertThat(batch.compensations()).as("neither stock nor quota to compensate").isEmpty();
     assertThat(database.number("SELECT COUNT(*) FROM user_quota WHERE sku_id = " + sku)).isZero();
+  }
+
+  /** The SKU whose stock is taken last has enough. */
+  @Test
+  void rejectsAnOrderOfTheFirstSkuOfABatchThatIsSoldOut() throws Exception {
+    long other = NEXT_SKU.incrementAndGet();
+    sale(UNLIMITED, 0, 1);
+    new Sales(consumer).openInMySql(other, "UNLIMITED", 0, 10);
+    OrderMessage tooLate = OrderFlood.order(sku, UNLIMITED, 1, 2);
+    OrderMessage fits = OrderFlood.order(other, UNLIMITED, 1, 2);
+
+    StoredBatch batch = store.store(List.of(tooLate, fits));
+
+    assertThat(batch.outcomes())
+        .containsExactlyInAnyOrder(new Stored(fits), new Rejected(tooLate, RejectReason.SOLD_OUT));
+    assertThat(database.stock(sku)).isEqualTo(1);
   }
 
   @Test
