@@ -13,13 +13,18 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.consumer.reconciliation.RedisSale.Late;
+import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.testing.AdmittedSale;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.AbstractPipeline;
 
 class RedisSaleIT extends ReconciliationFixture {
@@ -73,22 +78,6 @@ class RedisSaleIT extends ReconciliationFixture {
     sale.forget();
   }
 
-  /** Units that came back and were withdrawn again, or moved to another shard, leave the stock. */
-  @Test
-  void setsNoStockThatHasChangedAndIsTheSameAgain() {
-    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
-    ProductSnapshot product = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
-    RedisSaleState seen = redis.state(sale.sku);
-    consumer.redis().hincrBy(RedisKeys.sku(sale.sku), "changeSeq", 1);
-
-    assertThat(redis.setStock(product, seen, 30)).isFalse();
-    assertThat(sale.stock()).isEqualTo(28);
-
-    assertThat(redis.setStock(product, redis.state(sale.sku), 30)).isTrue();
-    assertThat(sale.stock()).isEqualTo(30);
-    sale.forget();
-  }
-
   /** A shopper's repeat sends an order again whose message the broker may not have. */
   @Test
   void countsNoOrderAsPublishedThatIsSentAgainOnceTheListsWereRead() {
@@ -113,14 +102,80 @@ class RedisSaleIT extends ReconciliationFixture {
             consumer.bean(Barriers.class),
             consumer.bean(KnownOrders.class),
             consumer.bean(ConfirmingPublisher.class));
-    ProductSnapshot product = ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
 
-    List<Repair> repairs = lost.counters(product, redis.state(sale.sku), false);
+    List<Repair> repairs = lost.counters(product(sale), redis.state(sale.sku), false);
 
     assertThat(repairs).noneMatch(Repair::made);
     assertThat(sale.field("publishedOrders")).isEqualTo("0");
     consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
     sale.forget();
+  }
+
+  /** As a process does that stood still since it read the sale. */
+  @ParameterizedTest
+  @CsvSource({"seq, 1, 26", "seq, 2, 25", "changeSeq, 1, 26"})
+  void replacesNoStockThatHasMovedSinceItWasRead(String field, String seq, String stock) {
+    AdmittedSale sale = twoOrders();
+
+    assertThat(redis.setStock(product(sale), read(sale, field, seq, stock), 1)).isFalse();
+
+    assertThat(sale.stock()).isEqualTo(26);
+    sale.forget();
+  }
+
+  @Test
+  void replacesNoQuotaThatHasMovedSinceItWasRead() {
+    AdmittedSale sale = twoOrders();
+
+    List<Boolean> replaced =
+        redis.setQuotas(
+            product(sale), 0, List.of(new WrongQuota(7, "1", 0, 0), new WrongQuota(7, "2", 3, 3)));
+
+    assertThat(replaced).containsExactly(false, true);
+    assertThat(sale.quota(7)).isEqualTo(3);
+    sale.forget();
+  }
+
+  @Test
+  void countsNoLateOrdersTwice() {
+    AdmittedSale sale = twoOrders();
+    sale.setField("late", "1");
+
+    assertThat(redis.countLate(product(sale), read(sale, "late", "", "26"), new Late(1, 1, 1)))
+        .isFalse();
+
+    assertThat(sale.field("admittedOrders")).isEqualTo("2");
+    sale.forget();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"epoch, 7", "state, PAUSED"})
+  void replacesNoStateThatHasChangedSinceItWasRead(String field, String before) {
+    AdmittedSale sale = twoOrders();
+
+    assertThat(redis.setState(product(sale), read(sale, field, before, "26"), "CLOSED")).isFalse();
+
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    sale.forget();
+  }
+
+  /** Two orders of user 7, each of a unit. */
+  private static AdmittedSale twoOrders() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    sale.admit(7, 1);
+    sale.admit(7, 1);
+    return sale;
+  }
+
+  private static ProductSnapshot product(AdmittedSale sale) {
+    return ProductRows.find(consumer.sql(), sale.sku).orElseThrow();
+  }
+
+  /** The sale as it is, but for the stock and a field. */
+  private RedisSaleState read(AdmittedSale sale, String field, String value, String stock) {
+    Map<String, String> fields = new HashMap<>(redis.state(sale.sku).fields());
+    fields.put(field, value);
+    return new RedisSaleState(fields, stock);
   }
 
   private static void addOrders(long sku, int buckets) {
