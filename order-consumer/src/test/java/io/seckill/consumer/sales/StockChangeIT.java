@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductRows;
@@ -139,6 +140,27 @@ class StockChangeIT {
     assertThat(again.text()).isEqualTo(refused.text());
     assertThat(orders.stockInMySql(sku)).isEqualTo(40);
     assertThat(orders.product(sku, "initial_stock")).isEqualTo("100");
+  }
+
+  /** A replica that was promoted may lack orders that MySQL has not got from the broker yet. */
+  @Test
+  void nothingIsTakenFromAnotherServerThanTheOneThatMySqlHas() {
+    open(100);
+
+    assertThat(applyOn("0".repeat(40))).isEqualTo(List.of(-1L, 0L));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+
+    assertThat(applyOn("")).isEqualTo(List.of(1L, 1L));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(99);
+  }
+
+  /** Takes a unit from this server's stock. */
+  private Object applyOn(String server) {
+    return LuaScript.from(RedisStock.class, "stock_change.lua")
+        .call(
+            consumer.redis(),
+            List.of(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku)),
+            List.of("change-1", "1", "-1", "apply", "0", "0", server));
   }
 
   @Test
