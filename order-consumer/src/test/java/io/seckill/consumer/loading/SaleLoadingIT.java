@@ -183,6 +183,20 @@ class SaleLoadingIT {
   }
 
   @Test
+  void aSetExpiresWithTheLastSaleOfItsPartition() {
+    String set = RedisKeys.skus(Partition.ofSku(sku));
+    long last = sale(2).expiry().restMs() + Duration.ofDays(365).toMillis();
+    redis.sadd(set, Long.toString(sku));
+    redis.pexpireAt(set, last);
+    SaleLoading loading = loading(2);
+    loading.begin(OrderTotals.NONE, Replacing.AT_REST);
+
+    finish(loading, 10, "PREHEATED");
+
+    assertThat(redis.pexpireTime(set)).isEqualTo(last);
+  }
+
+  @Test
   void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
     api.put(path, Sales.product("LIMITED", 5, 100));
     long order = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, 1).value();
