@@ -7,14 +7,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.broker.ProcessName;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.deadletter.DeadLetterPublisher;
+import io.seckill.consumer.orders.Compensation;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.orders.SkuProgress;
 import io.seckill.consumer.runtime.BrokerConnections;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.consumer.testing.OrderFlood;
@@ -23,7 +32,9 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -32,6 +43,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.context.SmartLifecycle;
+import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
 class StoreFromQueueIT {
@@ -133,6 +145,63 @@ class StoreFromQueueIT {
         channel.queueDelete(queue);
       }
     }
+  }
+
+  /** While they are pending, their sweep writes the results of those orders again. */
+  @Test
+  void unitsStayPendingWhileRedisMayLackTheResultsOfTheirOrders() {
+    long sku = 1002;
+    new Sales(consumer).open(sku, "LIMITED", 5, 10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 1, 2);
+    consumer
+        .redis()
+        .hset(
+            RedisKeys.bucket(sku, 0),
+            order.orderId().toString(),
+            AdmissionRecord.queued(order).format());
+    consumer.update(
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
+            + " created_at) VALUES (?, ?, 1, 1, 2, 0, NOW(6) + INTERVAL 1 HOUR)", // no sweep
+        order.orderId().value(),
+        sku);
+    Compensation pending = new Compensation(order.orderId(), sku, 1, 1, 2, 0, order.requestId());
+    StoredBatch batch = new StoredBatch(List.of(), List.of(pending), List.of());
+
+    settler(false).announce(new Settler.StoredDeliveries(null, List.of(), batch));
+    assertThat(isPending(order)).isTrue();
+    assertThat(consumer.redis().get(RedisKeys.stock(sku))).isEqualTo("10");
+
+    settler(true).announce(new Settler.StoredDeliveries(null, List.of(), batch));
+    assertThat(isPending(order)).isFalse();
+    assertThat(consumer.redis().get(RedisKeys.stock(sku))).isEqualTo("12");
+  }
+
+  /** {@code written}: whether Redis confirms results. */
+  private static Settler settler(boolean written) {
+    OrderResults results =
+        new OrderResults(
+            consumer.bean(UnifiedJedis.class),
+            consumer.bean(RedisCallGuard.class),
+            Clock.systemUTC(),
+            new SimpleMeterRegistry()) {
+          @Override
+          public boolean write(Collection<OrderResult> orders, Collection<SkuProgress> progress) {
+            return written;
+          }
+        };
+    return new Settler(
+        results,
+        consumer.bean(Compensations.class),
+        consumer.bean(DeadLetterPublisher.class),
+        consumer.bean(DeadLetterPolicy.class),
+        consumer.bean(Barriers.class));
+  }
+
+  private static boolean isPending(OrderMessage order) {
+    return consumer.number(
+            "SELECT COUNT(*) FROM compensation WHERE order_id = ? AND done_at IS NULL",
+            order.orderId().value())
+        == 1;
   }
 
   /** The broker cancels its consumer, whose connection stays open. */
