@@ -11,6 +11,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
@@ -129,6 +130,20 @@ class IntakeFaultsIT {
       observer.asRoot("DROP TRIGGER IF EXISTS disk");
     }
     database.check();
+  }
+
+  /** Its connection could become the queue's active consumer, with no thread behind it. */
+  @Test
+  void aSessionThatCannotBeginLeavesNoConnection() {
+    try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {
+      BrokerConnections connections = consumer.bean(BrokerConnections.class);
+      int before = toBroker.openConnections();
+      for (int times = 0; times < 3; times++) {
+        assertThatThrownBy(() -> IntakeSession.open(connections, "no-such-queue", 1))
+            .isInstanceOf(IOException.class);
+      }
+      eventually().until(() -> toBroker.openConnections() <= before + 1); // one of another purpose
+    }
   }
 
   /**
