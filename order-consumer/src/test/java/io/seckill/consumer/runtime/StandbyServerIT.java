@@ -12,6 +12,7 @@ import io.seckill.support.jdbc.PrimaryDriver;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
+import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -66,6 +67,19 @@ class StandbyServerIT {
     assertThat(portOf(url(primary, standby.port()))).isEqualTo(primary);
     assertThat(portOf(url(Ports.free(), standby.port(), primary))).isEqualTo(primary);
     assertThat(portOf(url(standby.port()))).as("the only host").isEqualTo(standby.port());
+  }
+
+  @Test
+  void theHostThatAcceptedWritesLastIsTriedFirst() throws Exception {
+    PrimaryDriver driver = new PrimaryDriver();
+    try (TcpProxy toStandby = TcpProxy.to(standby)) {
+      String url = url(toStandby.port(), database.port());
+
+      assertThat(portOf(driver, url)).isEqualTo(database.port());
+      assertThat(portOf(driver, url)).isEqualTo(database.port());
+
+      assertThat(toStandby.acceptedConnections()).isEqualTo(1);
+    }
   }
 
   @Test
@@ -186,10 +200,14 @@ class StandbyServerIT {
   }
 
   private static int portOf(String url) throws SQLException {
+    return portOf(new PrimaryDriver(), url);
+  }
+
+  private static int portOf(PrimaryDriver driver, String url) throws SQLException {
     Properties user = new Properties();
     user.put("user", database.username());
     user.put("password", database.password());
-    try (Connection connection = new PrimaryDriver().connect(url, user)) {
+    try (Connection connection = driver.connect(url, user)) {
       return URI.create(connection.getMetaData().getURL().substring("jdbc:".length())).getPort();
     }
   }
