@@ -246,22 +246,31 @@ class PurchaseIT {
     eventually()
         .until(
             () -> {
-              ask(shard, "9", "200", "aaaa");
-              ask(shard, "1", "5", "bbbb");
-              ask(shard, "2", "0", "bbbb");
+              List.of("9 200 aaaa", "1 5 bbbb", "2 0 bbbb")
+                  .forEach(args -> ask(shard, args.split(" ")));
               return redis
                   .hget(RedisKeys.sku(shard.sku()), "asked")
                   .matches("2:\\d{13}@bbbb 9:\\d{13}@aaaa");
             });
   }
 
-  private static void ask(TestSale shard, String... args) {
-    var unused =
-        LuaScript.from(ShardLines.class, "ask.lua")
-            .call(
-                redis,
-                List.of(RedisKeys.sku(shard.sku()), RedisKeys.stock(shard.sku())),
-                List.of(args));
+  /** Units are counted every few hundred ms; the other count is of before a jump of the clock. */
+  @ParameterizedTest
+  @ValueSource(longs = {-1_500, 60_000})
+  void unitsElsewhereAreUnknownUnlessTheyWereCountedLately(long afterNow) {
+    TestSale shard =
+        TestSale.open(redis, Shards.id(SHARDED, 1), PurchasePolicy.UNLIMITED, 0, 4)
+            .with("elsewhere", "0:" + (System.currentTimeMillis() + afterNow));
+
+    assertThat(ask(shard, "9", "200", "aaaa")).isEqualTo(List.of(4L, -1L));
+  }
+
+  private static Object ask(TestSale shard, String... args) {
+    return LuaScript.from(ShardLines.class, "ask.lua")
+        .call(
+            redis,
+            List.of(RedisKeys.sku(shard.sku()), RedisKeys.stock(shard.sku())),
+            List.of(args));
   }
 
   /** The code of a purchase just after the units outside the shard were counted. */
