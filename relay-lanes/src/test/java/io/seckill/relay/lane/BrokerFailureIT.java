@@ -2,10 +2,16 @@ package io.seckill.relay.lane;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.publish.BrokerFailureException;
+import io.seckill.relay.publish.RelayMeters;
+import io.seckill.relay.recovery.LaneLease;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
@@ -60,6 +66,31 @@ class BrokerFailureIT extends LaneFixture {
         assertThat(relay.count("returns")).as("refusals").isGreaterThan(returns);
       }
       assertThat(proxy.acceptedConnections()).isEqualTo(links);
+    }
+  }
+
+  @Test
+  void linksThatBreakKeepTheNextFromConnecting() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {
+      LaneConnections lane =
+          new LaneConnections(
+              "lane",
+              RelayLane.POLL_INTERVAL,
+              RedisSettings.single(redis.url()),
+              TestRelay.connector(
+                  TestRelay.broker(rabbit.via(proxy).url(), null),
+                  Tuning.PATIENT,
+                  new RelayMeters(new SimpleMeterRegistry())),
+              new LaneLease("relay", 0, 0, Eventually.SOON));
+      for (int link = 0; link < 2; link++) {
+        lane.open();
+        proxy.reset();
+        eventually().until(() -> lane.link().isUnavailable());
+        lane.dropBrokenLink(new BrokerFailureException("it broke", null), new ArrayList<>());
+      }
+
+      assertThatThrownBy(lane::open).hasMessage("the circuit breaker is open: it broke");
+      lane.close();
     }
   }
 
