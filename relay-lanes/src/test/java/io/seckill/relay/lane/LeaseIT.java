@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.testing.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,6 +118,39 @@ class LeaseIT extends LaneFixture {
       String order = outbox.claimLate(GHOST, SKU);
       everythingArrives(List.of(order));
       assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
+  /** It works: it asks for orders. */
+  @Test
+  void aLaneWithoutOrdersKeepsItsLease() {
+    Duration poll = RelayLane.POLL_INTERVAL;
+    LeaseSettings settings =
+        new LeaseSettings(
+            Duration.ofSeconds(30), Duration.ofMillis(200), poll.multipliedBy(2), SOON);
+    try (TestRelay relay = start(new TestRelay.Tuning(1, 512, SOON, settings))) {
+      eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      Tuple begun = outbox.redis().zrangeWithScores(RedisKeys.lanes(0), 0, -1).get(0);
+      double later = begun.getScore() + poll.multipliedBy(3).toMillis();
+
+      eventually("it to be renewed three polls later")
+          .until(() -> outbox.redis().zscore(RedisKeys.lanes(0), begun.getElement()) > later);
+    }
+  }
+
+  /** Late answers are for orders that another lane may have adopted. */
+  @Test
+  void aLaneWithoutItsLeaseReplacesItsLink() throws Exception {
+    try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
+        TestRelay relay =
+            TestRelay.start(redis.url(), rabbit.via(toRabbit).url(), TestRelay.Tuning.PATIENT)) {
+      awaitAll(relay, LaneState.RUNNING);
+      long links = toRabbit.acceptedConnections();
+
+      outbox.redis().del(RedisKeys.lanes(0));
+
+      eventually().until(() -> relay.count("leases.fenced") == 1);
+      eventually().until(() -> toRabbit.acceptedConnections() == links + 1);
     }
   }
 
