@@ -215,11 +215,13 @@ record ChargeOutcomes(
   /** Records the charges, and reads the orders of those that were reported before. */
   private ChargeJudge judge(Collection<ChargeAnswer> outcomes, Map<OrderId, OrderRow> locked) {
     Map<String, OrderId> reported = new HashMap<>();
+    List<ChargeReport> reports = new ArrayList<>();
     Set<OrderId> paid = new HashSet<>();
     for (ChargeAnswer outcome : outcomes) {
       OrderRow order = locked.get(outcome.orderId());
       if (order != null && outcome.charge() instanceof PaymentProvider.Charge.Charged charged) {
         reported.putIfAbsent(charged.chargeId(), order.orderId());
+        reports.add(ChargeReport.ofPrice(order, charged.chargeId()));
         if (order.status() == OrderStatus.PAID) {
           paid.add(order.orderId());
         }
@@ -230,7 +232,7 @@ record ChargeOutcomes(
     owners.putAll(known);
     return new ChargeJudge(
         owners,
-        known.isEmpty() ? Set.of() : unexplained.contradicted(reported.keySet()),
+        known.isEmpty() ? Set.of() : unexplained.contradicted(reports),
         payments.kept(paid));
   }
 }

@@ -101,15 +101,17 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
   }
 
   /**
-   * Those of these charges that pay for nothing any more, because an operator decides or has
-   * decided about them.
+   * Those of the reported charges that pay for nothing any more, because another report has
+   * contradicted these, or an operator decides or has decided about them.
    */
-  Set<String> contradicted(Collection<String> chargeIds) {
+  Set<String> contradicted(Collection<ChargeReport> reports) {
     return Set.copyOf(
         jdbc.sql(
                 "SELECT DISTINCT charge_id FROM unexplained_charge WHERE charge_id IN (:charges)"
-                    + " AND (reason <> 'UNKNOWN_ORDER' OR state = 'CLOSED')")
-            .param("charges", chargeIds)
+                    + " AND NOT (reason = 'UNKNOWN_ORDER' AND state = 'OPEN'"
+                    + " AND report_hash IN (:reports))")
+            .param("charges", reports.stream().map(ChargeReport::chargeId).toList())
+            .param("reports", reports.stream().map(ChargeReport::hash).toList())
             .query(String.class)
             .list());
   }

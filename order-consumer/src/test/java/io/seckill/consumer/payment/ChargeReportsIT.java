@@ -276,6 +276,23 @@ class ChargeReportsIT {
     assertThat(openRows(stored)).containsExactly("OTHER_AMOUNT CHARGED c-" + stored + " 6000");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"REFUNDED c 9900", "CHARGED c 6000", "CHARGED c 9900 USD"})
+  void aChargeThatWasReportedDifferentlyBeforeItsOrderPaysForNothing(String earlier) {
+    OrderId stored = order(SoldBy.REDIS, "CONFIRMED");
+    moveAway(stored);
+    report(stored, earlier);
+    moveBack(stored);
+
+    Answer charged = report(stored, "CHARGED c 9900");
+    consumer.bean(ChargeReports.class).sweep();
+
+    assertThat(reason(charged)).isEqualTo("CONTRADICTED");
+    assertThat(status(stored)).isEqualTo("CONFIRMED");
+    boolean isRefunded = earlier.startsWith("REFUNDED");
+    assertThat(openRows(stored)).hasSize(isRefunded ? 0 : 2);
+  }
+
   @Test
   void aChargeThatAnOperatorHasDealtWithPaysForNothing() {
     OrderId stored = order(SoldBy.REDIS, "CONFIRMED");
