@@ -213,11 +213,11 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
         .query(Sql.map(row -> new OrderId(row.getLong(1)), row -> row.getString(2)));
   }
 
-  /** Whether this charge has paid for an order whose sale was archived since. */
-  boolean hasPaidArchived(OrderId orderId, String chargeId) {
+  /** Whether this charge paid for an order whose sale was archived since, or was refunded. */
+  boolean isOfArchived(OrderId orderId, String chargeId) {
     return jdbc.sql(
                 "SELECT COUNT(*) FROM payment_history"
-                    + " WHERE order_id = ? AND charge_id = ? AND state = 'CHARGED'")
+                    + " WHERE order_id = ? AND charge_id = ? AND state IN ('CHARGED', 'REFUNDED')")
             .params(orderId.value(), chargeId)
             .query(Long.class)
             .single()

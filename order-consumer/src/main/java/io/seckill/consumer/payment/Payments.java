@@ -213,7 +213,7 @@ class Payments {
     ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
     ChargeOutcomes.Settled settled = lockWaits.within(() -> outcomes.settle(List.of(outcome)));
     OrderRow now = settled.orders().get(orderId);
-    if (now == null && !payments.hasPaidArchived(orderId, chargeId)) {
+    if (now == null && !payments.isOfArchived(orderId, chargeId)) {
       return UnexplainedReason.ARCHIVED_ORDER;
     }
     if (now != null && hasEnded(now)) {

@@ -312,7 +312,7 @@ class ChargeReportsIT {
   @Test
   void ofAnArchivedOrderOnlyTheChargeThatPaidForItIsExplained() {
     OrderId id = order(SoldBy.REDIS, "PAID");
-    archive(id);
+    orders.archive(id);
 
     Answer own = report(id, "CHARGED sim 9900");
     Answer second = report(id, "CHARGED c 9900");
@@ -324,6 +324,18 @@ class ChargeReportsIT {
     JsonNode row = list("OPEN").get(0);
     assertThat(row.path("orderStatus").stringValue()).isEqualTo("PAID");
     assertThat(row.path("paymentState").stringValue()).isEqualTo("CHARGED");
+  }
+
+  @Test
+  void aRefundedChargeOfAnArchivedOrderIsExplained() {
+    OrderId id = order(SoldBy.REDIS, "CANCELLED");
+    report(id, "CHARGED c 9900");
+    orders.archive(id);
+
+    Answer repeated = report(id, "CHARGED c 9900");
+
+    assertThat(repeated.status()).as(repeated.text()).isEqualTo(200);
+    assertThat(list("OPEN")).isEmpty();
   }
 
   @Test
@@ -543,21 +555,6 @@ class ChargeReportsIT {
 
   private static void move(long from, long to) {
     consumer.update("UPDATE orders SET order_id = ? WHERE order_id = ?", to, from);
-  }
-
-  /** As the archive of its sale moves it. */
-  private static void archive(OrderId id) {
-    consumer.update(
-        "INSERT INTO order_history SELECT order_id, user_id, sku_id, quantity, unit_price_cents,"
-            + " request_id, status, reason, epoch, seq, admitted_at, created_at, updated_at"
-            + " FROM orders WHERE order_id = ?",
-        id.value());
-    consumer.update(
-        "INSERT INTO payment_history SELECT order_id, amount_cents, state, charge_id, created_at,"
-            + " updated_at FROM payment WHERE order_id = ?",
-        id.value());
-    consumer.update("DELETE FROM payment WHERE order_id = ?", id.value());
-    consumer.update("DELETE FROM orders WHERE order_id = ?", id.value());
   }
 
   private static Answer pay(OrderId id) {

@@ -92,6 +92,21 @@ public final class StoredOrderFixture {
         id.value());
   }
 
+  /** Moves the order and its payment as the archive of its sale does. */
+  public void archive(OrderId id) {
+    consumer.update(
+        "INSERT INTO order_history SELECT order_id, user_id, sku_id, quantity, unit_price_cents,"
+            + " request_id, status, reason, epoch, seq, admitted_at, created_at, updated_at"
+            + " FROM orders WHERE order_id = ?",
+        id.value());
+    consumer.update(
+        "INSERT INTO payment_history SELECT order_id, amount_cents, state, charge_id, created_at,"
+            + " updated_at FROM payment WHERE order_id = ?",
+        id.value());
+    consumer.update("DELETE FROM payment WHERE order_id = ?", id.value());
+    consumer.update("DELETE FROM orders WHERE order_id = ?", id.value());
+  }
+
   public String status(OrderId id) {
     return consumer.text("SELECT status FROM orders WHERE order_id = ?", id.value());
   }
