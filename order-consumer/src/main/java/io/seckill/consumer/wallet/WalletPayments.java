@@ -15,14 +15,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 
 /**
  * Pays for orders from the wallets of their users. The charge of an order has its id. An order that
- * costs nothing is paid without one.
+ * costs nothing is paid without one. Primary, because a provider may be installed, too.
  */
 @Component
+@Primary
 @ConditionalOnProperty(name = "seckill.payment.provider", havingValue = "wallet")
 record WalletPayments(Wallets wallets, WalletAccounts accounts) implements ChargesInTransaction {
 

@@ -42,4 +42,12 @@ class PaymentProviderChoiceIT {
       assertThat(consumer.bean(PaymentProvider.class)).isInstanceOf(LateProvider.class);
     }
   }
+
+  @Test
+  void prefersTheWalletToTheInstalledProviderWhenItIsChosen() {
+    try (TestConsumer consumer =
+        TestConsumer.start(Map.of("seckill.payment.provider", "wallet"), LateProvider.class)) {
+      assertThat(consumer.bean(PaymentProvider.class)).isInstanceOf(ChargesInTransaction.class);
+    }
+  }
 }
