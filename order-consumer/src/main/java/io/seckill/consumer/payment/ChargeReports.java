@@ -82,7 +82,8 @@ record ChargeReports(
         : recorded(report, UnexplainedReason.REFUNDED_BY_PROVIDER);
   }
 
-  private UnexplainedReason recorded(ChargeReport report, UnexplainedReason reason) {
+  /** Records the report for an operator, once. */
+  UnexplainedReason recorded(ChargeReport report, UnexplainedReason reason) {
     transactions.executeWithoutResult(tx -> unexplained.record(report, reason));
     return reason;
   }

@@ -24,7 +24,12 @@ import org.springframework.stereotype.Component;
  */
 @Component
 record PaymentSweep(
-    Orders orders, PaymentTable table, PaymentProvider provider, Payments payments, Pace pace) {
+    Orders orders,
+    PaymentTable table,
+    PaymentProvider provider,
+    Payments payments,
+    ChargeReports reports,
+    Pace pace) {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentSweep.class);
   private static final ThrottledLog unavailable = new ThrottledLog(log);
@@ -76,7 +81,7 @@ record PaymentSweep(
             && !(provider instanceof ChargesInTransaction)
             && table.isPaidByWallet(order.orderId());
     if (charge.isPresent()) {
-      payments.settle(order.orderId(), charge.get().chargeId());
+      settle(order, charge.get().chargeId());
       if (isPaidByOther) {
         table.closed(order.orderId(), Duration.ZERO); // an operator returns the second charge
       }
@@ -87,6 +92,19 @@ record PaymentSweep(
       payments.refund(order.orderId(), false);
     } else if (isPaidByOther) {
       payments.refund(order.orderId(), false);
+    }
+  }
+
+  private void settle(OrderRow order, String chargeId) {
+    if (payments.settle(order.orderId(), chargeId) != UnexplainedReason.ARCHIVED_ORDER) {
+      return;
+    }
+    if (Payments.hasEnded(order)) {
+      table.refundDue(order.orderId());
+      payments.refund(order.orderId(), true);
+    } else {
+      var unused =
+          reports.recorded(ChargeReport.ofPrice(order, chargeId), UnexplainedReason.ARCHIVED_ORDER);
     }
   }
 }

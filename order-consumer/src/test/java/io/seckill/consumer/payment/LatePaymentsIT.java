@@ -174,6 +174,43 @@ class LatePaymentsIT {
   }
 
   @Test
+  void theChargeOfAnArchivedOrderIsRefundedIfTheOrderHadEnded() {
+    expire();
+    archiveAndCharge();
+
+    assertThat(payment()).isEqualTo("REFUNDED");
+    assertThat(provider.hasMoneyOf(id)).isFalse();
+    assertThat(unexplained()).isZero();
+  }
+
+  @Test
+  void aSecondChargeOfAnArchivedOrderIsShownToAnOperator() {
+    callback("evt-" + id);
+    consumer.update("UPDATE payment SET charge_id = 'other' WHERE order_id = ?", id.value());
+    archiveAndCharge();
+
+    assertThat(provider.hasMoneyOf(id)).isTrue();
+    assertThat(unexplained()).isOne();
+  }
+
+  /** As a request that has read the order before its archive. */
+  private void archiveAndCharge() {
+    orders.archive(id);
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, state, check_at)"
+            + " VALUES (?, 9900, 'STARTED', NOW(6))",
+        id.value());
+    provider.book(id);
+    lookAgain();
+  }
+
+  private long unexplained() {
+    return consumer.number(
+        "SELECT COUNT(*) FROM unexplained_charge WHERE order_id = ? AND reason = 'ARCHIVED_ORDER'",
+        id.value());
+  }
+
+  @Test
   void aPaymentThatTheProviderFailsForKeepsNoOtherFromItsRefund() {
     provider.answer(Next.BUG, Next.NO_ANSWER);
     assertThat(pay().status()).isEqualTo(503);

@@ -34,6 +34,7 @@ public final class PaidBy {
             consumer.bean(PaymentTable.class),
             provider,
             payments,
+            consumer.bean(ChargeReports.class),
             consumer.bean(Pace.class));
   }
 
