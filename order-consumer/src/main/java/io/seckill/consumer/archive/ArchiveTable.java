@@ -13,8 +13,18 @@ import org.springframework.stereotype.Component;
 @Component
 class ArchiveTable {
 
-  /** Sales read at once; those that cannot be archived now do not keep the others from it. */
-  private static final int DUE = 1_000;
+  /** Archives read at once, whose histories are then deleted. */
+  private static final int PURGED_AT_ONCE = 1_000;
+
+  /**
+   * A sale that is due, and when it closed, in MySQL's format.
+   *
+   * @param skuId 0 before the first
+   */
+  record DueSale(long skuId, String closed) {
+
+    static final DueSale FIRST = new DueSale(0, "1970-01-02 00:00:00");
+  }
 
   private final JdbcClient jdbc;
 
@@ -73,7 +83,7 @@ class ArchiveTable {
     return jdbc.sql(
             "SELECT sku_id FROM archive WHERE phase = 'DONE'"
                 + " AND done_at < NOW(6) - INTERVAL ? SECOND ORDER BY done_at LIMIT "
-                + DUE)
+                + PURGED_AT_ONCE)
         .param(keep.toSeconds())
         .query(Long.class)
         .list();
@@ -90,15 +100,25 @@ class ArchiveTable {
         == 1;
   }
 
-  /** Sales that were once preheated and whose closing time was this long ago. */
-  List<Long> due(Duration after) {
+  /**
+   * A page of sales that were once preheated and whose closing time was this long ago.
+   *
+   * @param last of the page before
+   */
+  List<DueSale> due(Duration after, DueSale last, int limit) {
     return jdbc.sql(
-            "SELECT sku_id FROM products FORCE INDEX (ix_products_archive) WHERE archived = FALSE"
-                + " AND closes_at < UTC_TIMESTAMP() - INTERVAL ? SECOND"
-                + " AND state IN ('OPEN', 'PAUSED', 'CLOSED') ORDER BY closes_at LIMIT "
-                + DUE)
-        .param(after.toSeconds())
-        .query(Long.class)
+            "SELECT sku_id, CAST(closes_at AS CHAR) AS closed FROM products"
+                + " FORCE INDEX (ix_products_archive) WHERE archived = FALSE"
+                + " AND closes_at >= :closed"
+                + " AND closes_at < UTC_TIMESTAMP() - INTERVAL :after SECOND"
+                + " AND (closes_at > :closed OR sku_id > :sku)"
+                + " AND state IN ('OPEN', 'PAUSED', 'CLOSED')"
+                + " ORDER BY closes_at, sku_id LIMIT :limit")
+        .param("closed", last.closed())
+        .param("after", after.toSeconds())
+        .param("sku", last.skuId())
+        .param("limit", limit)
+        .query((row, number) -> new DueSale(row.getLong("sku_id"), row.getString("closed")))
         .list();
   }
 

@@ -1,6 +1,7 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.archive.ArchiveTable.DueSale;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
@@ -51,6 +52,7 @@ record SaleArchiver(
   private static final Duration LOCK_SILENCE = Duration.ofMinutes(2);
 
   private static final Duration ROUND_PAUSE = Duration.ofSeconds(5);
+  private static final int DUE_PAGE = 1_000;
   private static final Duration DUE_PAUSE = Duration.ofMinutes(10);
 
   /**
@@ -113,19 +115,33 @@ record SaleArchiver(
 
   /** Closes and begins to archive the sales that closed this long ago; zero for none. */
   void beginDue(Duration after) {
-    if (after.isZero()) {
-      return;
-    }
-    for (long sku : table.due(after)) {
-      if (Thread.currentThread().isInterrupted()) {
-        return;
+    beginDue(after, DUE_PAGE);
+  }
+
+  /**
+   * @param page sales read at once; those that cannot be archived now keep no other from it
+   */
+  void beginDue(Duration after, int page) {
+    DueSale last = DueSale.FIRST;
+    List<DueSale> due;
+    do {
+      due = after.isZero() ? List.of() : table.due(after, last, page);
+      for (DueSale sale : due) {
+        if (Thread.currentThread().isInterrupted()) {
+          return;
+        }
+        last = sale;
+        beginOrWait(sale.skuId());
       }
-      try {
-        sales.stop(sku, SaleState.CLOSED);
-        var unused = begin(sku, SCHEDULE);
-      } catch (RuntimeException e) {
-        log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
-      }
+    } while (due.size() == page);
+  }
+
+  private void beginOrWait(long sku) {
+    try {
+      sales.stop(sku, SaleState.CLOSED);
+      var unused = begin(sku, SCHEDULE);
+    } catch (RuntimeException e) {
+      log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
     }
   }
 

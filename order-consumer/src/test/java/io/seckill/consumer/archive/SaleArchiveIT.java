@@ -511,6 +511,27 @@ class SaleArchiveIT {
   }
 
   @Test
+  void aPageOfSalesThatCannotBeArchivedKeepsNoOtherFromIt() {
+    long other = NEXT_SKU.getAndIncrement();
+    String closes = "UPDATE products SET closes_at = NOW() - INTERVAL ? DAY WHERE sku_id = ?";
+    for (long each : List.of(sku, other)) {
+      SaleInFlight.open(each, 10, consumer, flood);
+      consumer.update(closes, each == sku ? 9 : 8, each);
+    }
+    stored.confirmed(sku, 7, 1);
+
+    eventually()
+        .until(
+            () -> {
+              consumer.bean(SaleArchiver.class).beginDue(Duration.ofDays(7), 1);
+              return consumer.number("SELECT COUNT(*) FROM archive WHERE sku_id = ?", other) == 1;
+            });
+    assertThat(rows("archive")).isZero();
+    consumer.update(closes, 0, sku);
+    finish(other);
+  }
+
+  @Test
   void deletesWhatIsTooOldAndNothingElse() {
     for (int days : List.of(29, 31)) {
       consumer.update(
