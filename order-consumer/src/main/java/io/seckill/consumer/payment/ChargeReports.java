@@ -5,6 +5,7 @@ import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.OrderRow;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +47,7 @@ record ChargeReports(
       return new Judged(order, refunded(report, order, reason));
     }
     if (reason == null) {
-      reason = payments.settle(report.orderId(), report.chargeId());
+      reason = payments.settle(Objects.requireNonNull(order), report.chargeId());
       if (reason == UnexplainedReason.ARCHIVED_ORDER) {
         reason = recorded(report, reason);
       }

@@ -96,7 +96,7 @@ record PaymentSweep(
   }
 
   private void settle(OrderRow order, String chargeId) {
-    if (payments.settle(order.orderId(), chargeId) != UnexplainedReason.ARCHIVED_ORDER) {
+    if (payments.settle(order, chargeId) != UnexplainedReason.ARCHIVED_ORDER) {
       return;
     }
     if (Payments.hasEnded(order)) {

@@ -213,6 +213,17 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
         .query(Sql.map(row -> new OrderId(row.getLong(1)), row -> row.getString(2)));
   }
 
+  /** Whether this charge is refunded. */
+  boolean isRefunded(OrderId orderId, String chargeId) {
+    return jdbc.sql(
+                "SELECT COUNT(*) FROM payment"
+                    + " WHERE order_id = ? AND charge_id = ? AND state = 'REFUNDED'")
+            .params(orderId.value(), chargeId)
+            .query(Long.class)
+            .single()
+        == 1;
+  }
+
   /** Whether this charge paid for an order whose sale was archived since, or was refunded. */
   boolean isOfArchived(OrderId orderId, String chargeId) {
     return jdbc.sql(

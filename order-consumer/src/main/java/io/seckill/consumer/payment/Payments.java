@@ -208,8 +208,12 @@ class Payments {
    * Settles a charge that the provider reports on its own, or that the sweep has found: the order
    * becomes PAID, or the charge is refunded, or an operator decides. The order is stored; nothing
    * of an archived one changes. Returns why an operator must decide, else null.
+   *
+   * @param order as it was read before
    */
-  @Nullable UnexplainedReason settle(OrderId orderId, String chargeId) {
+  @Nullable UnexplainedReason settle(OrderRow order, String chargeId) {
+    OrderId orderId = order.orderId();
+    boolean isRepeated = hasEnded(order) && payments.isRefunded(orderId, chargeId);
     ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
     ChargeOutcomes.Settled settled = lockWaits.within(() -> outcomes.settle(List.of(outcome)));
     OrderRow now = settled.orders().get(orderId);
@@ -218,7 +222,7 @@ class Payments {
     }
     if (now != null && hasEnded(now)) {
       if (isOwn(chargeId)) {
-        refund(orderId, true);
+        refund(orderId, !isRepeated);
       } else {
         log.error(ELSEWHERE, orderId);
       }
@@ -234,7 +238,7 @@ class Payments {
 
   /**
    * Refunds a payment, or leaves it to the sweep when the provider does not answer; with {@code
-   * charged}, money is known to be taken.
+   * charged}, money is known to be taken and not returned before.
    */
   void refund(OrderId orderId, boolean charged) {
     try {

@@ -2,6 +2,7 @@ package io.seckill.consumer.payment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.payment.PendingWork.WorkKind;
 import io.seckill.consumer.testing.InternalApi;
@@ -120,6 +121,7 @@ class ChargeReportsIT {
   @MethodSource("cases")
   void aReportOfMoneyIsNeverForgotten(SoldBy soldBy, Case expected) {
     OrderId id = order(soldBy, expected.status());
+    double refunds = refunds();
 
     Answer first = report(id, expected.report());
     Answer repeated = report(id, expected.report());
@@ -133,6 +135,11 @@ class ChargeReportsIT {
     assertThat(openRows(id))
         .containsExactlyElementsOf(
             isExplained ? List.of() : List.of(expected.reason() + " " + named(id, expected)));
+    assertThat(refunds() - refunds).isEqualTo(expected.payment().equals("REFUNDED") ? 1 : 0);
+  }
+
+  private static double refunds() {
+    return consumer.bean(MeterRegistry.class).get("seckill.consumer.refunds").counter().count();
   }
 
   private static String named(OrderId id, Case expected) {

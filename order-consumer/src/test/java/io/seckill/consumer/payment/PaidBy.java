@@ -14,12 +14,14 @@ import java.util.List;
 /** Payments of a service that is started already, by another provider than its own. */
 public final class PaidBy {
 
+  private final Orders orders;
   private final Payments payments;
   private final PaymentSweep sweep;
   private final Expiry expiry;
 
   public PaidBy(PaymentProvider provider, TestConsumer consumer) {
     this.expiry = consumer.bean(Expiry.class);
+    this.orders = consumer.bean(Orders.class);
     this.payments =
         new Payments(
             consumer.bean(Orders.class),
@@ -50,7 +52,7 @@ public final class PaidBy {
 
   /** As when the provider reports a charge. */
   public void settle(OrderId order, String chargeId) {
-    var unused = payments.settle(order, chargeId);
+    var unused = payments.settle(orders.find(order).orElseThrow(), chargeId);
   }
 
   /** Checks a payment, as the sweep does when it is due. */

@@ -9,6 +9,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentProvider.Charge;
 import io.seckill.consumer.orders.Cancellations;
+import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -97,7 +98,7 @@ class PaymentBatchesIT {
       }
       assertThat(Bounded.get(pay(unanswered)).status()).isEqualTo(503);
       eventually().until(() -> waiting() == answers.size());
-      payments.settle(paidMeanwhile, "by-callback");
+      payments.settle(consumer.bean(Orders.class).find(paidMeanwhile).orElseThrow(), "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);
       held.release();
