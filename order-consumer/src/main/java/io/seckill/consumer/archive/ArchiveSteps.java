@@ -159,6 +159,7 @@ record ArchiveSteps(
           Page page = page("order_history FORCE INDEX (ix_order_history_sku)", sku);
           if (page != null) {
             execute(PURGE, sku, page);
+            table.moved(sku, 0);
           }
           return page == null ? 0 : page.orders();
         });

@@ -119,13 +119,14 @@ public final class DatabaseSnapshot {
     return SaleOrders.history(jdbc);
   }
 
-  /** Whether the history of an archived sale is deleted. */
+  /** Whether the history of an archived sale is deleted, or some of it: a step after the end. */
   public boolean isPurged(long sku) {
-    return jdbc.sql("SELECT COUNT(*) FROM archive WHERE sku_id = ? AND phase = 'PURGED'")
-            .param(sku)
-            .query(Long.class)
-            .single()
-        == 1;
+    return jdbc.sql(
+            "SELECT COUNT(*) FROM archive WHERE sku_id = ?"
+                + " AND (phase = 'PURGED' OR stepped_at > done_at)")
+        .param(sku)
+        .query(Boolean.class)
+        .single();
   }
 
   /** MySQL's clock some seconds ago: a later commit has a later time. In MySQL's format. */

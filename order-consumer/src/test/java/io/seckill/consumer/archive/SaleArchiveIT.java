@@ -466,6 +466,22 @@ class SaleArchiveIT {
         .isEqualTo("ARCHIVED");
   }
 
+  /** Its orders are fewer than they were, and no later audit could replace the differences. */
+  @Test
+  void auditsNoSaleWhoseHistoryIsBeingDeleted() {
+    new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10_000);
+    seed(2_500);
+    close();
+    begin(sku);
+    finish();
+    assertThat(audit().path("differences").toString()).isEqualTo("[]");
+
+    assertThat(consumer.bean(ArchiveSteps.class).purge(sku)).isEqualTo(2_000);
+
+    assertThat(rows("order_history")).isEqualTo(500);
+    assertThat(audit().path("code").asString("-")).isEqualTo("ARCHIVED");
+  }
+
   private static long ofFirst(String table, String column, long order) {
     return consumer.number("SELECT COUNT(*) FROM " + table + " WHERE " + column + " = ?", order);
   }
