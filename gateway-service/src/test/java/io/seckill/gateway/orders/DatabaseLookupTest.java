@@ -33,11 +33,7 @@ class DatabaseLookupTest {
   @Test
   void answersInTimeAndStartsNoFurtherStatementWhileThoseItMayRunHang() {
     HangingOrders mysql = new HangingOrders();
-    DatabaseLookup lookup =
-        new DatabaseLookup(
-            mysql,
-            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
-            new SimpleMeterRegistry());
+    DatabaseLookup lookup = lookupIn(mysql);
     try {
       List<CompletableFuture<LookupResult<StoredOrder>>> results = new ArrayList<>();
       for (int i = 0; i < 20; i++) {
@@ -74,11 +70,7 @@ class DatabaseLookupTest {
             return Map.of(id, order);
           }
         };
-    DatabaseLookup lookup =
-        new DatabaseLookup(
-            mysql,
-            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
-            new SimpleMeterRegistry());
+    DatabaseLookup lookup = lookupIn(mysql);
     try {
       eventually()
           .until(
@@ -100,11 +92,7 @@ class DatabaseLookupTest {
             throw new QueryTimeoutException("MySQL does not answer");
           }
         };
-    DatabaseLookup lookup =
-        new DatabaseLookup(
-            away,
-            new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
-            new SimpleMeterRegistry());
+    DatabaseLookup lookup = lookupIn(away);
     Logger logger = (Logger) LoggerFactory.getLogger(DatabaseLookup.class);
     ListAppender<ILoggingEvent> lines = new ListAppender<>();
     lines.start();
@@ -120,6 +108,13 @@ class DatabaseLookupTest {
     }
 
     assertThat(lines.list).hasSize(1);
+  }
+
+  private static DatabaseLookup lookupIn(StoredOrders mysql) {
+    return new DatabaseLookup(
+        mysql,
+        new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
+        new SimpleMeterRegistry());
   }
 
   private static final class HangingOrders extends StoredOrders {

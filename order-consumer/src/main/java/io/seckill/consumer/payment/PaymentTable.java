@@ -215,24 +215,23 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
 
   /** Whether this charge is refunded. */
   boolean isRefunded(OrderId orderId, String chargeId) {
-    return jdbc.sql(
-                "SELECT COUNT(*) FROM payment"
-                    + " WHERE order_id = ? AND charge_id = ? AND state = 'REFUNDED'")
-            .params(orderId.value(), chargeId)
-            .query(Long.class)
-            .single()
-        == 1;
+    return isThere(
+        "SELECT COUNT(*) FROM payment WHERE order_id = ? AND charge_id = ? AND state = 'REFUNDED'",
+        orderId,
+        chargeId);
   }
 
   /** Whether this charge paid for an order whose sale was archived since, or was refunded. */
   boolean isOfArchived(OrderId orderId, String chargeId) {
-    return jdbc.sql(
-                "SELECT COUNT(*) FROM payment_history"
-                    + " WHERE order_id = ? AND charge_id = ? AND state IN ('CHARGED', 'REFUNDED')")
-            .params(orderId.value(), chargeId)
-            .query(Long.class)
-            .single()
-        == 1;
+    return isThere(
+        "SELECT COUNT(*) FROM payment_history"
+            + " WHERE order_id = ? AND charge_id = ? AND state IN ('CHARGED', 'REFUNDED')",
+        orderId,
+        chargeId);
+  }
+
+  private boolean isThere(String count, OrderId orderId, String chargeId) {
+    return jdbc.sql(count).params(orderId.value(), chargeId).query(Long.class).single() == 1;
   }
 
   private static long micros(Duration duration) {

@@ -169,16 +169,13 @@ class RedisSale {
         });
   }
 
-  /**
-   * Returns whether the stock was replaced; an admission or a stock change since it was read
-   * prevents that.
-   */
+  /** Returns whether the stock was replaced; not after an admission or change since the read. */
   boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
     List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
     String found = seen.stock() == null ? "" : seen.stock();
     long changes = seen.number("changeSeq");
-    return isDone(
-        SET_STOCK.call(redis, keys, texts(sale.epoch(), seen.seq(), changes, found, wanted)));
+    List<String> values = texts(sale.epoch(), seen.seq(), changes, found, wanted);
+    return isDone(SET_STOCK.call(redis, keys, values));
   }
 
   /** Returns whether all admitted orders now count as published; none may be in Redis's lists. */

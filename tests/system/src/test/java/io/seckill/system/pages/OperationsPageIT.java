@@ -30,6 +30,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -207,14 +208,8 @@ class OperationsPageIT {
   void sendsALongCallOnce() throws SQLException {
     put(3012);
     page.open(pipeline.tokens().operator()).choose(3012);
-    try (var mysql = pipeline.mysql().connect();
-        var lock = mysql.createStatement()) {
-      lock.execute("BEGIN");
-      lock.execute("SELECT * FROM products WHERE sku_id = 3012 FOR UPDATE");
-      page.ask("Preheat");
-      browser.press("#confirm-yes");
-      browser.awaitText("#audit li.bad", "preheat SKU 3012");
-    }
+
+    askInVain("Preheat", 3012);
 
     assertThat(requests("/3012/preheat")).isEqualTo(1);
     browser.press("#confirm-no");
@@ -228,14 +223,8 @@ class OperationsPageIT {
   void sendsAResumeOnce() throws SQLException {
     onSale(3030);
     page.open(pipeline.tokens().operator()).choose(3030).act("Pause", "pause SKU 3030: PAUSED");
-    try (var mysql = pipeline.mysql().connect();
-        var lock = mysql.createStatement()) {
-      lock.execute("BEGIN");
-      lock.execute("SELECT * FROM products WHERE sku_id = 3030 FOR UPDATE");
-      page.ask("Resume");
-      browser.press("#confirm-yes");
-      browser.awaitText("#audit li.bad", "resume SKU 3030");
-    }
+
+    askInVain("Resume", 3030);
 
     assertThat(requests("/3030/resume")).isEqualTo(1);
     browser.press("#confirm-no");
@@ -263,6 +252,18 @@ class OperationsPageIT {
       eventually().until(() -> !page.offers("Pause"));
     } finally {
       pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 310001 AND 310200");
+    }
+  }
+
+  /** Until the page gives up: something else holds the row of the SKU. */
+  private static void askInVain(String action, long sku) throws SQLException {
+    try (var mysql = pipeline.mysql().connect();
+        var lock = mysql.createStatement()) {
+      lock.execute("BEGIN");
+      lock.execute("SELECT * FROM products WHERE sku_id = " + sku + " FOR UPDATE");
+      page.ask(action);
+      browser.press("#confirm-yes");
+      browser.awaitText("#audit li.bad", action.toLowerCase(Locale.ROOT) + " SKU " + sku);
     }
   }
 
