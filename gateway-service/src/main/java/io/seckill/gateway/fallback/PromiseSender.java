@@ -69,7 +69,7 @@ final class PromiseSender implements AutoCloseable {
     if (promises.mustRemember() && term > promises.transferred()) {
       Content content = orders.content();
       send(term, content, () -> {});
-      transfer.accept(new PromiseTransfer(term, List.of(), List.of(), true, content.complete()));
+      transfer.accept(new PromiseTransfer(term, List.of(), List.of(), List.of(), true, true));
       orders.transferred(content);
       promises.transferred(term);
     }
@@ -84,14 +84,21 @@ final class PromiseSender implements AutoCloseable {
         PromiseTransfer.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          transfer.accept(new PromiseTransfer(term, part, List.of(), false, false));
+          transfer.accept(new PromiseTransfer(term, part, List.of(), List.of(), false, false));
         });
     inParts(
         content.admitted(),
         PromiseTransfer.MAX_ORDERS,
         part -> {
           beforeCall.run();
-          transfer.accept(new PromiseTransfer(term, List.of(), part, false, false));
+          transfer.accept(new PromiseTransfer(term, List.of(), part, List.of(), false, false));
+        });
+    inParts(
+        content.forgotten(),
+        PromiseTransfer.MAX_ORDERS,
+        part -> {
+          beforeCall.run();
+          transfer.accept(new PromiseTransfer(term, List.of(), List.of(), part, false, false));
         });
     log.info(
         "term {}: {} of {} promised orders transferred, MySQL had the others",
@@ -186,11 +193,7 @@ final class PromiseSender implements AutoCloseable {
         long deadline = System.nanoTime() + LAST_TRANSFER.toNanos();
         send(promises.term(), content, () -> requireTime(deadline));
       }
-      if (content.complete()) {
-        deregister.run();
-      } else {
-        log.warn("this gateway stays registered for half a minute: it has dropped promised orders");
-      }
+      deregister.run();
     } catch (RuntimeException e) { // the stop goes on
       log.warn("this gateway stays registered for half a minute: {}", e.toString());
     }

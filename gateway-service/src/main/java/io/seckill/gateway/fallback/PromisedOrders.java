@@ -3,6 +3,7 @@ package io.seckill.gateway.fallback;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Forgotten;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -28,23 +29,28 @@ final class PromisedOrders {
       BinaryOperator.maxBy(
           Comparator.comparingLong(Admitted::epoch).thenComparingLong(Admitted::units));
 
+  private static final BinaryOperator<OrderMessage> LAST =
+      BinaryOperator.maxBy(
+          Comparator.comparingLong(OrderMessage::epoch).thenComparingLong(OrderMessage::seq));
+
   private final LinkedHashMap<OrderId, OrderMessage> orders = new LinkedHashMap<>();
   private final Map<Long, Admitted> admitted = new HashMap<>();
 
-  /** The highest sequence number of the orders that were dropped, by SKU, until MySQL has it. */
-  private final Map<Long, Long> dropped = new HashMap<>();
+  /** The last of the orders that were dropped, by SKU, until MySQL has them. */
+  private final Map<Long, OrderMessage> dropped = new HashMap<>();
 
   /**
    * The contents of one transfer.
    *
-   * @param dropped of each SKU if MySQL may lack an order that is not in the list, the highest
-   *     sequence number of such an order
+   * @param dropped of each SKU if MySQL may lack an order that is not in the list, the last one
    */
-  record Content(List<OrderMessage> orders, List<Admitted> admitted, Map<Long, Long> dropped) {
+  record Content(
+      List<OrderMessage> orders, List<Admitted> admitted, Map<Long, OrderMessage> dropped) {
 
-    /** Whether it has every promised order that MySQL may lack. */
-    boolean complete() {
-      return dropped.isEmpty();
+    List<Forgotten> forgotten() {
+      return dropped.values().stream()
+          .map(order -> new Forgotten(order.skuId(), order.epoch()))
+          .toList();
     }
   }
 
@@ -55,7 +61,7 @@ final class PromisedOrders {
     while (orders.size() > MOST) {
       OrderMessage first = oldest.next();
       oldest.remove();
-      dropped.merge(first.skuId(), first.seq(), Math::max);
+      dropped.merge(first.skuId(), first, LAST);
     }
   }
 
@@ -97,7 +103,7 @@ final class PromisedOrders {
    * @param settled whether the orders of the SKU up to this sequence number are settled
    */
   synchronized void forgetDropped(BiPredicate<Long, Long> settled) {
-    dropped.entrySet().removeIf(one -> settled.test(one.getKey(), one.getValue()));
+    dropped.values().removeIf(order -> settled.test(order.skuId(), order.seq()));
   }
 
   /** Forgets the units of the SKUs whose sales are over. */

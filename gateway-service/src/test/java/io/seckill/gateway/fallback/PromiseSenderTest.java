@@ -12,6 +12,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Forgotten;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.QueryTimeoutException;
 
 /** order-consumer gets what MySQL lacks, and a gateway that stops leaves nothing unknown. */
@@ -104,9 +106,26 @@ class PromiseSenderTest {
     assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theSaleOfAForgottenOrderIsNamed(boolean atAStop) {
+    orders.add(orders(1, PromisedOrders.MOST + 1));
+
+    if (atAStop) {
+      promises.heard(System.nanoTime(), 0);
+      sender.close();
+      assertThat(callsBeforeTheEnd).containsExactly(calls.size());
+    } else {
+      begin(1);
+      assertThat(calls.get(calls.size() - 1).isComplete()).isTrue();
+    }
+
+    assertThat(calls.stream().flatMap(call -> call.forgotten().stream()))
+        .containsExactly(new Forgotten(SKU, 1));
+  }
+
   /** Why a gateway stays registered until order-consumer has looked at Redis. */
   private enum Reason {
-    ORDERS_WERE_DROPPED,
     ORDER_CONSUMER_IS_AWAY,
     NEVER_REGISTERED
   }
@@ -114,7 +133,7 @@ class PromiseSenderTest {
   @ParameterizedTest
   @EnumSource
   void aStopThatLeavesSomethingUnknownDoesNotEndTheRegistration(Reason reason) {
-    orders.add(orders(1, reason == Reason.ORDERS_WERE_DROPPED ? PromisedOrders.MOST + 1 : 1));
+    orders.add(orders(1, 1));
     if (reason != Reason.NEVER_REGISTERED) {
       promises.heard(System.nanoTime(), 0);
     }
@@ -136,15 +155,15 @@ class PromiseSenderTest {
     "MYSQL, 3, 3, false", // a read from after the switch says nothing of Redis
   })
   void droppedOrdersCountAsKnownOnceTheirSaleIsSettled(
-      Decider decides, long settled, long lastSeq, boolean isComplete) {
+      Decider decides, long settled, long lastSeq, boolean isKnown) {
     orders.add(orders(1, PromisedOrders.MOST + 3));
-    assertThat(orders.content().complete()).isFalse();
+    assertThat(orders.content().dropped()).isNotEmpty();
 
     products.put(SKU, product(SKU, decides, SaleState.OPEN, settled, lastSeq));
     int before = lookUps.get();
-    eventually().until(() -> lookUps.get() > before + 1 || orders.content().complete());
+    eventually().until(() -> lookUps.get() > before + 1 || orders.content().dropped().isEmpty());
 
-    assertThat(orders.content().complete()).isEqualTo(isComplete);
+    assertThat(orders.content().dropped().isEmpty()).isEqualTo(isKnown);
   }
 
   /** A gateway sends all units in each transfer. */

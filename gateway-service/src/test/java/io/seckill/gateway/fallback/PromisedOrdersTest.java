@@ -8,6 +8,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Forgotten;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,7 @@ class PromisedOrdersTest {
     orders.transferred(content);
 
     assertThat(content.orders()).containsExactly(order(1), order(2));
-    assertThat(content.complete()).isTrue();
+    assertThat(content.dropped()).isEmpty();
     assertThat(orders.content().orders()).containsExactly(order(3));
   }
 
@@ -37,15 +38,15 @@ class PromisedOrdersTest {
   void saysThatItHadToForget() {
     orders.add(
         IntStream.rangeClosed(1, PromisedOrders.MOST).mapToObj(PromisedOrdersTest::order).toList());
-    assertThat(orders.content().complete()).isTrue();
+    assertThat(orders.content().dropped()).isEmpty();
 
     orders.add(List.of(order(PromisedOrders.MOST + 1)));
 
     Content content = orders.content();
-    assertThat(content.complete()).isFalse();
+    assertThat(content.forgotten()).containsExactly(new Forgotten(SKU, 1));
     assertThat(content.orders()).hasSize(PromisedOrders.MOST).doesNotContain(order(1));
     orders.transferred(content);
-    assertThat(orders.content().complete()).isTrue();
+    assertThat(orders.content().dropped()).isEmpty();
   }
 
   @Test
@@ -56,10 +57,10 @@ class PromisedOrdersTest {
             .toList());
 
     orders.forgetDropped((sku, seq) -> sku == SKU + 1 || seq <= 2);
-    assertThat(orders.content().complete()).isFalse();
+    assertThat(orders.content().dropped()).isNotEmpty();
     orders.forgetDropped((sku, seq) -> sku == SKU && seq <= 3);
 
-    assertThat(orders.content().complete()).isTrue();
+    assertThat(orders.content().dropped()).isEmpty();
   }
 
   @Test
@@ -73,7 +74,7 @@ class PromisedOrdersTest {
 
     orders.transferred(content);
 
-    assertThat(orders.content().complete()).isFalse();
+    assertThat(orders.content().dropped()).isNotEmpty();
   }
 
   @Test

@@ -19,7 +19,7 @@ class AdmittedUnitsTable {
    * The known admissions of Redis in an epoch.
    *
    * @param units most that Redis had reported as admitted
-   * @param isMoreUnknown whether a gateway that ended may have promised unknown orders
+   * @param isMoreUnknown whether a gateway may have promised unknown orders
    */
   record KnownAdmissions(long units, boolean isMoreUnknown) {
     private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
@@ -40,7 +40,7 @@ class AdmittedUnitsTable {
     keep(skuId, epoch, units, false);
   }
 
-  /** A gateway that ended may have promised unknown orders of this sale. */
+  /** A gateway that ended, or has forgotten orders, may have promised unknown ones of this sale. */
   void moreIsUnknown(long skuId, long epoch) {
     keep(skuId, epoch, 0, true);
   }

@@ -12,7 +12,7 @@ import java.time.Duration;
  *
  * @param term since which it has promised nothing
  * @param transferred the last term for which it has transferred everything
- * @param complete whether it had not forgotten an order then
+ * @param complete whether it had forgotten no orders then but of the sales that it named
  * @param forMs for how long that was so at its heartbeat
  * @param failurePercent of its calls of Redis within a second
  * @param heardMsAgo by MySQL's clock

@@ -98,7 +98,7 @@ class GatewayTable {
    * Notes that a gateway has transferred everything that it promised before this term. A gateway
    * that is not registered any more has nothing noted.
    *
-   * @param complete whether it had not forgotten an order
+   * @param complete whether it had forgotten no orders but of the sales that it named
    */
   void transferred(String token, long term, boolean complete) {
     jdbc.sql(

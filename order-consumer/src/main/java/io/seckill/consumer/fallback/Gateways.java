@@ -54,7 +54,7 @@ record Gateways(List<GatewayNode> all) {
     return all.stream().allMatch(node -> node.hasTransferred(term));
   }
 
-  /** The same, and none had forgotten an order. */
+  /** The same, and each was complete. */
   boolean haveTransferredAll(long term) {
     return all.stream().allMatch(node -> node.hasTransferred(term) && node.complete());
   }

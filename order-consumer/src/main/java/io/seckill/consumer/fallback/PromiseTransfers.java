@@ -47,6 +47,7 @@ class PromiseTransfers {
       store(transfer.orders());
     }
     transfer.admitted().forEach(one -> admissions.admitted(one.skuId(), one.epoch(), one.units()));
+    transfer.forgotten().forEach(one -> admissions.moreIsUnknown(one.skuId(), one.epoch()));
     if (transfer.isLast()) {
       gateways.transferred(token, transfer.term(), transfer.isComplete());
     }

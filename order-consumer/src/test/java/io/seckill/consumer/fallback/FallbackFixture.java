@@ -67,16 +67,19 @@ public final class FallbackFixture {
 
   Answer transfer(
       int gateway, long term, String admitted, boolean isComplete, OrderMessage... orders) {
+    return part(gateway, term, admitted, "\"isLast\":true,\"isComplete\":" + isComplete, orders);
+  }
+
+  /** Hands over a part, with other members of the request as JSON. */
+  Answer part(int gateway, long term, String admitted, String others, OrderMessage... orders) {
     return api.post(
         "/internal/v1/gateways/" + token(gateway) + "/handover",
-        """
-        {"term":%d,"orders":[%s],"admitted":[%s],"isLast":true,"isComplete":%s}
-        """
+        "{\"term\":%d,\"orders\":[%s],\"admitted\":[%s],%s}"
             .formatted(
                 term,
                 Arrays.stream(orders).map(FallbackFixture::json).collect(Collectors.joining(",")),
                 admitted,
-                isComplete));
+                others));
   }
 
   /** A gateway that stops. */

@@ -57,10 +57,17 @@ class FallbackIT extends SaleInFallback {
   @Test
   void whatAGatewayHasPromisedIsARowBeforeMySqlDecides() {
     OrderMessage promised = sale.admit(7, 4);
-    fallback.enterWith(GATEWAY, admitted(sku, 1, 4), promised);
+    fallback.beatBeforeEntering(GATEWAY);
+    long term = fallback.enter();
+    String isNotLast = "\"isLast\":false,\"isComplete\":false";
+    assertThat(fallback.part(GATEWAY, term, "", isNotLast, promised).status()).isEqualTo(204);
+    assertThat(ledger.number("SELECT handed_over FROM gateway_node")).isLessThan(term);
+    fallback.transfer(GATEWAY, term, admitted(sku, 1, 4));
+    fallback.awaitState("MYSQL");
 
     assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
-    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', reserved_units, reserves_all)"))
+        .isEqualTo("0 0");
     assertThat(fallback.buy(sku, 7, promised.requestId(), 4).toString())
         .isEqualTo(
             "{\"outcome\":\"REPEATED\",\"orderId\":\"%s\",\"status\":\"CONFIRMED\"}"
@@ -177,6 +184,27 @@ class FallbackIT extends SaleInFallback {
     assertThat(released.status()).as(released.text()).isEqualTo(200);
     assertThat(fallback.number(sku, "reserved_units")).isZero();
     assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+  }
+
+  @Test
+  void aSaleWhoseOrdersNoGatewayHasForgottenIsSold() {
+    AdmittedSale other =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+    execute("UPDATE products SET last_seq = 5 WHERE sku_id = " + other.sku); // no look has them
+    fallback.beatBeforeEntering(GATEWAY);
+    long term = fallback.enter();
+
+    String forgotten = "\"forgotten\":[{\"skuId\":%d,\"epoch\":1}]".formatted(other.sku);
+    String end = forgotten + ",\"isLast\":true,\"isComplete\":true";
+    assertThat(fallback.part(GATEWAY, term, "", end).status()).isEqualTo(204);
+    fallback.awaitState("MYSQL");
+
+    assertThat(fallback.number(other.sku, "reserved_units")).isEqualTo(20);
+    assertThat(fallback.buy(other.sku, 7)).isEqualTo("BUSY");
+    assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+    fallback.comeBack();
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
+    other.forget();
   }
 
   /** Of nine units that Redis admitted, MySQL learns four in time and three late. */
@@ -490,6 +518,30 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.state()).isEqualTo("REDIS");
     assertThat(refused.code()).isEqualTo("REFUSED");
     assertThat(refused.text()).contains("gateway-1:8080");
+  }
+
+  /** Such a gateway would promise orders of the sales that Redis has again. */
+  @Test
+  void aGatewayWithoutFallbackPreventsThatItBeginsAgainWhileSalesReturn() {
+    fallback.enterWith(GATEWAY, "");
+    consumer.redis().del(RedisKeys.stock(sku));
+    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
+    try {
+      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
+      fallback.gatewaysStayAlive();
+      fallback.leaveSoon();
+
+      fallback.beat(1, "off", 1, "UNUSABLE", 5_000);
+      fallback.beat(2, 1, "UNUSABLE", 5_000);
+      fallback.gatewaysStayAlive();
+      tick();
+
+      assertThat(fallback.state()).isEqualTo("RETURNING");
+      eventually().until(() -> fallback.buy(sku, 7).equals("CONFIRMED"));
+    } finally {
+      consumer.redis().del(RedisKeys.stock(sku));
+    }
+    fallback.awaitState("REDIS");
   }
 
   @Test

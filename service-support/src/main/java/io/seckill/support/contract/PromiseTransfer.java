@@ -1,6 +1,7 @@
 package io.seckill.support.contract;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
@@ -13,13 +14,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orders as their messages have them, without a trace context
  * @param admitted the most units that Redis reported to it, by SKU; none when absent
+ * @param forgotten sales of orders that it has forgotten and MySQL may lack; none when absent, as a
+ *     former reader requires of a gateway that has forgotten none
  * @param isLast whether it has transferred everything now
- * @param isComplete whether it had not forgotten an order
+ * @param isComplete false from a former gateway that has forgotten orders, of any sale
  */
 public record PromiseTransfer(
     long term,
     @JsonIgnoreProperties("traceparent") List<OrderMessage> orders,
     List<Admitted> admitted,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Forgotten> forgotten,
     boolean isLast,
     boolean isComplete) {
 
@@ -34,6 +38,8 @@ public record PromiseTransfer(
     }
     admitted = Objects.requireNonNullElse(admitted, List.of());
     requireWhole("admitted", admitted);
+    forgotten = Objects.requireNonNullElse(forgotten, List.of());
+    requireWhole("forgotten", forgotten);
   }
 
   private static void requireWhole(String field, @Nullable List<?> list) {
@@ -52,6 +58,15 @@ public record PromiseTransfer(
       RequestChecks.integer("skuId", skuId, 1, OrderMessage.MAX_SKU_ID);
       RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE / 2);
       RequestChecks.integer("units", units, 0, Long.MAX_VALUE / 2);
+    }
+  }
+
+  /** A sale in an epoch. */
+  public record Forgotten(long skuId, long epoch) {
+
+    public Forgotten {
+      RequestChecks.integer("skuId", skuId, 1, OrderMessage.MAX_SKU_ID);
+      RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE / 2);
     }
   }
 }

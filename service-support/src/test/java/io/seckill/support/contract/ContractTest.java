@@ -17,6 +17,7 @@ import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderPayments.PaymentOutcomes;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
+import io.seckill.support.contract.PromiseTransfer.Forgotten;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import io.seckill.support.contract.StrongPurchases.Decisions;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
@@ -81,7 +82,13 @@ class ContractTest {
                 WalletOutcome.of(WalletCode.INSUFFICIENT_FUNDS))),
         new WalletStateRequest("ACTIVE"),
         new HeartbeatAnswer(2, 50, 3),
-        new PromiseTransfer(2, List.of(ORDER), List.of(new Admitted(1_001, 3, 5)), true, false),
+        new PromiseTransfer(
+            2,
+            List.of(ORDER),
+            List.of(new Admitted(1_001, 3, 5)),
+            List.of(new Forgotten(1_002, 4)),
+            true,
+            false),
         new StrongPurchases(List.of(new StrongPurchase(1, 7, "key-00000001", 2, null))),
         new Decisions(
             List.of(
@@ -158,7 +165,7 @@ class ContractTest {
   void idsAndModesAreTextAndATraceContextIsNotHandedOver() {
     OrderMessage traced = order("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
 
-    assertThat(json(new PromiseTransfer(1, List.of(traced), List.of(), true, true)))
+    assertThat(json(new PromiseTransfer(1, List.of(traced), List.of(), List.of(), true, true)))
         .isEqualTo(
             """
             {"term":1,"orders":[{"orderId":"%s","userId":7,"skuId":1001,"quantity":2,\
