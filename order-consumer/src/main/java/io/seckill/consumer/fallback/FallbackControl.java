@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,23 +113,22 @@ class FallbackControl {
 
   /** Returns whether the state may have changed. */
   private boolean enterByItself(Gateways nodes) {
-    if (mode != FallbackMode.AUTOMATIC || !nodes.haveLostRedis()) {
-      isPrevented = false;
-      return false;
+    boolean begins = mode == FallbackMode.AUTOMATIC && mustBegin(nodes);
+    if (begins) {
+      begin(AUTOMATIC, SalePhase.REDIS);
     }
-    if (nodes.withoutFallback().isPresent()) {
-      logPrevented(nodes.withoutFallback().get());
-      return false;
-    }
-    begin(AUTOMATIC, SalePhase.REDIS);
-    return true;
+    return begins;
   }
 
-  private void logPrevented(GatewayNode node) {
-    if (!isPrevented) {
-      log.error("no fallback: the gateway {} has seckill.fallback=off", node.name());
+  /** Whether gateways have lost Redis, and none is without fallback. */
+  private boolean mustBegin(Gateways nodes) {
+    boolean isLost = nodes.haveLostRedis();
+    Optional<GatewayNode> off = isLost ? nodes.withoutFallback() : Optional.empty();
+    if (off.isPresent() && !isPrevented) {
+      log.error("no fallback: the gateway {} has seckill.fallback=off", off.get().name());
     }
-    isPrevented = true;
+    isPrevented = off.isPresent();
+    return isLost && off.isEmpty();
   }
 
   /**
@@ -237,7 +237,7 @@ class FallbackControl {
 
   /** Also those sales that have returned already are stopped again: under another term. */
   private void resumeIfLost(Overview seen) {
-    if (seen.gateways().haveLostRedis()) {
+    if (mustBegin(seen.gateways())) {
       begin(
           Objects.requireNonNullElse(seen.fallback().startedBy(), AUTOMATIC), SalePhase.RETURNING);
     }

@@ -1,12 +1,15 @@
 package io.seckill.consumer.fallback;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.runtime.IdlePools;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.contract.Heartbeat.BreakerState;
+import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.web.AuditLog;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
@@ -14,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.transaction.CannotCreateTransactionException;
 
 class FallbackControlTest {
 
@@ -21,6 +25,8 @@ class FallbackControlTest {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final FallbackDatabase mysql = new FallbackDatabase(IdlePools.create(meters), meters);
+  private FallbackTable.Row row = row(SalePhase.REDIS);
+  private Gateways gateways = new Gateways(List.of());
   private int statements;
 
   /** Nothing happens for a minute of the sweepers' pauses; no gateway has lost Redis. */
@@ -42,10 +48,48 @@ class FallbackControlTest {
     assertThat(control.isReturning()).isFalse();
   }
 
+  /** Each change needs a transaction; there is no MySQL. */
+  @ParameterizedTest
+  @CsvSource({
+    "MANUAL, REDIS, UNUSABLE, false",
+    "AUTOMATIC, REDIS, UNUSABLE, true",
+    "MANUAL, MYSQL, USABLE, false",
+    "AUTOMATIC, MYSQL, USABLE, true"
+  })
+  void beginsAndEndsByItselfOnlyInModeAutomatic(
+      FallbackMode mode, SalePhase state, RedisView redis, boolean isByItself) {
+    row = row(state);
+    gateways = new Gateways(List.of(gateway(redis)));
+    FallbackControl control = control(mode);
+
+    Throwable failure = catchThrowable(control::tick);
+
+    if (isByItself) {
+      assertThat(failure).isInstanceOf(CannotCreateTransactionException.class);
+    } else {
+      assertThat(failure).isNull();
+    }
+  }
+
+  private static GatewayNode gateway(RedisView redis) {
+    return new GatewayNode(
+        "gateway",
+        FallbackMode.AUTOMATIC,
+        1,
+        0,
+        true,
+        redis,
+        MINUTE.toMillis(),
+        BreakerState.CLOSED,
+        0,
+        0,
+        0);
+  }
+
   private FallbackControl control(FallbackMode mode) {
     FallbackProperties settings = new FallbackProperties(mode);
     AdmittedUnitsTable admissions = new AdmittedUnitsTable(mysql);
-    FallbackSales sales = new FallbackSales(mysql, admissions);
+    FallbackSales sales = new Sales(admissions);
     Table table = new Table();
     Nodes nodes = new Nodes();
     return new FallbackControl(
@@ -53,14 +97,15 @@ class FallbackControlTest {
         table,
         sales,
         nodes,
-        new SaleObservations(settings, sales, admissions, nodes, new CannedRedis(command -> "")),
+        new Looks(settings, sales, admissions, nodes),
         mysql,
         new FallbackMeters(meters),
         new AuditLog());
   }
 
-  private static FallbackTable.Row row() {
-    return new FallbackTable.Row(SalePhase.REDIS, 1, null, Instant.EPOCH, Instant.EPOCH, 50, 3);
+  private static FallbackTable.Row row(SalePhase state) {
+    return new FallbackTable.Row(
+        state, 1, FallbackControl.AUTOMATIC, Instant.EPOCH, Instant.EPOCH, 50, 3);
   }
 
   private final class Table extends FallbackTable {
@@ -72,7 +117,7 @@ class FallbackControlTest {
     @Override
     Row read() {
       statements++;
-      return row();
+      return row;
     }
   }
 
@@ -85,7 +130,36 @@ class FallbackControlTest {
     @Override
     Overview overview() {
       statements++;
-      return new Overview(row(), new Gateways(List.of()));
+      return new Overview(row, gateways);
+    }
+  }
+
+  private final class Sales extends FallbackSales {
+
+    Sales(AdmittedUnitsTable admissions) {
+      super(mysql, admissions);
+    }
+
+    @Override
+    List<InFallback> all() {
+      return List.of();
+    }
+  }
+
+  /** Redis is there. */
+  private static final class Looks extends SaleObservations {
+
+    Looks(
+        FallbackProperties settings,
+        FallbackSales sales,
+        AdmittedUnitsTable admissions,
+        GatewayTable gateways) {
+      super(settings, sales, admissions, gateways, new CannedRedis(command -> ""));
+    }
+
+    @Override
+    boolean isRedisReached() {
+      return true;
     }
   }
 }
