@@ -10,16 +10,14 @@ import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.stereotype.Component;
 
 /**
  * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
  * The timestamp limits how long a recorded callback can be replayed; within that time a report that
- * is repeated has no second effect.
+ * is repeated has no second effect. Without a secret no callback is expected.
  */
 @Component
-@ConditionalOnProperty("seckill.payment.callback-secret")
 final class CallbackSignature {
 
   private static final String ALGORITHM = "HmacSHA256";
@@ -29,16 +27,20 @@ final class CallbackSignature {
   /** Greatest difference between a callback's time and ours; servers' clocks differ by less. */
   private static final Duration TOLERANCE = Duration.ofMinutes(5);
 
-  private final SecretKeySpec key;
+  private final @Nullable SecretKeySpec key;
   private final Clock clock;
 
   CallbackSignature(PaymentProperties settings, Clock clock) {
     String secret = settings.callbackSecret();
-    if (secret == null) {
-      throw new IllegalArgumentException("seckill.payment.callback-secret must not be empty");
-    }
-    this.key = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
+    this.key =
+        secret == null
+            ? null
+            : new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
     this.clock = clock;
+  }
+
+  boolean isExpected() {
+    return key != null;
   }
 
   /** Returns the value that the provider sends in the signature header. */

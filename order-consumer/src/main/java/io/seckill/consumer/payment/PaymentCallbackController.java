@@ -7,7 +7,6 @@ import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
 import java.util.EnumSet;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
  */
 @RestController
 record PaymentCallbackController(
-    Optional<CallbackSignature> signatures,
+    CallbackSignature signatures,
     ChargeReports reports,
     UnexplainedCharges unexplained,
     PaymentMeters meters) {
@@ -95,14 +94,14 @@ record PaymentCallbackController(
       @RequestHeader(name = "X-Payment-Timestamp", required = false) @Nullable String timestamp,
       @RequestHeader(name = "X-Payment-Signature", required = false) @Nullable String signature,
       @JsonBody byte[] signed) {
-    CallbackSignature signatureCheck =
-        signatures.orElseThrow(
-            () -> ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here."));
+    if (!signatures.isExpected()) {
+      throw ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here.");
+    }
     if (signed.length > JsonBody.MAX_BYTES) {
       meters.callbackRefused(); // what it reports is not known, so an operator looks for it
       throw ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE);
     }
-    if (!signatureCheck.isValid(timestamp, signature, signed)) {
+    if (!signatures.isValid(timestamp, signature, signed)) {
       meters.callbackRefused();
       throw ProblemException.of(ProblemCode.BAD_SIGNATURE);
     }
