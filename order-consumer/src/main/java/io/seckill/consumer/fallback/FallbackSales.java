@@ -233,12 +233,10 @@ public class FallbackSales {
    * loading has begun, or the fallback goes on.
    */
   public static boolean stop(JdbcClient jdbc, long skuId, long epoch) {
-    return jdbc.sql(
-                "UPDATE products SET fallback = 'RETURNING', state_version = state_version + 1"
-                    + " WHERE sku_id = ? AND epoch = ? AND sale_phase = 'LOADING'")
-            .params(skuId, epoch)
-            .update()
-        == 1;
+    String sql =
+        "UPDATE products SET fallback = 'RETURNING', state_version = state_version + 1"
+            + " WHERE sku_id = ? AND epoch = ? AND sale_phase = 'LOADING'";
+    return jdbc.sql(sql).params(skuId, epoch).update() == 1;
   }
 
   /**
@@ -251,19 +249,15 @@ public class FallbackSales {
     jdbc.sql(END + ", settled = ? WHERE sku_id = ?").params(settled, skuId).update();
   }
 
-  /**
-   * Ends the fallback of a sale that Redis need not have any more; not once it has changed, or was
-   * extended.
-   */
+  /** Ends the fallback of a sale that is over; not once it has changed, or was extended. */
   public static void abandon(JdbcClient jdbc, long skuId, long epoch) {
-    jdbc.sql(
-            END
-                + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')"
-                + " AND NOT ("
-                + WANTED
-                + ")")
-        .params(skuId, epoch)
-        .update();
+    String sql =
+        END
+            + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')"
+            + " AND NOT ("
+            + WANTED
+            + ")";
+    jdbc.sql(sql).params(skuId, epoch).update();
   }
 
   /**
@@ -288,11 +282,8 @@ public class FallbackSales {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL does not decide this sale in a fallback now.");
     }
-    sales.forEach(
-        sale ->
-            jdbc.sql("UPDATE products SET reserved_units = 0 WHERE sku_id = ?")
-                .param(sale.skuId())
-                .update());
+    String sql = "UPDATE products SET reserved_units = 0 WHERE sku_id = ?";
+    sales.forEach(sale -> jdbc.sql(sql).param(sale.skuId()).update());
     return sales.stream().mapToLong(InFallback::reservedUnits).sum();
   }
 
