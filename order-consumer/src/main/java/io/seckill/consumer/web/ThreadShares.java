@@ -27,7 +27,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE + 1) // after the token was checked
 class ThreadShares extends OncePerRequestFilter {
 
-  private static final int ALL_SHARES = 32;
+  private static final int ALL_SHARES = 34;
 
   private final Map<RequestKind, Semaphore> free = new EnumMap<>(RequestKind.class);
 
@@ -39,15 +39,15 @@ class ThreadShares extends OncePerRequestFilter {
   }
 
   /**
-   * The kinds, with the 32nds of all threads that they may take. A gateway has at most 34
+   * The kinds, with the 34ths of all threads that they may take. A gateway has at most 34
    * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
-   * these two, of 512, are as many as the connections of twelve gateways.
+   * these two, of 544, are as many as the connections of twelve gateways.
    */
   enum RequestKind {
     ORDERS("/internal/v1/orders/.*", 5),
     PURCHASES("/internal/v1/purchases", 6),
-    /** One operation a call, or few, from each of 224 connections: they wait for one COMMIT. */
-    WALLETS("/internal/v1/wallet/operations", 14),
+    /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
+    WALLETS("/internal/v1/wallet/operations", 16),
     /** Of shoppers, through 8 connections of each gateway; an operator's are among them. */
     WALLET_READS("/internal/v1/wallets/[^/]+(/entries|/statement)?", 2),
     /** Their senders need no token until they have sent the body. */

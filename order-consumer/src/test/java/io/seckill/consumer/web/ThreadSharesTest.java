@@ -16,7 +16,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 
 class ThreadSharesTest {
 
-  private static final int THREADS = 32;
+  private static final int THREADS = 34;
 
   private final ThreadShares filter = new ThreadShares(threads(THREADS));
 
