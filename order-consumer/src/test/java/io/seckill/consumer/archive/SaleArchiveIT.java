@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
@@ -395,6 +396,35 @@ class SaleArchiveIT {
     consumer.update("DELETE FROM payment WHERE order_id = ?", paid.value());
     consumer.update("DELETE FROM compensation WHERE sku_id = ?", sku);
     consumer.update("DELETE FROM stock_change WHERE sku_id = ?", sku);
+  }
+
+  /** Redis may have come back with an older outbox. */
+  @Test
+  void anOrderThatNoCounterShowsIsStoredBeforeTheArchiveGoesOn() {
+    SaleInFlight sale = SaleInFlight.open(sku, 100, consumer, flood);
+    String order = OrderMessageCodec.encode(sale.order(7, 1));
+    close();
+    try (RunLock archives = onlyByTheTest()) {
+      begin(sku);
+      consumer.redis().lpush(sale.outbox(), order);
+      assertThat(archives.isHeld()).isTrue();
+    }
+    consumer.update(BEGUN, -1, sku);
+    try {
+      eventually()
+          .until(
+              () -> {
+                consumer.bean(SaleArchiver.class).round();
+                return !consumer.redis().exists(RedisKeys.sku(sku));
+              });
+      try (RunLock archives = onlyByTheTest()) { // no round goes on
+        assertThat(archive().text("phase")).isEqualTo("REDIS");
+        assertThat(archives.isHeld()).isTrue();
+      }
+    } finally {
+      consumer.redis().lrem(sale.outbox(), 0, order);
+    }
+    finish();
   }
 
   @Test
