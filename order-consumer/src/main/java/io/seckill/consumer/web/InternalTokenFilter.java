@@ -3,6 +3,7 @@ package io.seckill.consumer.web;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -27,10 +28,12 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class InternalTokenFilter extends OncePerRequestFilter {
 
-  /** Health, metrics, and the payment provider's callback, which carries its own signature. */
+  /** Health and metrics, without a body. */
   private static final Pattern OPEN =
-      Pattern.compile(
-          "/actuator/health(/[a-z]{1,20})?|/actuator/prometheus|/internal/v1/payments/callback");
+      Pattern.compile("/actuator/health(/[a-z]{1,20})?|/actuator/prometheus");
+
+  /** The payment provider's callback carries its own signature. */
+  private static final String CALLBACK = "/internal/v1/payments/callback";
 
   private static final String SCHEME = "Bearer ";
 
@@ -42,7 +45,13 @@ class InternalTokenFilter extends OncePerRequestFilter {
 
   @Override
   protected boolean shouldNotFilter(HttpServletRequest request) {
-    return OPEN.matcher(request.getRequestURI()).matches();
+    String path = request.getRequestURI();
+    return path.equals(CALLBACK) || (OPEN.matcher(path).matches() && !hasBody(request));
+  }
+
+  private static boolean hasBody(HttpServletRequest request) {
+    return request.getContentLengthLong() > 0
+        || request.getHeader(HttpHeaders.TRANSFER_ENCODING) != null;
   }
 
   @Override
@@ -52,9 +61,13 @@ class InternalTokenFilter extends OncePerRequestFilter {
     if (isToken(request.getHeader(HttpHeaders.AUTHORIZATION))) {
       chain.doFilter(request, response);
     } else {
+      // Else Tomcat waits on this thread for the rest of the body, however slowly it comes.
+      AsyncContext end = request.startAsync();
+      response.setHeader(HttpHeaders.CONNECTION, "close");
       refuse(
           response,
           Problem.of(ProblemCode.UNAUTHORIZED, "The internal token is missing or wrong."));
+      end.complete();
     }
   }
 

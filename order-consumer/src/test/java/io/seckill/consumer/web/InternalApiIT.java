@@ -9,6 +9,9 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.InternalToken;
 import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
@@ -93,6 +97,26 @@ class InternalApiIT {
     }
 
     assertThat(open).containsExactly(CALLBACK);
+  }
+
+  /** Or each would keep a thread for as long as its body takes. */
+  @ParameterizedTest
+  @CsvSource({
+    "PUT /internal/v1/skus/77, keep-alive",
+    "PUT /internal/v1/skus/77, close",
+    "GET /actuator/health, keep-alive",
+    "GET /actuator/prometheus, close"
+  })
+  void noCallWithoutTheTokenWaitsForItsBody(String target, String connection) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port())) {
+      socket.setSoTimeout(5_000);
+      String begin = "%s HTTP/1.1\r\nHost: a\r\nConnection: %s\r\nContent-Length: 100\r\n\r\n{";
+      socket
+          .getOutputStream()
+          .write(begin.formatted(target, connection).getBytes(StandardCharsets.US_ASCII));
+
+      assertThat(socket.getInputStream().readAllBytes()).asString().startsWith("HTTP/1.1 401");
+    }
   }
 
   @Test
