@@ -58,12 +58,21 @@ redis_ha() {
 # empty would empty them. Sentinels make one of these the primary.
 redis_role() { # NODE
   local first=${REDIS_NODES%% *} node of='' named
-  named=$(sed -n 's/^sentinel monitor seckill 127.0.0.1 \([0-9]*\) .*/\1/p' "$DATA_DIR"/sentinel-*/sentinel.conf 2>/dev/null | sed -n 1p) || true
+  named=$(primary_of_sentinels)
   for node in $REDIS_NODES; do
     [[ $node != "$1" && -e $DATA_DIR/$node/redis.conf ]] || continue
     [[ -n $of && $(port_of REDIS "$node") != "$named" ]] || of=$node
   done
   [[ -z $of && $1 == "$first" ]] || printf 'replicaof 127.0.0.1 %s\n' "$(port_of REDIS "${of:-$first}")"
+}
+
+# The port of the primary, as the Sentinels have stored it; none before their first start.
+primary_of_sentinels() {
+  local node
+  for node in $SENTINELS; do
+    [[ ! -e $DATA_DIR/$node/sentinel.conf ]] ||
+      sed -n 's/^sentinel monitor seckill 127\.0\.0\.1 \([0-9]*\) .*/\1/p' "$DATA_DIR/$node/sentinel.conf"
+  done | tail -n 1
 }
 
 # Sentinel stores what it knows in its configuration file.
