@@ -9,11 +9,14 @@ const TRIES = 5;
 /** Above the five minutes in which the gateway answers a call that may load a sale or read much. */
 const LONG_MS = 330_000;
 
-/** Which states an action is legal in, what it does, and whether it is sent once. */
+/** Above the time in which it answers any other call. */
+export const SHORT_MS = 15_000;
+
+/** Which states an action is legal in and what it does; sent once, with the longest wait for the answer, or repeated. */
 const ON_A_SALE = {
   preheat: {
     label: 'Preheat',
-    once: true,
+    once: LONG_MS,
     from: ['NEW', 'PREHEATED', 'CLOSED'],
     text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
     strongText: 'Checks that the sale is complete in MySQL, and fixes its rules. Nobody can buy before you open the sale.',
@@ -28,7 +31,7 @@ const ON_A_SALE = {
     from: ['OPEN'],
     text: 'New purchases are refused with PAUSED until you resume. Orders already admitted go on.',
   },
-  resume: {label: 'Resume', once: true, from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
+  resume: {label: 'Resume', once: SHORT_MS, from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
   close: {
     label: 'Close',
     from: ['OPEN', 'PAUSED'],
@@ -37,7 +40,7 @@ const ON_A_SALE = {
   },
   archive: {
     label: 'Archive',
-    once: true,
+    once: LONG_MS,
     from: ['CLOSED'],
     danger: true,
     text: 'Ends the sale for good, if nothing of it is pending: Redis forgets it, and its orders move to the history. It can never be preheated again. Shoppers still find their orders. Repeat it to see how far it is.',
@@ -83,7 +86,10 @@ function askToAct(name, action, product, context) {
     text: `${product.name}: ${(isStrong(product) && action.strongText) || action.text}`,
     yes: action.label,
     danger: action.danger,
-    run: () => (action.once ? postOnce : post)(context, `admin/v1/skus/${product.skuId}/${name}`),
+    run: () => {
+      const path = `admin/v1/skus/${product.skuId}/${name}`;
+      return action.once ? postOnce(context, path, undefined, action.once) : post(context, path);
+    },
     done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
     what: `${name} SKU ${product.skuId}`,
   });
@@ -197,23 +203,23 @@ function refusedUnlessNew(skuId, existing) {
 }
 
 export function post(context, path, body, key) {
-  return insist(() => call('POST', path, {token: context.token(), body, key, timeoutMs: 15_000}));
+  return insist(() => call('POST', path, {token: context.token(), body, key, timeoutMs: SHORT_MS}));
 }
 
 export function put(context, path, body) {
-  return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: 15_000}));
+  return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: SHORT_MS}));
 }
 
 /**
  * A long call: a repeat would find the first one still running, or begin its work anew. And a call whose repeat could undo
  * what an operator has done since, such as a pause.
  */
-export function postOnce(context, path, body) {
-  return once('POST', context, path, body);
+export function postOnce(context, path, body, timeoutMs) {
+  return once('POST', context, path, body, timeoutMs);
 }
 
-function once(method, context, path, body) {
-  return call(method, path, {token: context.token(), body, timeoutMs: LONG_MS});
+function once(method, context, path, body, timeoutMs = LONG_MS) {
+  return call(method, path, {token: context.token(), body, timeoutMs});
 }
 
 /** Every write may be repeated until it has succeeded; a few times a short one is, by itself, until its dialog is left. */
@@ -221,8 +227,9 @@ async function insist(attempt) {
   const asked = perform;
   for (let n = 1; ; n++) {
     const answer = await attempt();
-    if (!isUnsettled(answer) || n === TRIES || perform !== asked) return answer;
+    if (!isUnsettled(answer) || n === TRIES) return answer;
     await pause(backOffMs(n, answer.retryAfterMs));
+    if (perform !== asked) return answer;
   }
 }
 

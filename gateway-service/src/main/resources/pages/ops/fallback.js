@@ -1,7 +1,7 @@
 // Who decides the sales of Redis, what every gateway finds of it, and the operator's switch.
 
 import {$, make, show, write} from './dom.js';
-import {ask, button, post, postOnce, put} from './actions.js';
+import {ask, button, post, postOnce, put, SHORT_MS} from './actions.js';
 import {WHOLE} from './entries.js';
 import {number} from './sheet.js';
 
@@ -56,7 +56,7 @@ function renderButtons(fallback, context) {
       text: 'All running sales stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.',
       yes: 'Enter fallback',
       danger: true,
-      run: () => postOnce(context, 'admin/v1/fallback/enter'),
+      run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),
       done: (answer) => `fallback ${answer.json.term} entered`,
       what: 'enter fallback',
     })),
@@ -64,7 +64,7 @@ function renderButtons(fallback, context) {
       title: 'Let Redis decide its sales again?',
       text: 'Each sale is loaded into Redis from MySQL, one after the other, once no order of it is in Redis or RabbitMQ any more. A sale pauses for about a second meanwhile.',
       yes: 'Return to Redis',
-      run: () => postOnce(context, 'admin/v1/fallback/leave'),
+      run: () => postOnce(context, 'admin/v1/fallback/leave', undefined, SHORT_MS),
       done: (answer) => `fallback ${answer.json.term}: ${answer.json.state}`,
       what: 'leave fallback',
     })),
