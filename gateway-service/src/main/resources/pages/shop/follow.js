@@ -5,9 +5,6 @@ import {backOffMs, call, pause, stream} from './api.js';
 const FINAL = new Set(['PAID', 'CANCELLED', 'EXPIRED', 'REJECTED']);
 const LIMITS = {firstMs: 4000, silenceMs: 40_000};
 
-/** From then on the pause between two questions is 4 to 8 s: streams are refused while a gateway has many. */
-const MOST_FAILURES = 5;
-
 export function isFinal(status) {
   return FINAL.has(status);
 }
@@ -53,6 +50,6 @@ async function run(orderId, token, listener, signal) {
       listener.onLink(false);
     }
     const asked = Math.max(events.retryAfterMs, answer.retryAfterMs);
-    if (!over) await pause(backOffMs(Math.min(failures, MOST_FAILURES), asked));
+    if (!over) await pause(backOffMs(failures, asked));
   }
 }

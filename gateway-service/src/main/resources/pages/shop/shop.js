@@ -87,7 +87,7 @@ async function refreshProduct() {
 /** Rarely, and never all shoppers at the same moment; nobody needs it to buy at the opening. */
 function refreshInMs() {
   const product = state.product;
-  if (!product) return backOffMs(Math.min(2 + failures, 5));
+  if (!product) return backOffMs(2 + failures);
   const opens = Date.parse(product.opensAt) - now();
   if (opens > 0) return Math.min(60_000, opens) + Math.random() * 8000;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
