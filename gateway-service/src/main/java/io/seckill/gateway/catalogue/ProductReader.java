@@ -82,8 +82,7 @@ public final class ProductReader {
               if (product.decides() == Decider.MYSQL) {
                 ofMySql.add(product.skuId());
               }
-              boolean isOfRedis =
-                  product.decides() == Decider.REDIS || !product.fallback().equals("NO");
+              boolean isOfRedis = phase(row) != SalePhase.STRONG;
               if (isOfRedis && product.state() != SaleState.NEW && row.getBoolean("is_retained")) {
                 redisHasSales.set(true);
               }
@@ -139,13 +138,17 @@ public final class ProductReader {
         .toList();
   }
 
+  private static SalePhase phase(ResultSet row) throws SQLException {
+    return SalePhase.valueOf(row.getString("sale_phase"));
+  }
+
   private static List<ProductRow> parts(long sku, int shards, Map<Long, ProductRow> bySku) {
     return Shards.ids(sku, shards).stream().map(bySku::get).filter(Objects::nonNull).toList();
   }
 
   /** The product of a row with {@link #COLUMNS}. */
   public static ProductRow product(ResultSet row) throws SQLException {
-    SalePhase phase = SalePhase.valueOf(row.getString("sale_phase"));
+    SalePhase phase = phase(row);
     return new ProductRow(
         row.getLong("sku_id"),
         row.getString("name"),
