@@ -186,13 +186,7 @@ class ConsumerUnavailableIT {
   @ParameterizedTest
   @CsvSource({"pause, PAUSED", "close, CLOSED"})
   void stopsEveryShardOfASaleWhenNobodyListens(String action, String state) {
-    long sku = stage.newSku();
-    stage
-        .gateway()
-        .putOnSale(
-            sku,
-            GatewayStage.product(PurchasePolicy.LIMITED, 5, 1_000)
-                .replace("\"stock\"", "\"shards\":4,\"stock\""));
+    long sku = onSaleInShards(4);
     eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
 
     GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
@@ -280,13 +274,7 @@ class ConsumerUnavailableIT {
   void saysBeforeTheProductsWereReadOnlyOfASaleInRedisThatItIsStopped() {
     long inRedis = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     long strong = stage.onStrongSale();
-    long sharded = stage.newSku();
-    stage
-        .gateway()
-        .putOnSale(
-            sharded,
-            GatewayStage.product(PurchasePolicy.LIMITED, 5, 1_000)
-                .replace("\"policy\"", "\"shards\":2,\"policy\""));
+    long sharded = onSaleInShards(2);
     try (TestGateway early =
         TestGateway.start(
             stage.redisDatabase(),
@@ -348,6 +336,17 @@ class ConsumerUnavailableIT {
 
   private static String breakOff() {
     throw new JedisConnectionException("for the test");
+  }
+
+  private static long onSaleInShards(int shards) {
+    long sku = stage.newSku();
+    stage
+        .gateway()
+        .putOnSale(
+            sku,
+            GatewayStage.product(PurchasePolicy.LIMITED, 5, 1_000)
+                .replace("\"stock\"", "\"shards\":%d,\"stock\"".formatted(shards)));
+    return sku;
   }
 
   private static CompletableFuture<GatewayAnswer> ask() {
