@@ -11,6 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -19,8 +21,25 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(TestServers.class)
 class NothingLeftBehindIT {
 
+  private static final String MARK = "SECKILL_TEST_RUN=of-another-jvm";
+
   @Test
   void leavesNoServerAndNoFileWhenTheJvmIsKilled() throws Exception {
+    leavesNothingAfter(jvm -> Bounded.waitFor(jvm.destroyForcibly()));
+  }
+
+  /** As scripts/test ends what is left of a run: a Redis server overwrites its mark. */
+  @Test
+  void leavesNoServerAndNoFileWhenAllThatIsMarkedIsEnded() throws Exception {
+    Path leftovers = Path.of(System.getProperty("seckill.root"), "scripts/lib/leftovers.sh");
+    leavesNothingAfter(
+        jvm ->
+            Commands.run(
+                List.of("bash", "-c", ". \"$0\"; PROGRAM=test; end_marked " + MARK, "" + leftovers),
+                Map.of()));
+  }
+
+  private static void leavesNothingAfter(Consumer<Process> end) throws IOException {
     Process jvm = startServersInAnotherJvm();
     String[] ready = awaitReady(jvm);
     Path directory = Path.of(ready[1]);
@@ -28,7 +47,7 @@ class NothingLeftBehindIT {
     assertThat(directory).isDirectory();
     assertThat(ports).allMatch(Ports::isOpen);
 
-    Bounded.waitFor(jvm.destroyForcibly());
+    end.accept(jvm);
 
     eventually().until(() -> ports.stream().noneMatch(Ports::isOpen));
     eventually().untilAsserted(() -> assertThat(directory).doesNotExist());
@@ -60,14 +79,17 @@ class NothingLeftBehindIT {
   }
 
   private static Process startServersInAnotherJvm() throws IOException {
-    return new ProcessBuilder(
-            ProcessHandle.current().info().command().orElseThrow(),
-            "-Dseckill.test.servers=" + System.getProperty("seckill.test.servers", "processes"),
-            "-cp",
-            System.getProperty("java.class.path"),
-            ServersOfAKilledJvm.class.getName())
-        .redirectErrorStream(true)
-        .start();
+    ProcessBuilder command =
+        new ProcessBuilder(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Dseckill.test.servers=" + System.getProperty("seckill.test.servers", "processes"),
+                "-cp",
+                System.getProperty("java.class.path"),
+                ServersOfAKilledJvm.class.getName())
+            .redirectErrorStream(true);
+    String[] mark = MARK.split("=", -1);
+    command.environment().put(mark[0], mark[1]);
+    return command.start();
   }
 
   private static String[] awaitReady(Process jvm) throws IOException {

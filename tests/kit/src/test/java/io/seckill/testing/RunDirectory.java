@@ -76,13 +76,19 @@ final class RunDirectory {
     }
   }
 
-  /** Uses setsid, so that Ctrl-C at the terminal does not end the guard before it has run. */
+  /**
+   * Uses setsid, so that Ctrl-C at the terminal does not end the guard before it has run. Neither
+   * does {@code scripts/test}, which ends what has its mark: a Redis server, which overwrites its
+   * environment, does not.
+   */
   private static Process guard(Path directory) {
     try {
-      return new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString(), LABEL)
-          .redirectOutput(Redirect.DISCARD)
-          .redirectError(Redirect.DISCARD)
-          .start();
+      ProcessBuilder guard =
+          new ProcessBuilder("setsid", "sh", "-c", GUARD, directory.toString(), LABEL)
+              .redirectOutput(Redirect.DISCARD)
+              .redirectError(Redirect.DISCARD);
+      guard.environment().remove("SECKILL_TEST_RUN");
+      return guard.start();
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot start the guard of the test servers", e);
     }
