@@ -13,6 +13,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.SharedApplications;
 import io.seckill.testing.TestServers;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -58,7 +59,7 @@ public final class GatewayStage {
               mysqlDatabase.jdbcUrl(), mysqlDatabase.username(), mysqlDatabase.password()));
 
   private GatewayStage() {
-    Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "stop-stage"));
+    SharedApplications.add(this::stop);
   }
 
   /** Returns the stage of this JVM; needs {@code @ExtendWith(TestServers.class)}. */
@@ -72,6 +73,7 @@ public final class GatewayStage {
   private void stop() {
     gateway.close();
     consumer.close();
+    rabbit.delete();
   }
 
   public TestGateway gateway() {

@@ -2,6 +2,7 @@ package io.seckill.consumer.testing;
 
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.SharedApplications;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -64,7 +65,7 @@ public final class ConsumerAlone implements AutoCloseable {
                   "pause.expirySweeper", "10m",
                   "pause.paymentSweeper", "10m",
                   "pause.paidResultsSweeper", "10m"));
-      Runtime.getRuntime().addShutdownHook(new Thread(shared::close, "stop-consumer-alone"));
+      SharedApplications.add(shared::close);
     }
     return shared;
   }

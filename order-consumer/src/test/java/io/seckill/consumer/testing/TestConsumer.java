@@ -7,6 +7,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RowLock;
+import io.seckill.testing.SharedApplications;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -44,8 +45,7 @@ public final class TestConsumer implements AutoCloseable {
 
   static {
     TestServers.begin();
-    Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> closeShared(any -> true), "stop-consumers"));
+    SharedApplications.add(TestConsumer::stopAll);
   }
 
   private final RedisDatabase redisDatabase;
@@ -101,11 +101,20 @@ public final class TestConsumer implements AutoCloseable {
     }
   }
 
-  /** A quorum queue costs processor time for as long as it exists. */
+  private static synchronized void stopAll() {
+    closeShared(any -> true);
+    deleteUnused();
+  }
+
   private static synchronized RabbitVhost newVhost() {
+    deleteUnused();
+    return TestServers.rabbit().newVhost();
+  }
+
+  /** A quorum queue costs processor time for as long as it exists. */
+  private static void deleteUnused() {
     UNUSED.forEach(RabbitVhost::delete);
     UNUSED.clear();
-    return TestServers.rabbit().newVhost();
   }
 
   /** As {@link #start()}, with settings that depend on the Redis database it gets. */

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -69,6 +70,7 @@ class BrokerTopologyIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void refusesAQueueOfTheSameNameThatIsNotDurableInTheSameWay() throws Exception {
     Channel channel = connection.createChannel();
@@ -83,6 +85,7 @@ class BrokerTopologyIT {
   }
 
   /** From RabbitMQ 4.0 on, a quorum queue drops a message after 20 deliveries by default. */
+  @Tag("proof")
   @Test
   void keepsADeadLetterHoweverOftenItIsRequeued() throws Exception {
     try (Channel channel = connection.createChannel()) {

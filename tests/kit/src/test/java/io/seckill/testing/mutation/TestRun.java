@@ -2,6 +2,7 @@ package io.seckill.testing.mutation;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
+import io.seckill.testing.SharedApplications;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
@@ -33,6 +34,7 @@ record TestRun(@Nullable String complaint, Set<String> neverLoaded, long millis)
     Thread thread = Thread.currentThread();
     ClassLoader usual = thread.getContextClassLoader();
     MutantLoader loader = new MutantLoader(TestRun.class.getClassLoader(), edits);
+    int applications = SharedApplications.count();
     long start = System.nanoTime();
     settings.forEach(System::setProperty);
     thread.setContextClassLoader(loader);
@@ -40,6 +42,7 @@ record TestRun(@Nullable String complaint, Set<String> neverLoaded, long millis)
       @Nullable String complaint = complaint(run(methodOf(test, loader)));
       return new TestRun(complaint, loader.neverLoaded(), (System.nanoTime() - start) / 1_000_000);
     } finally {
+      SharedApplications.stopAllBut(applications);
       thread.setContextClassLoader(usual);
       settings.keySet().forEach(System::clearProperty);
     }
