@@ -1,7 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.consumer.web.JsonBody;
-import io.seckill.consumer.web.Refusal;
+import io.seckill.consumer.web.RefusedRequest;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import jakarta.servlet.AsyncContext;
@@ -60,7 +60,7 @@ final class CallbackBodies extends OncePerRequestFilter {
       throws ServletException, IOException {
     AsyncContext context = request.startAsync();
     if (!signatures.isExpected()) {
-      Refusal.end(
+      RefusedRequest.end(
           context, Problem.of(ProblemCode.NOT_FOUND, "No callback is expected here."));
       return;
     }
@@ -113,7 +113,7 @@ final class CallbackBodies extends OncePerRequestFilter {
 
     private void refuse(String detail) throws IOException {
       meters.callbackRefused();
-      Refusal.end(context, Problem.of(ProblemCode.UNAVAILABLE, detail));
+      RefusedRequest.end(context, Problem.of(ProblemCode.UNAVAILABLE, detail));
     }
 
     @Override

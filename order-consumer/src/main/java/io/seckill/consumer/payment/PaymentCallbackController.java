@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestAttribute;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -89,14 +90,11 @@ record PaymentCallbackController(
   /** The answer to a report that an operator must decide about. */
   record Unexplained(String orderId, String chargeId, UnexplainedReason reason) {}
 
-  @PostMapping("/internal/v1/payments/callback")
+  @PostMapping(CallbackBodies.PATH)
   ResponseEntity<Object> callback(
       @RequestHeader(name = "X-Payment-Timestamp", required = false) @Nullable String timestamp,
       @RequestHeader(name = "X-Payment-Signature", required = false) @Nullable String signature,
-      @JsonBody byte[] signed) {
-    if (!signatures.isExpected()) {
-      throw ProblemException.of(ProblemCode.NOT_FOUND, "No callback is expected here.");
-    }
+      @RequestAttribute(CallbackBodies.BODY) byte[] signed) {
     if (signed.length > JsonBody.MAX_BYTES) {
       meters.callbackRefused(); // what it reports is not known, so an operator looks for it
       throw ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE);

@@ -3,7 +3,6 @@ package io.seckill.consumer.web;
 import io.seckill.support.web.InternalToken;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
-import jakarta.servlet.AsyncContext;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -16,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -61,13 +59,9 @@ class InternalTokenFilter extends OncePerRequestFilter {
     if (isToken(request.getHeader(HttpHeaders.AUTHORIZATION))) {
       chain.doFilter(request, response);
     } else {
-      // Else Tomcat waits on this thread for the rest of the body, however slowly it comes.
-      AsyncContext end = request.startAsync();
-      response.setHeader(HttpHeaders.CONNECTION, "close");
-      refuse(
-          response,
+      RefusedRequest.end(
+          request.startAsync(),
           Problem.of(ProblemCode.UNAUTHORIZED, "The internal token is missing or wrong."));
-      end.complete();
     }
   }
 
@@ -77,12 +71,5 @@ class InternalTokenFilter extends OncePerRequestFilter {
         && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
         && MessageDigest.isEqual(
             authorization.substring(SCHEME.length()).getBytes(StandardCharsets.UTF_8), token);
-  }
-
-  static void refuse(HttpServletResponse response, Problem problem) throws IOException {
-    response.setStatus(problem.status());
-    problem.headers().forEach(response::setHeader);
-    response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-    response.getOutputStream().write(problem.json(null).getBytes(StandardCharsets.UTF_8));
   }
 }

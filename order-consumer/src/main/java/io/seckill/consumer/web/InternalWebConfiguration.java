@@ -27,8 +27,7 @@ class InternalWebConfiguration implements WebMvcConfigurer {
     resolvers.add(
         resolver(
             parameter -> parameter.hasParameterAnnotation(JsonBody.class),
-            (request, type) ->
-                type == byte[].class ? read(request) : StrictJson.read(json(request), type)));
+            (request, type) -> StrictJson.read(json(request), type)));
     resolvers.add(
         resolver(
             parameter -> parameter.getParameterType() == Operator.class,
@@ -46,21 +45,14 @@ class InternalWebConfiguration implements WebMvcConfigurer {
   private static byte[] json(HttpServletRequest request)
       throws IOException, HttpMediaTypeNotSupportedException {
     requireJson(request);
-    byte[] body = read(request);
+    // At most one byte more than is allowed: no default of the framework limits a JSON body.
+    byte[] body = request.getInputStream().readNBytes(JsonBody.MAX_BYTES + 1);
     if (body.length > JsonBody.MAX_BYTES) {
       throw ProblemException.of(
           ProblemCode.PAYLOAD_TOO_LARGE,
           "The body is longer than " + JsonBody.MAX_BYTES + " bytes.");
     }
     return body;
-  }
-
-  /**
-   * Reads at most one byte more than is allowed: no default of the framework limits the size of a
-   * JSON body.
-   */
-  private static byte[] read(HttpServletRequest request) throws IOException {
-    return request.getInputStream().readNBytes(JsonBody.MAX_BYTES + 1);
   }
 
   private static HandlerMethodArgumentResolver resolver(

@@ -5,11 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/**
- * The body of a request as a record, read by {@link io.seckill.support.web.StrictJson}; or its
- * bytes, of any media type and with one byte more when it is longer than {@link #MAX_BYTES}, when a
- * signature must be checked before anything else.
- */
+/** The body of a request as a record, read by {@link io.seckill.support.web.StrictJson}. */
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface JsonBody {

@@ -24,7 +24,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
  * A request above the bound is 503 BUSY at once, and has had no effect.
  */
 @Component
-@Order(Ordered.HIGHEST_PRECEDENCE + 1) // after the token was checked
+@Order(Ordered.HIGHEST_PRECEDENCE + 3) // after the token was checked, and a callback received
 class ThreadShares extends OncePerRequestFilter {
 
   private static final int ALL_SHARES = 34;
@@ -50,7 +50,7 @@ class ThreadShares extends OncePerRequestFilter {
     WALLETS("/internal/v1/wallet/operations", 16),
     /** Of shoppers, through 8 connections of each gateway; an operator's are among them. */
     WALLET_READS("/internal/v1/wallets/[^/]+(/entries|/statement)?", 2),
-    /** Their senders need no token until they have sent the body. */
+    /** Their bodies have arrived before. */
     CALLBACKS("/internal/v1/payments/callback", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),
     /** Operators' calls, and what gateways read and report. */
@@ -75,13 +75,19 @@ class ThreadShares extends OncePerRequestFilter {
     }
   }
 
+  /** Callbacks come from their bodies' arrival. */
+  @Override
+  protected boolean shouldNotFilterAsyncDispatch() {
+    return false;
+  }
+
   @Override
   protected void doFilterInternal(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
     Semaphore places = Objects.requireNonNull(free.get(RequestKind.of(request.getRequestURI())));
     if (!places.tryAcquire()) {
-      InternalTokenFilter.refuse(response, Problem.of(ProblemCode.BUSY));
+      RefusedRequest.write(response, Problem.of(ProblemCode.BUSY));
       return;
     }
     try {

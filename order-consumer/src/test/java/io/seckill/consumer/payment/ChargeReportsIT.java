@@ -12,6 +12,11 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,6 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -188,6 +194,56 @@ class ChargeReportsIT {
     assertThat(callback(api.with("Content-Type", type), body).status()).isEqualTo(200);
 
     assertThat(status(id)).isEqualTo("PAID");
+  }
+
+  /** They need no secret until their bodies are whole. */
+  @Tag("proof")
+  @Test
+  void sendersThatAreSlowKeepNoReportWaiting() throws IOException {
+    double refused = consumer.counter("seckill.consumer.payment.callbacks.refused");
+    OrderId id = order(SoldBy.REDIS, "CONFIRMED");
+    List<Socket> slow = new ArrayList<>();
+    try {
+      for (int i = 0; i < 40; i++) {
+        slow.add(beginCallback("Content-Length: 100"));
+      }
+      slow.add(beginCallback("Connection: close\r\nContent-Length: 100"));
+      slow.add(beginCallback("Transfer-Encoding: chunked"));
+
+      for (int i = 0; i < 20; i++) {
+        Answer answer = report(id, "CHARGED c 9900");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+      }
+
+      slow.get(0).getOutputStream().write(" ".repeat(99).getBytes(StandardCharsets.US_ASCII));
+      assertThat(firstLine(slow.get(0))).as("whole in time, and not signed").contains(" 401");
+      for (Socket one : slow.subList(1, slow.size())) {
+        assertThat(firstLine(one)).as("never whole").contains(" 503");
+      }
+    } finally {
+      for (Socket one : slow) {
+        one.close();
+      }
+    }
+    assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))
+        .isEqualTo(refused + slow.size());
+  }
+
+  /** With the first byte of its body, which may be a chunk of its own. */
+  private static Socket beginCallback(String headers) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port());
+    socket.setSoTimeout(30_000);
+    String request =
+        "POST /internal/v1/payments/callback HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n%s"
+            .formatted(headers, headers.contains("chunked") ? "1\r\n{\r\n" : "{");
+    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    return socket;
+  }
+
+  private static String firstLine(Socket socket) throws IOException {
+    return new BufferedReader(
+            new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+        .readLine();
   }
 
   @Test
