@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -270,6 +271,7 @@ class ConsumerUnavailableIT {
   }
 
   /** This gateway does not have the shards of a SKU yet, nor the store that decides it. */
+  @Tag("proof")
   @Test
   void saysBeforeTheProductsWereReadOnlyOfASaleInRedisThatItIsStopped() {
     long inRedis = stage.onSale(PurchasePolicy.LIMITED, 5, 100);

@@ -57,6 +57,7 @@ class AdmissionFaultsIT extends OwnRedis {
     assertThat(sale.stock()).isEqualTo(8);
   }
 
+  @Tag("proof")
   @Test
   @DisplayName("No request fails when scripts are flushed under load (facts.md 8, fault 3)")
   void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
@@ -170,6 +171,7 @@ class AdmissionFaultsIT extends OwnRedis {
     awaitAdmitted(sale, 2, "key-0001"); // where leases were refused too, the breaker has opened
   }
 
+  @Tag("proof")
   @Test
   void reportsARedisThatIsFullAsUnusableUntilItTakesWrites() {
     TestSale sale = TestSale.unlimited(redis, 1_000);

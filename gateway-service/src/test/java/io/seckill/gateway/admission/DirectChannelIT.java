@@ -40,6 +40,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -165,6 +166,7 @@ class DirectChannelIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void admitsAndPublishesWithTheRightsItIsShippedWith(MySqlServer mysql) throws Exception {
     try (RedisServer server = RedisServer.start();
@@ -294,6 +296,7 @@ class DirectChannelIT {
   }
 
   /** Two gateways and a broker whose confirms take longer than a purchase may. */
+  @Tag("proof")
   @Test
   void doesNotPublishMoreForACrowdThatRepeats() throws Exception {
     TestSale sale = TestSale.unlimited(redis, 100);

@@ -182,6 +182,7 @@ class SkuPageIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void areShownToACrowdWithoutAskingMySqlEachTime() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);

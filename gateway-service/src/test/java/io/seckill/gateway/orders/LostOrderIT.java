@@ -12,6 +12,7 @@ import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.VerifiedServers;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Orders that Redis came back without, and that MySQL may not have stored yet. */
@@ -53,6 +54,7 @@ class LostOrderIT extends OwnRedis {
     assertThat(show(invented(SKU)).code()).isEqualTo("UNKNOWN_ORDER");
   }
 
+  @Tag("proof")
   @Test
   void nothingIsNotFoundUntilMySqlHasWhatWasPublishedToTheServerBefore() {
     TestSale sale = onSale();

@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +113,7 @@ class OrderListIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void isRefusedInsteadOfShownWithoutTheWaitingOrders() throws Exception {
     RedisServer server = TestServers.redis();

@@ -10,6 +10,7 @@ import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestSale;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -64,6 +65,7 @@ class LostAdmissionsIT extends OwnRedis {
     eventually().until(() -> buy(1).status() == 202);
   }
 
+  @Tag("proof")
   @Test
   void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
     TestSale sale = onSale();
@@ -74,6 +76,7 @@ class LostAdmissionsIT extends OwnRedis {
     assertThat(buy(1).status()).isEqualTo(202);
   }
 
+  @Tag("proof")
   @Test
   void leavesARepeatUnknownWhenRedisIsEmpty() {
     boughtAndStopped();

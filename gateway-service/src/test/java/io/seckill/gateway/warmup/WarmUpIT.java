@@ -98,6 +98,7 @@ class WarmUpIT {
     eventually().until(WarmUpIT::threads, count -> count == 0);
   }
 
+  @Tag("proof")
   @Test
   void endsWithoutRedis(RedisServer server) throws IOException {
     int database = server.newDatabase().number();
@@ -155,6 +156,7 @@ class WarmUpIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void endsWhenTheAddressMayNotBuySoOften() {
     try (TestGateway gateway =

@@ -7,6 +7,7 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,6 +27,7 @@ class KeepAliveIT {
   private static final GatewayStage stage = GatewayStage.shared();
   private static final TestGateway gateway = stage.gateway();
 
+  @Tag("proof")
   @Test
   void answersEveryStatusPoll() {
     Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
@@ -49,6 +51,7 @@ class KeepAliveIT {
     assertThat(busy).isLessThanOrEqualTo(REQUESTS / BUSY_SHARE);
   }
 
+  @Tag("proof")
   @Test
   void answersEveryProbeOfTheAdminPort() {
     for (int probe = 0; probe < REQUESTS; probe++) {
@@ -56,6 +59,7 @@ class KeepAliveIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void answersEveryListOfOrders() { // an annotated controller that blocks on threads of its own
     long user = stage.newUser();

@@ -14,10 +14,12 @@ import java.io.UncheckedIOException;
 import java.net.SocketException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A load balancer that asks for readiness loses no request of a gateway that stops. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class ShutdownDelayIT {
 

@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,6 +97,7 @@ class TwoPortsIT {
     assertThat(gateway.send(gateway.admin(path)).status()).isEqualTo(404);
   }
 
+  @Tag("proof")
   @Test
   void finishesWhatIsInHandOnTheAdminPortWhenItStops() throws Exception {
     try (SlowConsumer slow = SlowConsumer.start()) {

@@ -231,6 +231,7 @@ class SaleArchiveIT {
   }
 
   /** As the report of a charge leaves it while the provider refuses the refund. */
+  @Tag("proof")
   @Test
   void aRefundThatBecomesDueDuringTheArchiveIsMadeBeforeItsOrderMoves() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
@@ -556,6 +557,7 @@ class SaleArchiveIT {
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
   }
 
+  @Tag("proof")
   @Test
   void aPageOfSalesThatCannotBeArchivedKeepsNoOtherFromIt() {
     long other = NEXT_SKU.getAndIncrement();

@@ -521,6 +521,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** Such a gateway would promise orders of the sales that Redis has again. */
+  @Tag("proof")
   @Test
   void aGatewayWithoutFallbackPreventsThatItBeginsAgainWhileSalesReturn() {
     fallback.enterWith(GATEWAY, "");
@@ -641,6 +642,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** No shard has them, and nobody buys of the SKU itself. */
+  @Tag("proof")
   @Test
   void unitsThatAreAddedToASkuWithShardsAreSold() {
     long sharded = NEXT_SKU.incrementAndGet();
@@ -669,6 +671,7 @@ class FallbackIT extends SaleInFallback {
   }
 
   /** The SKU's own row has none of them, and is in no fallback. */
+  @Tag("proof")
   @Test
   void unitsOfShardsAreWithdrawnInAFallbackAndAfterIt() {
     long sharded = NEXT_SKU.incrementAndGet();

@@ -133,6 +133,7 @@ class IntakeFaultsIT {
   }
 
   /** Its connection could become the queue's active consumer, with no thread behind it. */
+  @Tag("proof")
   @Test
   void aSessionThatCannotBeginLeavesNoConnection() {
     try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {
@@ -150,6 +151,7 @@ class IntakeFaultsIT {
    * The breaker can open after two calls; the second of them may be the one that shows that MySQL
    * is available.
    */
+  @Tag("proof")
   @Test
   void oneFailureBeforeASuccessKeepsNothingClosed() throws DatabaseUnavailableException {
     try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
@@ -206,6 +207,7 @@ class LedgerIT {
         .isNotNull();
   }
 
+  @Tag("proof")
   @Test
   void watchesRunningSalesBeforeClosedAndComingOnes() {
     List<String> rows =
@@ -384,6 +386,7 @@ class LedgerIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void seesWhatAnotherConsumerHoldsUnacked() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);

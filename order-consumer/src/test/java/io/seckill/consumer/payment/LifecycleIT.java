@@ -44,6 +44,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -297,6 +298,7 @@ class LifecycleIT {
     }
   }
 
+  @Tag("proof")
   @Test
   void sweepsOfManyProcessesExpireEachOrderOnce() {
     open("LIMITED", 4, 1_000);
@@ -341,6 +343,7 @@ class LifecycleIT {
   }
 
   /** 200 orders are a full batch of the sweep. */
+  @Tag("proof")
   @ParameterizedTest
   @ValueSource(ints = {1, 200})
   void ordersThatCannotExpireKeepNoOtherFromIt(int odd) {
@@ -480,6 +483,7 @@ class LifecycleIT {
   }
 
   /** As many as the pool has connections, and more, wait for the lock. */
+  @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"cancel", "payment"})
   void callsThatWaitForALockLeaveConnectionsToOperators(String kind) {
@@ -529,6 +533,7 @@ class LifecycleIT {
   }
 
   /** Nor does it lose its own: they are written when it is loaded. */
+  @Tag("proof")
   @Test
   void aSaleThatIsBeingLoadedKeepsPaidResultsFromNoOther() {
     open("LIMITED", 5, 100);

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -112,6 +113,7 @@ class ReconciliationIT extends ReconciliationFixture {
   }
 
   /** More than three comparisons keep; each run repairs some, and the next one goes on. */
+  @Tag("proof")
   @Test
   void neverCallsASaleCleanOfWhichOneRunCannotFindEverything() {
     AdmittedSale sale = new AdmittedSale(consumer, 7_901, PurchasePolicy.LIMITED, 5, 100);
@@ -168,6 +170,7 @@ class ReconciliationIT extends ReconciliationFixture {
   }
 
   /** Its stock changes between the reading of its totals and that of its orders and changes. */
+  @Tag("proof")
   @Test
   void aLookAtASaleThatMovesFindsNothingWrong() {
     AdmittedSale sale = sale(PurchasePolicy.UNLIMITED, 0, 100);

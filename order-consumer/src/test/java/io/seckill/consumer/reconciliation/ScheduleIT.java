@@ -89,6 +89,7 @@ class ScheduleIT extends ReconciliationFixture {
     schedule.stop();
   }
 
+  @Tag("proof")
   @Test
   void comparesOthersAfterTheSalesThatAreLost() {
     consumer.bean(Schedule.class).stop();
@@ -156,6 +157,7 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(lostSales()).as("sales that wait for a rebuild").isEqualTo(lost);
   }
 
+  @Tag("proof")
   @Test
   void letsOneOfTwoProcessesLook() {
     consumer.bean(Schedule.class).round();
@@ -213,6 +215,7 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(outcome(reconcile(next, false))).isEqualTo("CLEAN");
   }
 
+  @Tag("proof")
   @ParameterizedTest
   @CsvSource({
     "seckill:{%d}:bucket:%d:0, abc:, 1",

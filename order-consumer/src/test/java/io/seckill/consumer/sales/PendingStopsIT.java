@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,6 +131,7 @@ class PendingStopsIT {
   }
 
   /** Two others, because one of them follows the foreign key in whichever order they are read. */
+  @Tag("proof")
   @Test
   void aStopThatCannotBeWrittenKeepsNoOtherWaiting() {
     long foreign = NEXT_SKU.getAndIncrement();

@@ -44,6 +44,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,6 +110,7 @@ class ShardsIT {
   }
 
   /** Redis refuses calls for the pending stops of a shard, as if its primary was away. */
+  @Tag("proof")
   @ParameterizedTest
   @CsvSource({"open, 1, 200", "resume, 1, 200", "resume, 4, 503"})
   void shardsThatDoNotAnswerKeepNoOtherFromAnOpening(String call, int away, int status) {
@@ -546,6 +548,7 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  @Tag("proof")
   @Test
   void anUnfinishedMoveKeepsItsShardFromTheArchive() {
     api.put(path, product(400));

@@ -77,6 +77,7 @@ class BarrierIT {
   }
 
   /** As another order-consumer does that is suspended before it has stored the dead letter. */
+  @Tag("proof")
   @Test
   void waitsForADeadLetterThatAnotherProcessHasFetched() throws Exception {
     TestConsumer slow = TestConsumer.start(Map.of("pause.deadLetterDrainer", "1h"));

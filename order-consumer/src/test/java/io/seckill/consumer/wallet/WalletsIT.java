@@ -207,6 +207,7 @@ class WalletsIT {
   }
 
   /** The second of two transactions that wait for each other ends as BUSY, not as too poor. */
+  @Tag("proof")
   @Test
   void aLockThatIsNotFreedMakesItBusy() throws Exception {
     recharge(user, 10);
@@ -481,6 +482,7 @@ class WalletsIT {
   }
 
   /** Each waits for the same COMMIT; the requests of the other kinds keep their threads. */
+  @Tag("proof")
   @Test
   void serves256CallersOfOneOperationAtOnce() throws Exception {
     recharge(user, 1_000);

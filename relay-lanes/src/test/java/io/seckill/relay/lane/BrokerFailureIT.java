@@ -36,6 +36,7 @@ class BrokerFailureIT extends LaneFixture {
   }
 
   /** facts.md 16: a missing exchange closes the channel. */
+  @Tag("proof")
   @Test
   void declaresAMissingExchangeAgain() throws Exception {
     try (TestRelay relay = start()) {
@@ -94,6 +95,7 @@ class BrokerFailureIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void triesAgainWhenTheQueueIsFull() throws Exception {
     rabbit.setPolicy(
@@ -149,6 +151,7 @@ class BrokerFailureIT extends LaneFixture {
   }
 
   /** facts.md 21: blocked connections get no confirms; the lane claims no more orders. */
+  @Tag("proof")
   @Test
   void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     Tuning tuning = Tuning.DEFAULT.withConfirmTimeout(CONFIRM_TIMEOUT);
@@ -200,6 +203,7 @@ class BrokerFailureIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void leavesTheBacklogInTheOutboxWhileTheBrokerIsFrozen() throws Exception {
     try (TestRelay relay = start(Tuning.DEFAULT.withMaxUnconfirmed(10))) {

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DirectLaneIT extends LaneFixture {
@@ -122,6 +123,7 @@ class DirectLaneIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void takesNothingWithoutABrokerAndOpensAgainWithANewLease() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);

@@ -76,6 +76,7 @@ class LeaseIT extends LaneFixture {
    * Row 9 of docs/proof.md: the partition with the foreign key is reported as stuck, the others
    * work.
    */
+  @Tag("proof")
   @Test
   void adoptsInTheOtherPartitionsWhenARegistryIsOfAnotherType() {
     outbox.redis().set(RedisKeys.lanes(3), "foreign");
@@ -122,6 +123,7 @@ class LeaseIT extends LaneFixture {
   }
 
   /** It works: it asks for orders. */
+  @Tag("proof")
   @Test
   void aLaneWithoutOrdersKeepsItsLease() {
     Duration poll = RelayLane.POLL_INTERVAL;

@@ -10,6 +10,7 @@ import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,7 @@ class RedisFailureIT extends LaneFixture {
   }
 
   /** facts.md 5: by default Jedis waits for ever for the answer to a blocking command. */
+  @Tag("proof")
   @Test
   void givesUpALinkToRedisThatIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(redisServer);
@@ -63,6 +65,7 @@ class RedisFailureIT extends LaneFixture {
   }
 
   /** facts.md 6: a full Redis refuses BRPOPLPUSH, but must be drained. */
+  @Tag("proof")
   @ParameterizedTest
   @CsvSource({"512, 3000", "1, 300"})
   void drainsAFullRedis(int maxUnconfirmed, int orders) {

@@ -7,6 +7,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.TcpProxy;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.resps.Tuple;
 
@@ -29,6 +30,7 @@ class RelayStopIT extends LaneFixture {
     }
   }
 
+  @Tag("proof")
   @Test
   void stopsWithinTheDrainTimeoutWhileTheBrokerIsSilent() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {

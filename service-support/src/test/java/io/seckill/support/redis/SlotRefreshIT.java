@@ -8,6 +8,7 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisCluster;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -19,6 +20,7 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 
 /** A frozen node accepts connections and refuses nothing, unlike a dead one. */
 @ChildProcessesOnly
+@Tag("proof")
 class SlotRefreshIT {
 
   private static final RedisConfiguration CONFIGURATION = new RedisConfiguration();

@@ -32,6 +32,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -78,6 +79,7 @@ class HaProxyIT {
     servers.forEach(server -> server.stop(0));
   }
 
+  @Tag("proof")
   @Test
   void shoppersAndOperatorsReachProcessesThatAreReady() throws Exception {
     eventually().ignoreExceptions().until(() -> send("GATEWAY_PORT", "/").statusCode() == 200);
