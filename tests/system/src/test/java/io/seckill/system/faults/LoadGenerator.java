@@ -50,6 +50,15 @@ public final class LoadGenerator implements AutoCloseable {
   private static final long LONGEST_MS = 60_000;
   private static final long FIRST_PAUSE_MS = 50;
 
+  /** Of the pause between two tries of a purchase, up to 1.6 s. */
+  private static final int DOUBLINGS = 5;
+
+  /**
+   * Up to 6.4 s: a thousand shoppers want to pay while no order is stored, and would take the
+   * processors from the server whose start they wait for.
+   */
+  private static final int DOUBLINGS_OF_AN_ERRAND = 7;
+
   private final List<ShopClient> gateways;
   private final Purchases purchases;
   private final int planned;
@@ -143,7 +152,7 @@ public final class LoadGenerator implements AutoCloseable {
                   }
                   if (!decided(purchase, answer, sentAtMs, certain)) {
                     boolean tookNothing = answer != null && answer.code().equals("BUSY");
-                    later(tries)
+                    later(Math.min(tries, DOUBLINGS))
                         .execute(
                             () -> buy(purchase, gateway + 1, tries + 1, certain && tookNothing));
                   }
@@ -266,7 +275,8 @@ public final class LoadGenerator implements AutoCloseable {
                   if (closed || Boolean.TRUE.equals(done)) {
                     errands.decrementAndGet();
                   } else {
-                    later(tries + 1).execute(() -> run(errand, tries + 1));
+                    later(Math.min(tries + 1, DOUBLINGS_OF_AN_ERRAND))
+                        .execute(() -> run(errand, tries + 1));
                   }
                 });
   }
@@ -328,9 +338,8 @@ public final class LoadGenerator implements AutoCloseable {
             });
   }
 
-  private Executor later(int tries) {
-    long pause = FIRST_PAUSE_MS << Math.min(tries, 5);
-    return CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
+  private static Executor later(int doublings) {
+    return CompletableFuture.delayedExecutor(FIRST_PAUSE_MS << doublings, TimeUnit.MILLISECONDS);
   }
 
   /** Stops the arrival of latecomers; only planned shoppers still arrive. */
