@@ -49,13 +49,15 @@ public final class ConsumerClient implements DisposableBean {
 
   /** The kinds of calls, each with connections of its own. */
   private enum CallKind {
-    /** More than order-consumer has connections to MySQL, which are the narrower bound. */
-    SHOPPERS(32),
+    /** Payments sent alone; the provider may keep them all waiting. */
+    PAYMENTS(32),
     /** A list of payments at a time, and one whose time is up. */
-    PAYMENTS(2),
+    PAYMENT_LISTS(2),
+    /** Each is one short transaction. */
+    CANCELS(8),
     /** Reads of wallets, which payments must not wait for. */
     WALLETS(8),
-    /** Operators and probes, whom shoppers' payments and cancels must not delay. */
+    /** Operators and probes. */
     OPERATORS(16),
     /** Of each SKU one report at a time is under way; each is one short transaction. */
     LOSSES(4),
@@ -161,7 +163,7 @@ public final class ConsumerClient implements DisposableBean {
 
   /** Performs an action of the owner on an order: {@code payment} or {@code cancel}. */
   public Mono<OrderRow> onOrder(OrderId order, String action, long userId) {
-    return to(CallKind.SHOPPERS)
+    return to(action.equals("cancel") ? CallKind.CANCELS : CallKind.PAYMENTS)
         .exchange(
             request(
                 HttpMethod.POST, "/orders/" + order + '/' + action, new Shopper(userId), timeout),
@@ -176,7 +178,8 @@ public final class ConsumerClient implements DisposableBean {
    *     been paid
    */
   public List<PaymentOutcome> pay(OrderPayments payments) {
-    return ask(CallKind.PAYMENTS, request(HttpMethod.POST, "/orders/payments", payments, timeout))
+    return ask(
+            CallKind.PAYMENT_LISTS, request(HttpMethod.POST, "/orders/payments", payments, timeout))
         .as(PaymentOutcomes.class)
         .outcomes();
   }

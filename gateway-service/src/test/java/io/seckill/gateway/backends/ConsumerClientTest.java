@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SaleState;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
@@ -42,7 +43,7 @@ import reactor.core.publisher.Mono;
 /** Calls of one kind that are not answered keep no call of another kind from order-consumer. */
 class ConsumerClientTest {
 
-  private static final int SHOPPER_CONNECTIONS = 32;
+  private static final int PAYMENT_CONNECTIONS = 32;
   private static final int LOSS_CONNECTIONS = 4;
   private static final Duration SOON = Duration.ofSeconds(50);
   private static final OrderId ORDER = new OrderId(1);
@@ -59,7 +60,11 @@ class ConsumerClientTest {
       {"orderId":"1","userId":1,"skuId":1,"quantity":1,"unitPriceCents":1,"requestId":"key",
        "status":"PAID","reason":null,"admittedAt":"2026-01-01T00:00:00Z",
        "createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z",
-       "term":1,"failurePercent":50,"failuresPerSecond":100,"outcomes":[]}
+       "term":1,"failurePercent":50,"failuresPerSecond":100,"outcomes":[],
+       "name":"Phone","priceCents":1,"stock":1,"initialStock":1,"policy":"UNLIMITED",
+       "limitPerUser":0,"decides":"REDIS","fallback":"NO","opensAt":"2026-01-01T00:00:00Z",
+       "closesAt":"2036-01-01T00:00:00Z","state":"PAUSED","stateVersion":1,"epoch":1,"lastSeq":0,
+       "settled":0,"shards":1,"version":1}
       """;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -93,9 +98,11 @@ class ConsumerClientTest {
     threads.shutdownNow();
   }
 
-  /** Calls that must not wait behind shoppers' payments. */
+  /** Calls that must not wait behind payments, whose provider is slow. */
   private enum Call {
+    CANCEL,
     PROBE,
+    STOP,
     FORWARD,
     LEDGER,
     FALLBACK,
@@ -107,9 +114,9 @@ class ConsumerClientTest {
 
   @ParameterizedTest
   @EnumSource
-  void answersWhileShoppersHoldAllTheirConnections(Call call) throws InterruptedException {
+  void answersWhilePaymentsHoldAllTheirConnections(Call call) throws InterruptedException {
     List<Disposable> payments =
-        hold("/payment", SHOPPER_CONNECTIONS, () -> client.onOrder(ORDER, "payment", 1));
+        hold("/payment", PAYMENT_CONNECTIONS, () -> client.onOrder(ORDER, "payment", 1));
     try {
       assertThat(succeeds(call)).isTrue();
     } finally {
@@ -143,6 +150,8 @@ class ConsumerClientTest {
 
   private boolean succeeds(Call call) {
     return switch (call) {
+      case CANCEL -> client.onOrder(ORDER, "cancel", 1).block(SOON) != null;
+      case STOP -> client.changeState(1, SaleState.PAUSED, "operator").block(SOON) != null;
       case PROBE -> Boolean.TRUE.equals(client.isReady().block(SOON));
       case FORWARD ->
           client.forward(HttpMethod.POST, "/fallback/enter", null, Map.of(), false).block(SOON)

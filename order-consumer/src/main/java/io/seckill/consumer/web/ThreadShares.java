@@ -40,12 +40,15 @@ class ThreadShares extends OncePerRequestFilter {
 
   /**
    * The kinds, with the 34ths of all threads that they may take. A gateway has at most 34
-   * connections for payments and cancels, 8 for purchases and 2 for heartbeats: the threads for
-   * these two, of 544, are as many as the connections of twelve gateways.
+   * connections for payments, 8 for cancels, 8 for purchases and 2 for heartbeats: the threads for
+   * the last two, of 544, are as many as the connections of twelve gateways.
    */
   enum RequestKind {
-    ORDERS("/internal/v1/orders/.*", 5),
     PURCHASES("/internal/v1/purchases", 6),
+    /** They wait for no provider. */
+    CANCELS("/internal/v1/orders/[^/]+/cancel", 1),
+    /** Payments. */
+    ORDERS("/internal/v1/orders/.*", 4),
     /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
     WALLETS("/internal/v1/wallet/operations", 16),
     /** Of shoppers, through 8 connections of each gateway; an operator's are among them. */

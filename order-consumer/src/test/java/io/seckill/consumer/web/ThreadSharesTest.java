@@ -29,7 +29,7 @@ class ThreadSharesTest {
   @ParameterizedTest
   @CsvSource({
     "/internal/v1/orders/4711/payment, ORDERS",
-    "/internal/v1/orders/4711/cancel, ORDERS",
+    "/internal/v1/orders/4711/cancel, CANCELS",
     "/internal/v1/orders/payments, ORDERS",
     "/internal/v1/purchases, PURCHASES",
     "/internal/v1/wallet/operations, WALLETS",
@@ -116,6 +116,7 @@ class ThreadSharesTest {
         "POST",
         switch (kind) {
           case ORDERS -> "/internal/v1/orders/4711/payment";
+          case CANCELS -> "/internal/v1/orders/4711/cancel";
           case PURCHASES -> "/internal/v1/purchases";
           case WALLETS -> "/internal/v1/wallet/operations";
           case WALLET_READS -> "/internal/v1/wallets/7/statement";
