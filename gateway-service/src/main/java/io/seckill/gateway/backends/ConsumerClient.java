@@ -57,8 +57,10 @@ public final class ConsumerClient implements DisposableBean {
     CANCELS(8),
     /** Reads of wallets, which payments must not wait for. */
     WALLETS(8),
-    /** Operators and probes. */
+    /** Operators' short calls, and probes. */
     OPERATORS(16),
+    /** More than order-consumer does at once. */
+    LONG_OPERATIONS(8),
     /** Of each SKU one report at a time is under way; each is one short transaction. */
     LOSSES(4),
     /** As many batches of purchases as a gateway has at once, and those whose time is up. */
@@ -114,7 +116,7 @@ public final class ConsumerClient implements DisposableBean {
       Map<String, String> headers,
       boolean isLong) {
     Duration within = isLong ? LONG_TIMEOUT : timeout;
-    return to(CallKind.OPERATORS)
+    return to(isLong ? CallKind.LONG_OPERATIONS : CallKind.OPERATORS)
         .exchange(
             new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
             answer -> answer);

@@ -44,6 +44,7 @@ import reactor.core.publisher.Mono;
 class ConsumerClientTest {
 
   private static final int PAYMENT_CONNECTIONS = 32;
+  private static final int LONG_CONNECTIONS = 8;
   private static final int LOSS_CONNECTIONS = 4;
   private static final Duration SOON = Duration.ofSeconds(50);
   private static final OrderId ORDER = new OrderId(1);
@@ -98,7 +99,7 @@ class ConsumerClientTest {
     threads.shutdownNow();
   }
 
-  /** Calls that must not wait behind payments, whose provider is slow. */
+  /** Calls that must not wait behind payments, whose provider is slow, or behind long calls. */
   private enum Call {
     CANCEL,
     PROBE,
@@ -121,6 +122,22 @@ class ConsumerClientTest {
       assertThat(succeeds(call)).isTrue();
     } finally {
       payments.forEach(Disposable::dispose);
+    }
+  }
+
+  /** Each may take five minutes. */
+  @ParameterizedTest
+  @EnumSource
+  void answersWhileLongCallsHoldAllTheirConnections(Call call) throws InterruptedException {
+    List<Disposable> audits =
+        hold(
+            "/audit",
+            LONG_CONNECTIONS,
+            () -> client.forward(HttpMethod.POST, "/skus/1/audit", null, Map.of(), true));
+    try {
+      assertThat(succeeds(call)).isTrue();
+    } finally {
+      audits.forEach(Disposable::dispose);
     }
   }
 

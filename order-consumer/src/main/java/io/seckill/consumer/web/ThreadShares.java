@@ -27,7 +27,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE + 3) // after the token was checked, and a callback received
 class ThreadShares extends OncePerRequestFilter {
 
-  private static final int ALL_SHARES = 34;
+  private static final int ALL_SHARES = 35;
 
   private final Map<RequestKind, Semaphore> free = new EnumMap<>(RequestKind.class);
 
@@ -39,9 +39,9 @@ class ThreadShares extends OncePerRequestFilter {
   }
 
   /**
-   * The kinds, with the 34ths of all threads that they may take. A gateway has at most 34
+   * The kinds, with the 35ths of all threads that they may take. A gateway has at most 34
    * connections for payments, 8 for cancels, 8 for purchases and 2 for heartbeats: the threads for
-   * the last two, of 544, are as many as the connections of twelve gateways.
+   * the last two, of 560, are as many as the connections of twelve gateways.
    */
   enum RequestKind {
     PURCHASES("/internal/v1/purchases", 6),
@@ -56,7 +56,12 @@ class ThreadShares extends OncePerRequestFilter {
     /** Their bodies have arrived before. */
     CALLBACKS("/internal/v1/payments/callback", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),
-    /** Operators' calls, and what gateways read and report. */
+    /** Operators' writes, not reads of these paths: they may take minutes. */
+    LONG_OPERATIONS(
+        "/internal/v1/skus/[^/]+(/(preheat|reconciliation|audit|archive))?"
+            + "|/internal/v1/wallet/check",
+        1),
+    /** Operators' other calls, and what gateways read and report. */
     OTHERS(".*", 2);
 
     private final Pattern paths;
@@ -68,9 +73,10 @@ class ThreadShares extends OncePerRequestFilter {
     }
 
     /** By the path as sent: another spelling of it counts as {@link #OTHERS}. */
-    static RequestKind of(String path) {
+    static RequestKind of(String method, String path) {
       for (RequestKind kind : values()) {
-        if (kind.paths.matcher(path).matches()) {
+        boolean isOfKind = kind != LONG_OPERATIONS || !method.equals("GET");
+        if (isOfKind && kind.paths.matcher(path).matches()) {
           return kind;
         }
       }
@@ -88,7 +94,8 @@ class ThreadShares extends OncePerRequestFilter {
   protected void doFilterInternal(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
-    Semaphore places = Objects.requireNonNull(free.get(RequestKind.of(request.getRequestURI())));
+    RequestKind kind = RequestKind.of(request.getMethod(), request.getRequestURI());
+    Semaphore places = Objects.requireNonNull(free.get(kind));
     if (!places.tryAcquire()) {
       RefusedRequest.write(response, Problem.of(ProblemCode.BUSY));
       return;

@@ -16,7 +16,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 
 class ThreadSharesTest {
 
-  private static final int THREADS = 34;
+  private static final int THREADS = 35;
 
   private final ThreadShares filter = new ThreadShares(threads(THREADS));
 
@@ -28,31 +28,39 @@ class ThreadSharesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "/internal/v1/orders/4711/payment, ORDERS",
-    "/internal/v1/orders/4711/cancel, CANCELS",
-    "/internal/v1/orders/payments, ORDERS",
-    "/internal/v1/purchases, PURCHASES",
-    "/internal/v1/wallet/operations, WALLETS",
-    "/internal/v1/wallets/7, WALLET_READS",
-    "/internal/v1/wallets/7/entries, WALLET_READS",
-    "/internal/v1/wallets/7/statement, WALLET_READS",
-    "/internal/v1/wallets/7/adjustments, OTHERS",
-    "/internal/v1/wallets/7/state, OTHERS",
-    "/internal/v1/wallet/check, OTHERS",
-    "/internal/v1/payments/callback, CALLBACKS",
-    "/internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
-    "/internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
-    "/actuator/health/liveness, HEARTBEATS_AND_PROBES",
-    "/actuator/prometheus, HEARTBEATS_AND_PROBES",
-    "/internal/v1/skus/1001/state, OTHERS",
-    "/internal/v1/skus/1001/lost-admissions, OTHERS",
-    "/internal/v1/fallback/enter, OTHERS",
-    "/internal/v1/gateways/x/../../orders/1/payment, OTHERS",
-    "/internal/v1/%6frders/4711/payment, OTHERS",
-    "/, OTHERS"
+    "POST, /internal/v1/orders/4711/payment, ORDERS",
+    "POST, /internal/v1/orders/4711/cancel, CANCELS",
+    "POST, /internal/v1/orders/payments, ORDERS",
+    "POST, /internal/v1/purchases, PURCHASES",
+    "POST, /internal/v1/wallet/operations, WALLETS",
+    "GET, /internal/v1/wallets/7, WALLET_READS",
+    "GET, /internal/v1/wallets/7/entries, WALLET_READS",
+    "GET, /internal/v1/wallets/7/statement, WALLET_READS",
+    "POST, /internal/v1/wallets/7/adjustments, OTHERS",
+    "PUT, /internal/v1/wallets/7/state, OTHERS",
+    "POST, /internal/v1/payments/callback, CALLBACKS",
+    "PUT, /internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
+    "POST, /internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
+    "GET, /actuator/health/liveness, HEARTBEATS_AND_PROBES",
+    "GET, /actuator/prometheus, HEARTBEATS_AND_PROBES",
+    "PUT, /internal/v1/skus/1001, LONG_OPERATIONS",
+    "POST, /internal/v1/skus/1001/preheat, LONG_OPERATIONS",
+    "POST, /internal/v1/skus/1001/reconciliation, LONG_OPERATIONS",
+    "POST, /internal/v1/skus/1001/audit, LONG_OPERATIONS",
+    "POST, /internal/v1/skus/1001/archive, LONG_OPERATIONS",
+    "POST, /internal/v1/wallet/check, LONG_OPERATIONS",
+    "GET, /internal/v1/skus/1001, OTHERS",
+    "GET, /internal/v1/skus/1001/reconciliation, OTHERS",
+    "GET, /internal/v1/wallet/check, OTHERS",
+    "POST, /internal/v1/skus/1001/state, OTHERS",
+    "POST, /internal/v1/skus/1001/lost-admissions, OTHERS",
+    "POST, /internal/v1/fallback/enter, OTHERS",
+    "POST, /internal/v1/gateways/x/../../orders/1/payment, OTHERS",
+    "POST, /internal/v1/%6frders/4711/payment, OTHERS",
+    "GET, /, OTHERS"
   })
-  void everyPathIsOfOneKind(String path, RequestKind kind) {
-    assertThat(RequestKind.of(path)).isEqualTo(kind);
+  void everyRequestIsOfOneKind(String method, String path, RequestKind kind) {
+    assertThat(RequestKind.of(method, path)).isEqualTo(kind);
   }
 
   @ParameterizedTest
@@ -117,6 +125,7 @@ class ThreadSharesTest {
         switch (kind) {
           case ORDERS -> "/internal/v1/orders/4711/payment";
           case CANCELS -> "/internal/v1/orders/4711/cancel";
+          case LONG_OPERATIONS -> "/internal/v1/skus/1001/audit";
           case PURCHASES -> "/internal/v1/purchases";
           case WALLETS -> "/internal/v1/wallet/operations";
           case WALLET_READS -> "/internal/v1/wallets/7/statement";
