@@ -12,6 +12,7 @@ import io.seckill.consumer.loading.SaleOrders;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
@@ -59,6 +60,7 @@ class DailyAudit {
   private final ConnectionPools pools;
   private final Pace pace;
   private final Clock clock;
+  private final ConnectionShare connections = new ConnectionShare(ConnectionPools.AUDITS);
   private volatile Standing standing = new Standing(0, 0);
 
   DailyAudit(
@@ -137,10 +139,12 @@ class DailyAudit {
   /**
    * Audits a sale now, and replaces its audit of the day.
    *
-   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED when the history of the sale is deleted
+   * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED when the history of the sale is deleted;
+   *     503 BUSY while another operator's audit runs
    */
   SaleAudit audit(long sku) {
-    return audit(sku, today(), reconciler::differences, () -> {})
+    return connections
+        .within(() -> audit(sku, today(), reconciler::differences, () -> {}))
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 

@@ -25,6 +25,9 @@ public class ConnectionPools {
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;
 
+  /** Audits for which operators wait; each needs a connection for its count. */
+  public static final int AUDITS = 1;
+
   /** Batches of promised orders that gateways transfer at the same time. */
   public static final int PROMISE_TRANSFERS = 2;
 
@@ -62,7 +65,8 @@ public class ConnectionPools {
             "reconciliation",
             PERIODIC_TASKS
                 + (RECONCILIATION_RUNS + BACKGROUND_RUNS) * CONNECTIONS_OF_A_RUN
-                + PREHEATS,
+                + PREHEATS
+                + AUDITS,
             meters);
   }
 
@@ -95,7 +99,7 @@ public class ConnectionPools {
     return fallback;
   }
 
-  /** Pool for the locks of periodic tasks, and for reconciliation runs and preheats. */
+  /** Pool for the locks of periodic tasks, and for reconciliation runs, preheats and audits. */
   public DataSource reconciliation() {
     return reconciliation;
   }

@@ -2,6 +2,7 @@ package io.seckill.consumer.audit;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -13,6 +14,7 @@ import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.time.Clock;
 import java.time.Duration;
@@ -22,6 +24,8 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -43,12 +47,24 @@ class DailyAuditIT {
 
   private final long first = NEXT_SKU.getAndAdd(2);
   private final long second = first + 1;
+  private final CountDownLatch counting = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private volatile long heldSku;
   private final AuditTable table =
       new AuditTable(consumer.sql()) {
         @Override
         List<Long> due(Instant due) {
           assertThat(due).isEqualTo(Instant.parse("2031-05-05T03:00:00Z"));
           return super.due(due).stream().filter(sku -> sku == first || sku == second).toList();
+        }
+
+        @Override
+        long repairs(long sku, Instant due) {
+          if (sku == heldSku) {
+            counting.countDown();
+            Bounded.await(goOn);
+          }
+          return super.repairs(sku, due);
         }
       };
   private final DailyAudit audits =
@@ -87,6 +103,25 @@ class DailyAuditIT {
     assertThat(audited()).isEmpty();
 
     awaitAudits(first);
+  }
+
+  /** Else audits could take all connections of reconciliations and preheats. */
+  @Test
+  void countsOneSaleAtATimeForOperators() {
+    sales.openStrong(first, "LIMITED", 5, 10);
+    sales.openStrong(second, "LIMITED", 5, 10);
+    heldSku = first;
+
+    CompletableFuture<SaleAudit> audit = CompletableFuture.supplyAsync(() -> audits.audit(first));
+    try {
+      Bounded.await(counting);
+      assertThatThrownBy(() -> audits.audit(second)).hasMessageContaining("BUSY");
+    } finally {
+      goOn.countDown();
+    }
+
+    assertThat(Bounded.get(audit).skuId()).isEqualTo(first);
+    assertThat(audits.audit(second).skuId()).isEqualTo(second);
   }
 
   /** The second order ended after the provider had declined to charge it. */
