@@ -79,20 +79,34 @@ is_contained() { # OWNER of a port
 }
 
 start_containers() {
-  local server servers=()
-  [[ $ONLY_SERVERS == no ]] || read -r -a servers <<<"$REDIS_NODES $RABBITMQ_NODES $MYSQL_NODES"
+  local server servers
+  read -r -a servers <<<"$REDIS_NODES $RABBITMQ_NODES $MYSQL_NODES"
   choose_images
   write_container_files
   begin_volumes
-  say "building and starting the containers (log: $LOG_DIR/docker.log)"
-  "${COMPOSE[@]}" up -d --build "${servers[@]}" >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
-    fail "the containers did not start; see $LOG_DIR/docker.log, then: $(compose_logs)"
+  say "starting the servers' containers (log: $LOG_DIR/docker.log)"
+  compose_up "${servers[@]}"
   for server in "${servers[@]}"; do await_container "$server" is_healthy "$server"; done
+  grant_container_users
   rm -f "$LOCAL/new-volumes"
   [[ $ONLY_SERVERS == no ]] || return 0
+  say "building and starting the services' containers"
+  compose_up --build
   await_container order-consumer service_answers "$CONSUMER_PORT"
   await_container relay-service service_answers "$RELAY_PORT"
   await_container gateway-service service_answers "$ADMIN_PORT"
+}
+
+compose_up() { # ARGUMENT…
+  "${COMPOSE[@]}" up -d "$@" >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+    fail "the containers did not start; see $LOG_DIR/docker.log, then: $(compose_logs)"
+}
+
+# At every start, because the data keep the passwords of before.
+grant_container_users() {
+  # shellcheck disable=SC2016 # expanded in the container
+  mysql_users | "${COMPOSE[@]}" exec -T "$MYSQL_NODES" sh -c 'MYSQL_PWD=$(cat /run/secrets/root-password) exec mysql -u root' \
+    >>"$LOG_DIR/docker.log" 2>&1 || fail "the MySQL users could not be created; see $LOG_DIR/docker.log"
 }
 
 # MySQL's image does not repeat a set-up that was interrupted. Until the first start has succeeded the volumes hold nothing
@@ -135,7 +149,6 @@ write_container_files() {
   chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,observability}
   redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
-  mysql_users | write_file "$CONTAINER_ETC/users.sql" 644
   write_container_secrets
   property_lines | write_file "$CONTAINER_ETC/properties.env"
   {
@@ -152,7 +165,6 @@ write_container_secrets() {
   find "$CONTAINER_ETC/secrets" -type f -delete
   container_secret redis health-password "$REDIS_GATEWAY_PASSWORD"
   container_secret mysql root-password "$MYSQL_ROOT_PASSWORD"
-  container_secret mysql health-password "$MYSQL_GATEWAY_PASSWORD"
   container_secret migration spring.flyway.password "$MYSQL_OWNER_PASSWORD"
   container_secret order-consumer redis-password "$REDIS_CONSUMER_PASSWORD"
   container_secret order-consumer broker-password "$AMQP_CONSUMER_PASSWORD"
