@@ -7,6 +7,7 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.order.UnsupportedVersionException;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.Map;
 import java.util.UUID;
@@ -26,6 +27,9 @@ public final class OutboundOrder {
   private static final String APP_ID = "seckill-relay";
   private static final String TYPE = "order.v1";
   private static final int PERSISTENT = 2;
+
+  /** As {@code max_message_size} in deploy/rabbitmq: a longer message would end the channel. */
+  private static final int MAX_PUBLISHED_BYTES = 65_536;
 
   private final byte[] body;
   private final @Nullable OrderMessage message;
@@ -49,7 +53,7 @@ public final class OutboundOrder {
   /**
    * Decodes an entry; never fails.
    *
-   * @param body exactly as stored in Redis and as published; must not be changed afterwards
+   * @param body exactly as stored in Redis; must not be changed afterwards
    * @param partition of the list that has the entry
    */
   public static OutboundOrder of(byte[] body, int partition) {
@@ -79,6 +83,11 @@ public final class OutboundOrder {
   /** The entry as stored in Redis; must not be changed. */
   public byte[] body() {
     return body;
+  }
+
+  /** The message: the entry, or the beginning of an unreadable one that is too long. */
+  byte[] published() {
+    return body.length > MAX_PUBLISHED_BYTES ? Arrays.copyOf(body, MAX_PUBLISHED_BYTES) : body;
   }
 
   /** The order, or null for an unreadable entry. */

@@ -146,7 +146,7 @@ public final class PublisherChannel implements AutoCloseable {
           report(order.defect());
           window.enter(channel.getNextPublishSeqNo(), order, System.nanoTime());
           channel.basicPublish(
-              order.exchange(), order.routingKey(), true, order.properties(), order.body());
+              order.exchange(), order.routingKey(), true, order.properties(), order.published());
         }
       } finally {
         socket.writes().release();

@@ -76,13 +76,14 @@ class DeployedSettingsTest {
   }
 
   @Test
-  void rabbitMqBlocksPublishersAndFindsConsumersThatHang() {
+  void rabbitMqBlocksPublishersFindsConsumersThatHangAndRefusesLongMessages() {
     assertThat(DeployedSettings.rabbit())
         .containsOnlyOnce(
             "heartbeat = 10",
             "vm_memory_high_watermark.relative = 0.4",
             "disk_free_limit.absolute = 512MB",
             "consumer_timeout = 900000",
+            "max_message_size = 65536",
             "queue_leader_locator = balanced");
   }
 
