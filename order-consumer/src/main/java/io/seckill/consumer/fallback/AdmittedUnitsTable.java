@@ -20,14 +20,16 @@ class AdmittedUnitsTable {
    *
    * @param units most that Redis had reported as admitted
    * @param isMoreUnknown whether a gateway may have promised unknown orders
+   * @param lateUnits of orders of former epochs that MySQL has decided in this one
    */
-  record KnownAdmissions(long units, boolean isMoreUnknown) {
-    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false);
+  record KnownAdmissions(long units, boolean isMoreUnknown, long lateUnits) {
+    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false, 0);
   }
 
   KnownAdmissions known(long skuId, long epoch) {
     return jdbc.sql(
-            "SELECT units, unknown_orders AS is_more_unknown FROM admitted_units"
+            "SELECT units, unknown_orders AS is_more_unknown, late_units"
+                + " FROM admitted_units"
                 + " WHERE sku_id = ? AND epoch = ?")
         .params(skuId, epoch)
         .query(KnownAdmissions.class)
@@ -54,6 +56,7 @@ class AdmittedUnitsTable {
               IF(VALUES(epoch) = epoch, GREATEST(units, VALUES(units)), units)),
             unknown_orders = IF(VALUES(epoch) > epoch, VALUES(unknown_orders),
               IF(VALUES(epoch) = epoch, unknown_orders OR VALUES(unknown_orders), unknown_orders)),
+            late_units = IF(VALUES(epoch) > epoch, 0, late_units),
             epoch = GREATEST(epoch, VALUES(epoch))
             """)
         .params(skuId, epoch, units, isMoreUnknown)

@@ -171,7 +171,10 @@ public class FallbackSales {
     long seen =
         look.filter(found -> found.epoch() == epoch).map(RedisSaleState::admittedUnits).orElse(0L);
     return Reserve.of(
-        Math.max(known.units(), seen), decided, isWhole && !known.isMoreUnknown(), sale.units());
+        Math.max(known.units(), seen),
+        decided - known.lateUnits(),
+        isWhole && !known.isMoreUnknown(),
+        sale.units());
   }
 
   /** Those that MySQL decides with all stock reserved. */

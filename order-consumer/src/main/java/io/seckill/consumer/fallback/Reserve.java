@@ -9,7 +9,7 @@ record Reserve(long units, boolean isAll) {
 
   /**
    * @param admitted most units that Redis had reported as admitted in this epoch
-   * @param decided units of all orders in MySQL
+   * @param decided units of all orders in MySQL but those that Redis had lost before this epoch
    * @param isWhole whether all gateways have transferred all that they promised; otherwise Redis
    *     may have promised all that MySQL has not sold
    */

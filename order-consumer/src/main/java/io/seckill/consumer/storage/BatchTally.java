@@ -3,8 +3,9 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.orders.SkuProgress;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -24,13 +25,8 @@ final class BatchTally {
     sku.orders++;
     sku.lastSeq = Math.max(sku.lastSeq, order.seq());
     sku.units += fate == OrderFate.CONFIRMED ? order.quantity() : 0;
-    sku.promised += order.quantity();
+    sku.promised.merge(order.epoch(), (long) order.quantity(), Long::sum);
     totals.add(order.skuId(), fate, order.quantity());
-  }
-
-  /** SKUs in ascending order, in which product rows are locked. */
-  Set<Long> skus() {
-    return skus.keySet();
   }
 
   /**
@@ -46,14 +42,33 @@ final class BatchTally {
     return taken;
   }
 
+  /** The progress of the SKUs after {@link #take}, which late orders are counted for. */
+  List<SkuProgress> progress(JdbcOperations jdbc) {
+    List<SkuProgress> progress =
+        skus.isEmpty() ? List.of() : ProductTable.progress(jdbc, skus.keySet());
+    for (SkuProgress now : progress) {
+      Sku sku = skus.get(now.skuId());
+      if (sku != null) {
+        sku.promised
+            .headMap(now.epoch())
+            .forEach((epoch, units) -> ProductTable.addLate(jdbc, now.skuId(), epoch, units));
+      }
+    }
+    return progress;
+  }
+
   private static final class Sku {
     private long units;
-    private long promised;
     private int orders;
     private long lastSeq;
 
+    /** Units of all orders by their epoch, mostly one. */
+    private final SortedMap<Long, Long> promised = new TreeMap<>();
+
     private boolean take(JdbcOperations jdbc, long id) {
-      return ProductTable.take(jdbc, id, units, promised, orders, lastSeq);
+      long epoch = promised.lastKey();
+      long newest = promised.getOrDefault(epoch, 0L);
+      return ProductTable.take(jdbc, id, units, epoch, newest, orders, lastSeq);
     }
   }
 }

@@ -41,7 +41,7 @@ final class BulkPath {
     if (!tally.take(jdbc)) {
       return null;
     }
-    return new StoredBatch(outcomes, List.of(), ProductTable.progress(jdbc, tally.skus()));
+    return new StoredBatch(outcomes, List.of(), tally.progress(jdbc));
   }
 
   /**

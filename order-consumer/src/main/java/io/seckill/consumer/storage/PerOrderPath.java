@@ -7,7 +7,6 @@ import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderFate;
-import io.seckill.consumer.orders.SkuProgress;
 import io.seckill.consumer.storage.OrderTable.Buyer;
 import io.seckill.consumer.storage.OrderTable.NewOrder;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
@@ -79,7 +78,7 @@ final class PerOrderPath {
     }
     List<Compensation> toDeliver = new ArrayList<>(toCompensate);
     toDeliver.addAll(compensations.pendingOf(jdbc, knownIds));
-    return new StoredBatch(outcomes, toDeliver, progress());
+    return new StoredBatch(outcomes, toDeliver, tally.progress(jdbc));
   }
 
   /**
@@ -244,9 +243,5 @@ final class PerOrderPath {
             stockUnits,
             quotaUnits,
             order.requestId()));
-  }
-
-  private List<SkuProgress> progress() {
-    return tally.skus().isEmpty() ? List.of() : ProductTable.progress(jdbc, tally.skus());
   }
 }

@@ -17,7 +17,8 @@ final class ProductTable {
 
   private static final String TAKE =
       "UPDATE products SET reserved_units ="
-          + " GREATEST(0, reserved_units - IF(reserves_all, ?, ?)),"
+          + " LEAST(stock - ?,"
+          + " GREATEST(0, reserved_units - IF(reserves_all, ?, IF(? < epoch - 1, 0, ?)))),"
           + " stock = stock - ?, last_seq = GREATEST(last_seq, ?), settled = settled + ?"
           + " WHERE sku_id = ? AND stock >= ?";
 
@@ -26,6 +27,20 @@ final class ProductTable {
           + " WHERE sku_id = ? AND "
           + SalePhase.SELLABLE_UNITS
           + " >= ? AND state_version = ?";
+
+  /** A fallback has raised the epoch above that of Redis by one. */
+  private static final String ADD_LATE =
+      """
+      INSERT INTO admitted_units (sku_id, epoch, units, unknown_orders, late_units)
+      SELECT p.sku_id, p.epoch - (p.sale_phase IN ('ENTERING', 'MYSQL')), 0, FALSE, ?
+      FROM products p
+      WHERE p.sku_id = ? AND ? < p.epoch - (p.sale_phase IN ('ENTERING', 'MYSQL'))
+      ON DUPLICATE KEY UPDATE
+      units = IF(VALUES(epoch) > admitted_units.epoch, 0, units),
+      unknown_orders = IF(VALUES(epoch) > admitted_units.epoch, FALSE, unknown_orders),
+      late_units = IF(VALUES(epoch) > admitted_units.epoch, 0, late_units) + VALUES(late_units),
+      epoch = GREATEST(admitted_units.epoch, VALUES(epoch))
+      """;
 
   private ProductTable() {}
 
@@ -65,16 +80,33 @@ final class ProductTable {
 
   /**
    * Takes units and advances the SKU's progress. The reserve of a fallback shrinks by the units of
-   * all these orders, or, if the fallback began with all stock reserved, by those that are stored.
+   * all these orders that Redis had admitted in its last epoch, or, if the fallback began with all
+   * stock reserved, by those that are stored.
    *
    * @param units 0 when all orders were refused
-   * @param promised units of all orders settled
+   * @param epoch the latest of the orders
+   * @param promised units of all orders of this epoch
    * @param orders settled, at least 1, so that the row changes and counts as affected
    * @return false when there is less stock than that: nothing is taken
    */
   static boolean take(
-      JdbcOperations jdbc, long sku, long units, long promised, int orders, long lastSeq) {
-    return jdbc.update(TAKE, units, promised, units, lastSeq, orders, sku, units) == 1;
+      JdbcOperations jdbc,
+      long sku,
+      long units,
+      long epoch,
+      long promised,
+      int orders,
+      long lastSeq) {
+    return jdbc.update(TAKE, units, units, epoch, promised, units, lastSeq, orders, sku, units)
+        == 1;
+  }
+
+  /**
+   * Counts units of orders of this epoch that were stored after Redis had begun another one; else
+   * does nothing.
+   */
+  static void addLate(JdbcOperations jdbc, long sku, long epoch, long units) {
+    jdbc.update(ADD_LATE, units, sku, epoch);
   }
 
   /**

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
@@ -235,6 +236,46 @@ class FallbackIT extends SaleInFallback {
     broker.publish(unanswered);
     eventually().until(() -> ledger.status(unanswered).equals("CONFIRMED"));
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved - 2);
+    fallback.assertBalanced(sku);
+  }
+
+  /** Redis had lost it, and then promises two units under another epoch. */
+  @ParameterizedTest(name = "it arrives {0}")
+  @ValueSource(strings = {"BEFORE", "TRANSFERRED", "DELIVERED", "LATE"})
+  void anOrderOfAFormerEpochTakesNothingFromTheReserve(String when) {
+    OrderMessage former = sale.admit(7, 3);
+    sale.forgetRecord(former);
+    fallback.enterWith(GATEWAY, "");
+    fallback.comeBack(); // without it
+    assertThat(ledger.stock(sku)).isEqualTo(20);
+    String promised = admitted(sku, Long.parseLong(sale.field("epoch")), 2);
+    if (when.equals("BEFORE")) {
+      broker.publish(former);
+      ledger.awaitOrders(sku, 1);
+    }
+
+    if (when.equals("LATE")) {
+      fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+      fallback.beat(2, 0, "UNUSABLE", 0);
+      long term = fallback.enter();
+      fallback.transfer(GATEWAY, term, promised);
+      fallback.awaitState("MYSQL");
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(20);
+      fallback.transfer(2, term, "", former);
+    } else {
+      fallback.enterWith(
+          GATEWAY,
+          promised,
+          when.equals("TRANSFERRED") ? new OrderMessage[] {former} : new OrderMessage[0]);
+    }
+    if (when.equals("DELIVERED")) {
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(2);
+      broker.publish(former);
+      ledger.awaitOrders(sku, 1);
+    }
+
+    eventually().until(() -> fallback.number(sku, "reserved_units") != 20);
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("17 2");
     fallback.assertBalanced(sku);
   }
 

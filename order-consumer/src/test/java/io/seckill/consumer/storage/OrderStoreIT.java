@@ -398,7 +398,7 @@ class OrderStoreIT {
           all,
           sku);
 
-      assertThat(ProductTable.take(jdbc, sku, 2, 5, 3, 3)).isTrue();
+      assertThat(ProductTable.take(jdbc, sku, 2, 1, 5, 3, 3)).isTrue();
 
       assertThat(
               jdbc.queryForObject(

@@ -47,6 +47,7 @@ class SalePhaseStatementsTest {
       orders.Cancellations: any
       payment.PaidResults: any
       storage.ProductTable: REDIS ENTERING MYSQL LOADING RETURNING
+      storage.ProductTable: ENTERING MYSQL, ENTERING MYSQL
       shards.ShardTable: SHARDED
       shards.ShardTable: REDIS
       shards.ShardTable: MYSQL LOADING
