@@ -103,8 +103,8 @@ public final class ConsumerMutations {
       Mutation.named("a fallback that begins again forgets when it began")
           .constant(
               "io.seckill.consumer.fallback.FallbackTable",
-              "IF(state = 'REDIS', NOW(6), entered_at)",
-              "NOW(6)");
+              "IF(state = 'REDIS', LEAST(NOW(6),",
+              "IF(TRUE, LEAST(NOW(6),");
 
   public static final Mutation FALLBACK_RETURNS_ALL_UNITS =
       Mutation.named("a sale returns from a fallback with all units that it began with")

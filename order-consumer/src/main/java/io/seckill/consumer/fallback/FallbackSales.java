@@ -62,7 +62,7 @@ public class FallbackSales {
       "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
           + " state_version = state_version + 1 WHERE sku_id = ?";
 
-  /** Of order-consumer and MySQL, far above what is normal. */
+  /** Of the processes that take blocks of ids, far above what is normal. */
   private static final Duration CLOCKS_DIFFER = Duration.ofMinutes(2);
 
   /** Of orders that MySQL decided under this epoch, after an order of this id. */
@@ -213,7 +213,8 @@ public class FallbackSales {
   }
 
   private long sold(long skuId, long epoch, Instant begun) {
-    OrderId first = OrderId.of(begun.minus(CLOCKS_DIFFER).toEpochMilli(), 0, 0, 0);
+    long from = begun.minus(CLOCKS_DIFFER).toEpochMilli();
+    OrderId first = OrderId.of(Math.max(OrderId.EPOCH_MS + 1, from), 0, 0, 0);
     return jdbc.sql(SOLD).params(skuId, first.value(), epoch).query(Long.class).single();
   }
 

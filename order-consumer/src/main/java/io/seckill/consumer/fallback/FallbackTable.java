@@ -4,6 +4,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -25,14 +26,18 @@ public class FallbackTable {
   /** MySQL assigns from left to right. */
   private static final String ENTER =
       """
-      UPDATE fallback SET entered_at = IF(state = 'REDIS', NOW(6), entered_at), state = 'ENTERING',
-      changed_at = NOW(6), started_by = ?,
+      UPDATE fallback SET entered_at = IF(state = 'REDIS', LEAST(NOW(6),
+      FROM_UNIXTIME(GREATEST(?, (SELECT b.next_ms FROM order_id_block b WHERE b.id = 1)) / 1000)),
+      entered_at),
+      state = 'ENTERING', changed_at = NOW(6), started_by = ?,
       term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE id = 1
       """;
 
   private final JdbcClient jdbc;
+  private final Clock clock;
 
-  FallbackTable(FallbackDatabase mysql) {
+  FallbackTable(FallbackDatabase mysql, Clock clock) {
+    this.clock = clock;
     this.jdbc = mysql.jdbc();
   }
 
@@ -41,7 +46,8 @@ public class FallbackTable {
    *
    * @param term raised whenever a fallback begins
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
-   * @param enteredAt when Redis last ceased to decide; terms may have begun since
+   * @param enteredAt no later than when Redis last ceased to decide, and than the time in each id
+   *     that MySQL's orders have had since; terms may have begun since
    */
   record Row(
       SalePhase state,
@@ -99,7 +105,7 @@ public class FallbackTable {
    * locked the row. Returns the term.
    */
   long enter(@Nullable String startedBy) {
-    jdbc.sql(ENTER).param(startedBy).update();
+    jdbc.sql(ENTER).param(clock.millis()).param(startedBy).update();
     return read().term();
   }
 

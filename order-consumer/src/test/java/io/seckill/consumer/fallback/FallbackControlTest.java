@@ -12,6 +12,7 @@ import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.web.AuditLog;
 import io.seckill.testing.CannedRedis;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -111,7 +112,7 @@ class FallbackControlTest {
   private final class Table extends FallbackTable {
 
     Table() {
-      super(mysql);
+      super(mysql, Clock.systemUTC());
     }
 
     @Override

@@ -9,11 +9,13 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -279,6 +281,60 @@ class FallbackIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
+  /** The ids of its orders are made by the clock of order-consumer. */
+  @Test
+  void aLateTransferCountsWhatMySqlSoldAlsoWhenItsClockIsAhead() {
+    OrderMessage late = sale.admit(8, 3);
+    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
+    fallback.beat(2, 0, "UNUSABLE", 0);
+    long term = fallback.enter();
+    fallback.transfer(GATEWAY, term, "");
+    fallback.awaitState("MYSQL");
+    assertThat(stock("change-01", 5).status()).isEqualTo(200);
+    assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    execute("UPDATE fallback SET entered_at = '" + entered(0, Duration.ofHours(-1)) + "'");
+    setBackIds(Duration.ofMinutes(30));
+
+    fallback.transfer(2, term, admitted(sku, 1, 5), late);
+
+    eventually().until(() -> fallback.number(sku, "reserved_units") < 17);
+    assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(2);
+  }
+
+  /** So that no more than its orders are counted, however long ago the last block was taken. */
+  @ParameterizedTest(name = "the last block of ids {0} min ago, the process {1} min: {2} min")
+  @CsvSource({"50000, 0, 0", "0, 60, 0", "50000, 60, 60", "120, 60, 60"})
+  void beginsByTheTimeOfTheNextIds(int block, int process, int expected) {
+    long now = System.currentTimeMillis();
+
+    String entered = entered(now - block * 60_000L, Duration.ofMinutes(-process));
+
+    long seconds =
+        consumer.number("SELECT TIMESTAMPDIFF(SECOND, '" + entered + "', UTC_TIMESTAMP())");
+    assertThat(Math.round(seconds / 60.0)).isEqualTo(expected);
+  }
+
+  /** When a fallback would begin, by a process whose clock differs so much from MySQL's. */
+  private static String entered(long nextMs, Duration difference) {
+    FallbackDatabase mysql = consumer.bean(FallbackDatabase.class);
+    FallbackTable table = new FallbackTable(mysql, Clock.offset(Clock.systemUTC(), difference));
+    return mysql
+        .transactions()
+        .execute(
+            tx -> {
+              tx.setRollbackOnly();
+              table.lock();
+              table.move(SalePhase.REDIS);
+              mysql.jdbc().sql("UPDATE order_id_block SET next_ms = ?").param(nextMs).update();
+              table.enter("tester");
+              return mysql
+                  .jdbc()
+                  .sql("SELECT CAST(entered_at AS CHAR) FROM fallback")
+                  .query(String.class)
+                  .single();
+            });
+  }
+
   /** What a process read last may lack it. */
   @ParameterizedTest(name = "Redis has its data: {0}; {1} reserved")
   @CsvSource({"false, 16", "true, 5"})
@@ -405,10 +461,15 @@ class FallbackIT extends SaleInFallback {
 
   /** The fallback began ten minutes earlier, and so did MySQL's orders of the sale. */
   private void longAgo() {
-    long now = System.currentTimeMillis();
-    long minutes = Duration.ofMinutes(10).toMillis();
-    long ids = OrderId.of(now, 0, 0, 0).value() - OrderId.of(now - minutes, 0, 0, 0).value();
     execute("UPDATE fallback SET entered_at = entered_at - INTERVAL 10 MINUTE");
+    setBackIds(Duration.ofMinutes(10));
+  }
+
+  /** The ids of MySQL's orders of the sale are so much older. */
+  private void setBackIds(Duration time) {
+    long now = System.currentTimeMillis();
+    long ids =
+        OrderId.of(now, 0, 0, 0).value() - OrderId.of(now - time.toMillis(), 0, 0, 0).value();
     execute(
         "UPDATE orders SET order_id = order_id - " + ids + " WHERE epoch = 2 AND sku_id = " + sku);
   }
