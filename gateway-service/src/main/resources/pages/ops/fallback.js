@@ -21,14 +21,16 @@ export function renderFallback(fallback, context) {
     $('gateways').replaceChildren();
     return;
   }
-  const {mode, state, term, startedBy, changedAt, sales} = fallback;
+  const {mode, state, term, startedBy, changedAt, salesInFallback, reservedUnits, sales} = fallback;
   const since = state === 'REDIS' ? '' : ` Fallback ${term}, started by ${startedBy}, since ${changedAt.slice(11, 19)} UTC.`;
   write($('fallback-state'), mode === 'off' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}`);
   $('fallback-state').className = `verdict ${state === 'REDIS' ? '' : 'warn'}`;
   renderButtons(fallback, context);
   $('gateways').replaceChildren(...fallback.gateways.map(gatewayRow));
-  $('fallback-sales').replaceChildren(...sales.map((sale) =>
-    make('li', {textContent: `SKU ${sale.skuId}: ${sale.fallback.toLowerCase()}, ${number(sale.reservedUnits)} units reserved`})));
+  const lines = sales.map((sale) => `SKU ${sale.skuId}: ${sale.fallback.toLowerCase()}, ${number(sale.reservedUnits)} units reserved`);
+  const more = salesInFallback - sales.length;
+  if (more > 0) lines.push(`and ${number(more)} more; ${number(reservedUnits)} units are reserved in all`);
+  $('fallback-sales').replaceChildren(...lines.map((textContent) => make('li', {textContent})));
 }
 
 function gatewayRow(node) {

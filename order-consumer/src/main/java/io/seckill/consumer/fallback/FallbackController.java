@@ -12,6 +12,7 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,9 +38,14 @@ record FallbackController(
   private static final String PATH = "/internal/v1/fallback";
   private static final int MOST_FAILURES = 100_000;
 
+  /** The gateway refuses a long answer, and a fallback may have 100,000 sales. */
+  private static final int MOST_SHOWN = 200;
+
   /**
    * @param startedBy an operator or "automatic"; null before the first
-   * @param sales those that are in the fallback
+   * @param salesInFallback how many there are, a SKU with shards once
+   * @param reservedUnits of them all
+   * @param sales at most {@link #MOST_SHOWN} of them, those first that have a reserve
    */
   record View(
       FallbackMode mode,
@@ -50,12 +56,15 @@ record FallbackController(
       int failurePercent,
       int failuresPerSecond,
       List<GatewayNode> gateways,
+      int salesInFallback,
+      long reservedUnits,
       List<InFallback> sales) {}
 
   @GetMapping(PATH)
   View show() {
     Overview now = gateways.overview();
     FallbackTable.Row row = now.fallback();
+    List<InFallback> all = bySku(sales.all());
     return new View(
         settings.fallback(),
         row.state(),
@@ -65,7 +74,12 @@ record FallbackController(
         row.failurePercent(),
         row.failuresPerSecond(),
         now.gateways().all(),
-        bySku(sales.all()));
+        all.size(),
+        all.stream().mapToLong(InFallback::reservedUnits).sum(),
+        all.stream()
+            .sorted(Comparator.comparing(sale -> sale.reservedUnits() == 0))
+            .limit(MOST_SHOWN)
+            .toList());
   }
 
   /** The shards of a SKU as one sale, as the first of them is. */

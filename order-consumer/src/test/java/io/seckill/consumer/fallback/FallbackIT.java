@@ -19,7 +19,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -679,6 +681,36 @@ class FallbackIT extends SaleInFallback {
       assertThat(others.beat(3, 0, "USABLE", 0).path("failurePercent").intValue()).isEqualTo(50);
       Answer refused = off.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
       assertThat(refused.code()).isEqualTo("REFUSED");
+    }
+  }
+
+  @Test
+  void operatorsSeeSomeOfMoreSalesAndFirstThoseWithAReserve() {
+    long last = NEXT_SKU.addAndGet(250);
+    execute(
+        LongStream.rangeClosed(last - 249, last)
+            .mapToObj(
+                id ->
+                    "(%d, 'n', 1, 9, 9, 'LIMITED', 1, NOW(), NOW(), 'CLOSED', 'ACTIVE', %d)"
+                        .formatted(id, id > last - 2 ? 4 : 0))
+            .collect(
+                Collectors.joining(
+                    ",",
+                    "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                        + " limit_per_user, opens_at, closes_at, state, fallback, reserved_units)"
+                        + " VALUES ",
+                    "")));
+    try {
+      JsonNode view = fallback.view();
+
+      assertThat(view.path("sales").size()).isEqualTo(200);
+      assertThat(view.path("sales").path(0).path("skuId").longValue()).isEqualTo(last - 1);
+      assertThat(view.path("sales").path(2).path("skuId").longValue()).isEqualTo(last - 249);
+      assertThat(view.path("salesInFallback").longValue()).isEqualTo(250);
+      assertThat(view.path("reservedUnits").longValue()).isEqualTo(8);
+    } finally {
+      execute(
+          "DELETE FROM products WHERE sku_id > %d AND sku_id <= %d".formatted(last - 250, last));
     }
   }
 
