@@ -15,6 +15,8 @@
 -- other's number.
 
 local LAST = 254 -- 255 is the number of the ids that order-consumer makes
+-- A lease with more time left than this was given before this server's clock was set back.
+local LONGEST_LEASE_MS = 300000
 local op, token, lease, wish = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -28,6 +30,10 @@ local function parse(value)
   return owner, tonumber(ends or '0'), tonumber(horizon or '0')
 end
 
+local function isValid(ends)
+  return ends >= now and ends <= now + LONGEST_LEASE_MS
+end
+
 -- Counts tokens: a generator that did not get the reply of its take leases a second number.
 local function generators()
   if ARGV[6] == '0' then
@@ -37,7 +43,7 @@ local function generators()
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 2, #fields, 2 do
     local owner, ends = parse(fields[i])
-    if ends >= now and not counted[owner] then
+    if isValid(ends) and not counted[owner] then
       counted[owner] = true
       count = count + 1
     end
@@ -52,7 +58,7 @@ if op == 'take' then
   for i = 0, LAST do
     local number = (tonumber(ARGV[5]) + i) % (LAST + 1)
     local _, ends, horizon = parse(redis.call('HGET', KEYS[1], number))
-    if ends < now and (not best or ends < bestEnds) then
+    if not isValid(ends) and (not best or ends < bestEnds) then
       best, bestEnds, bestHorizon = number, ends, horizon
     end
   end

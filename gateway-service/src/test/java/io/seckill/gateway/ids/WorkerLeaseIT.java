@@ -182,6 +182,21 @@ class WorkerLeaseIT {
     assertThat(lease.gateways()).isEqualTo(1);
   }
 
+  /** Its clock was an hour ahead when they were given. */
+  @Test
+  void countsNoLeaseFromBeforeTheClockOfRedisWasSetBack() {
+    String workers = RedisKeys.workers(WorkerLease.COUNTING);
+    long hour = System.currentTimeMillis() + Duration.ofHours(1).toMillis();
+    for (int number = 0; number < OrderId.MYSQL_WORKER; number++) {
+      redis.hset(workers, Integer.toString(number), "gone-" + number + "|" + hour + "|1");
+    }
+    WorkerLease lease = lease(WorkerLease.COUNTING, LEASE);
+
+    assertThat(lease.renew()).isTrue();
+
+    assertThat(lease.gateways()).isEqualTo(1);
+  }
+
   @Test
   void keepsTheNumberOfGatewaysThatItLastKnewWithoutRedis(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
@@ -292,9 +307,10 @@ class WorkerLeaseIT {
   }
 
   private static void leaseAllBut(UnifiedJedis redis, int worker) {
+    long minute = System.currentTimeMillis() + Duration.ofMinutes(1).toMillis();
     for (int other = 0; other < 256; other++) {
       if (other != worker) {
-        redis.hset(RedisKeys.workers(PARTITION), Integer.toString(other), "other|99999999999999|1");
+        redis.hset(RedisKeys.workers(PARTITION), Integer.toString(other), "other|" + minute + "|1");
       }
     }
   }

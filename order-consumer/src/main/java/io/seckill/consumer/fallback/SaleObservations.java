@@ -81,6 +81,7 @@ class SaleObservations {
 
   /** Throws JedisException when Redis does not answer: the last look stays. */
   void round() {
+    gateways.boundTimes();
     String begun = gateways.now();
     if (!settings.fallback().isOn()) {
       forgetWithoutLook(begun);

@@ -684,6 +684,20 @@ class FallbackIT extends SaleInFallback {
     }
   }
 
+  /** MySQL's clock is set back by an hour just after its last heartbeat. */
+  @Test
+  void aDeadGatewayDoesNotCountUntilTheClockHasCaughtUp() {
+    fallback.beat(2, 0, "USABLE", 60_000);
+    fallsSilent(2, -3_600);
+
+    eventually()
+        .untilAsserted(
+            () -> {
+              fallback.beat(GATEWAY, 0, "UNUSABLE", 5_000);
+              assertThat(fallback.state()).isNotEqualTo("REDIS");
+            });
+  }
+
   @Test
   void operatorsSeeSomeOfMoreSalesAndFirstThoseWithAReserve() {
     long last = NEXT_SKU.addAndGet(250);
