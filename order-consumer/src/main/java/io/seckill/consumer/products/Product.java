@@ -34,7 +34,7 @@ public class Product {
 
   @Id private long skuId;
 
-  /** Number of changes that were made here; null for a product that is not stored yet. */
+  /** Number of changes that an edit must not overwrite; null for a product not stored yet. */
   @Version private @Nullable Long version;
 
   /** The decider is that of the row, which a fallback changes; the stock is the initial one. */

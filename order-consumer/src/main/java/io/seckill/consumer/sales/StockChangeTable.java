@@ -14,9 +14,14 @@ record StockChangeTable(JdbcClient jdbc) {
 
   private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
 
-  /** Purchases of a strong sale that were decided with the stock before are decided again. */
-  private static final String NOTICED_BY_PURCHASES =
-      ", state_version = state_version + (" + SalePhase.REDIS_DOES_NOT_DECIDE + ")";
+  /**
+   * Purchases of a strong sale that were decided with the stock before are decided again. Before
+   * the first preheat an edit writes the stock, too: one that was begun with another is refused.
+   */
+  private static final String NOTICED =
+      ", state_version = state_version + ("
+          + SalePhase.REDIS_DOES_NOT_DECIDE
+          + "), version = version + (state = 'NEW')";
 
   private static final RowMapper<StockChange> ROW =
       (row, number) ->
@@ -81,7 +86,7 @@ record StockChangeTable(JdbcClient jdbc) {
   boolean add(long skuId, long units, long maxInitialStock) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock + :units, initial_stock = initial_stock + :units"
-                    + NOTICED_BY_PURCHASES
+                    + NOTICED
                     + " WHERE sku_id = :sku AND initial_stock <= :max - :units")
             .param("units", units)
             .param("sku", skuId)
@@ -132,7 +137,7 @@ record StockChangeTable(JdbcClient jdbc) {
   boolean withdraw(long skuId, long units) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock - :units, initial_stock = initial_stock - :units"
-                    + NOTICED_BY_PURCHASES
+                    + NOTICED
                     + " WHERE sku_id = :sku AND "
                     + SalePhase.SELLABLE_UNITS
                     + " >= :units")

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
 @ExtendWith(TestServers.class)
@@ -99,6 +100,24 @@ class CatalogueIT {
     assertThat(late.code()).isEqualTo("EDIT_CONFLICT");
     assertThat(api.get(path).number("priceCents")).isEqualTo(5900);
     assertThat(api.get(path).text("name")).isEqualTo("Phone");
+  }
+
+  /** It put back the stock that it had read, and the change was DONE. */
+  @ParameterizedTest
+  @ValueSource(longs = {50, -50})
+  void anEditBegunBeforeAStockChangeIsRefused(long delta) {
+    api.put(path, Sales.product("LIMITED", 2, 500));
+    long read = api.get(path).number("version");
+    InternalApi keyed = api.with("Idempotency-Key", "change-1");
+    String change = "{\"delta\":%d,\"reason\":\"counted\"}".formatted(delta);
+    assertThat(keyed.post(path + "/stock", change).text("state")).isEqualTo("DONE");
+    String edit = Sales.product("LIMITED", 2, 500).replace("Phone", "Radio");
+
+    Answer late = api.put(path, edit.replaceFirst("}$", ",\"version\":%d}".formatted(read)));
+
+    assertThat(late.code()).as(late.text()).isEqualTo("EDIT_CONFLICT");
+    assertThat(column("CONCAT_WS(' ', name, stock, initial_stock)"))
+        .isEqualTo("Phone %1$d %1$d".formatted(500 + delta));
   }
 
   @Test
