@@ -3,7 +3,10 @@ package io.seckill.common.sale;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** {@code NEW -> PREHEATED -> OPEN <-> PAUSED -> CLOSED}; a preheat leads back to PREHEATED. */
+/**
+ * {@code NEW -> PREHEATED -> OPEN <-> PAUSED -> CLOSED}; a sale that was never opened can be
+ * closed, too, and a preheat leads back to PREHEATED.
+ */
 public enum SaleState {
   /** Never preheated: everything about the product may still be edited. */
   NEW,
@@ -20,7 +23,7 @@ public enum SaleState {
     return switch (target) {
       case OPEN -> EnumSet.of(PREHEATED, PAUSED);
       case PAUSED -> EnumSet.of(OPEN);
-      case CLOSED -> EnumSet.of(OPEN, PAUSED);
+      case CLOSED -> EnumSet.of(PREHEATED, OPEN, PAUSED);
       case NEW, PREHEATED -> EnumSet.noneOf(SaleState.class);
     };
   }

@@ -43,8 +43,8 @@ public final class SaleStates {
   }
 
   /**
-   * Stops admission, also for a sale that is being loaded or that Redis has lost. Returns false
-   * when the sale is not running and this stop does not apply; nothing was recorded.
+   * Stops admission, also for a sale that is being loaded or that Redis has lost. Returns false for
+   * a pause of a sale that is not running; nothing was recorded.
    */
   public boolean stop(PendingStop stop) {
     String reply =

@@ -48,7 +48,7 @@ class SaleControlIT {
     "preheat, open, OPEN",
     "preheat, pause, 409",
     "preheat, resume, 409",
-    "preheat, close, 409",
+    "preheat, close, CLOSED",
     "preheat open, open, OPEN",
     "preheat open, pause, PAUSED",
     "preheat open, resume, OPEN",
@@ -61,7 +61,8 @@ class SaleControlIT {
     "preheat open close, pause, 409",
     "preheat open close, resume, 409",
     "preheat open close, close, CLOSED",
-    "preheat open close preheat, open, OPEN"
+    "preheat open close preheat, open, OPEN",
+    "preheat open close preheat, close, CLOSED"
   })
   void movesASaleOnlyAlongLegalTransitions(String before, String action, String outcome) {
     long sku = product();
@@ -88,7 +89,8 @@ class SaleControlIT {
     "open, PREHEATED, OPEN",
     "resume, PAUSED, OPEN",
     "pause, OPEN, PAUSED",
-    "close, OPEN, CLOSED"
+    "close, OPEN, CLOSED",
+    "close, PREHEATED, CLOSED"
   })
   void completesWhatACrashLeftHalfDone(String action, String redisState, String goal) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);

@@ -112,7 +112,7 @@ class ArchiveTable {
                 + " AND closes_at >= :closed"
                 + " AND closes_at < UTC_TIMESTAMP() - INTERVAL :after SECOND"
                 + " AND (closes_at > :closed OR sku_id > :sku)"
-                + " AND state IN ('OPEN', 'PAUSED', 'CLOSED')"
+                + " AND state <> 'NEW'"
                 + " ORDER BY closes_at, sku_id LIMIT :limit")
         .param("closed", last.closed())
         .param("after", after.toSeconds())

@@ -557,6 +557,34 @@ class SaleArchiveIT {
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
   }
 
+  /** It was preheated again after its end, and never opened. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4})
+  void archivesASaleThatIsPreheatedByItself(int shards) {
+    String path = "/internal/v1/skus/" + sku;
+    String inShards = "\"shards\":%d,\"stock\"".formatted(shards);
+    InternalApi api = consumer.api();
+    api.put(path, Sales.product("ONE_PER_USER", 1, 402).replace("\"stock\"", inShards));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    close();
+    assertThat(api.post(path + "/preheat").text("state")).isEqualTo("PREHEATED");
+    String closed = "UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?";
+    consumer.update(closed, sku);
+    Shards.ids(sku, shards).forEach(shard -> consumer.update(closed, shard));
+
+    eventually()
+        .until(
+            () -> {
+              consumer.bean(SaleArchiver.class).beginDue(Duration.ofDays(7));
+              return rows("archive") == 1;
+            });
+
+    assertThat(archive().text("startedBy")).isEqualTo("schedule");
+    assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+    finish();
+  }
+
   @Tag("proof")
   @Test
   void aPageOfSalesThatCannotBeArchivedKeepsNoOtherFromIt() {

@@ -137,7 +137,7 @@ class ProductTest {
     "OPEN, 0, OPEN, 2",
     "OPEN, 9, OPEN, 10",
     "PAUSED, 0, PREHEATED, 1",
-    "CLOSED, 9, PREHEATED, 1",
+    "CLOSED, 9, CLOSED, 10",
     "PREHEATED, 9, PREHEATED, 1"
   })
   void aStateChangesOnlyAlongItsTransitions(

@@ -47,6 +47,20 @@ class PendingStopsIT {
   }
 
   @Test
+  void aCloseOfAPreheatedSaleThatRedisHasNotedReachesMySqlAndEnds() {
+    sale();
+    move("CLOSED");
+    consumer.api().post("/internal/v1/skus/" + sku + "/preheat");
+
+    assertThat(states.stop(stopped("CLOSED"))).isTrue();
+
+    eventually().until(() -> states.pendingStop(sku).isEmpty());
+    assertThat(mysql("state")).isEqualTo("CLOSED");
+    assertThat(redis("state")).isEqualTo("CLOSED");
+    assertThat(redis("stateVersion")).isEqualTo(mysql("state_version"));
+  }
+
+  @Test
   void aStopOfAStrongSaleThatRedisHasNotedReachesMySqlAndEnds() {
     new Sales(consumer).openStrong(sku, "LIMITED", 2, 500);
     long before = Long.parseLong(mysql("state_version"));

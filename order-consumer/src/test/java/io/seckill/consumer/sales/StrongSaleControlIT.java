@@ -50,6 +50,8 @@ class StrongSaleControlIT {
     assertChanged(version(), move("PAUSED"), "PAUSED");
     assertChanged(version(), api.post(path + "/resume", "{}"), "OPEN");
     assertChanged(version(), move("CLOSED"), "CLOSED");
+    assertChanged(version(), api.post(path + "/preheat", "{}"), "PREHEATED");
+    assertChanged(version(), move("CLOSED"), "CLOSED");
   }
 
   @ParameterizedTest

@@ -76,11 +76,16 @@ class SaleStatesIT {
   }
 
   @Test
-  void aSaleThatDoesNotRunTakesNoStop() {
+  void aSaleThatIsNotOpenYetTakesACloseAlone() {
     redis.hset(RedisKeys.sku(SKU), "state", "PREHEATED");
 
-    assertThat(states.stop(CLOSE)).isFalse();
+    assertThat(states.stop(PAUSE)).isFalse();
     assertThat(states.pendingStops(PARTITIONS)).isEmpty();
+    assertThat(state()).isEqualTo("PREHEATED");
+
+    assertThat(states.stop(CLOSE)).isTrue();
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
+    assertThat(state()).isEqualTo("CLOSED");
   }
 
   @Test

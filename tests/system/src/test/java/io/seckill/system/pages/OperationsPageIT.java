@@ -100,7 +100,7 @@ class OperationsPageIT {
 
     page.act("Preheat", "preheat SKU 3001: PREHEATED");
     eventually().until(() -> page.offers("Open"));
-    assertThat(page.offers("Close")).as("action that a preheated sale answers with 409").isFalse();
+    assertThat(page.offers("Pause")).as("action that a preheated sale answers with 409").isFalse();
     page.act("Open", "open SKU 3001: OPEN");
     for (int shopper = 1; shopper <= 5; shopper++) {
       String key = "ops-page-" + shopper;
