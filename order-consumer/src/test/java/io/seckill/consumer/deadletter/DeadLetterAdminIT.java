@@ -13,6 +13,8 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -151,6 +153,35 @@ class DeadLetterAdminIT {
     assertThat(admissions.quota(sku, 7)).isZero();
     assertThat(Long.parseLong(orders.product(sku, "settled"))).isEqualTo(settled + 1);
     assertThat(post(letter, "/replay", "").code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  @Test
+  void anOrderOfAShardIsListedReplayedAndDiscardedAsOneOfASku() {
+    String path = "/internal/v1/skus/" + sku;
+    String four = "\"shards\":4,\"stock\"";
+    api.put(path, Sales.product("LIMITED", 2, 800).replace("\"stock\"", four));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    long shard = Shards.id(sku, 1);
+    consumer.redis().hset(RedisKeys.sku(shard), "bucketCount", "1"); // as the fixture writes
+    OrderMessage confirmed = OrderFlood.order(shard, PurchasePolicy.LIMITED, 7, 2);
+    OrderMessage rejected = OrderFlood.order(shard, PurchasePolicy.LIMITED, 8, 1);
+    admissions.admit(confirmed, rejected);
+    long replayed = givenUp(confirmed);
+    long discarded = givenUp(rejected);
+
+    assertThat(api.get(DEAD_LETTERS + "?limit=200").text()).contains("\"skuId\":" + sku + ",");
+    assertThat(post(replayed, "/replay", "").text("state")).isEqualTo("REPLAYED");
+    assertThat(post(discarded, "/discard", REASON).text("state")).isEqualTo("DISCARDED");
+
+    awaitStatus(confirmed, "CONFIRMED");
+    assertThat(column(rejected, "status")).isEqualTo("REJECTED");
+    assertThat(admissions.result(rejected)).isEqualTo("RD");
+    assertThat(admissions.stock(shard)).isEqualTo(198);
+    assertThat(admissions.quota(shard, 8)).isZero();
+    assertThat(orders.stockInMySql(shard)).isEqualTo(198);
+    assertThat(api.get(path).number("stock")).isEqualTo(798);
+    api.post(path + "/state", "{\"state\":\"CLOSED\"}");
   }
 
   @Test
