@@ -1,5 +1,6 @@
 package io.seckill.consumer.products;
 
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
@@ -15,6 +16,9 @@ import org.springframework.data.repository.Repository;
 
 /** The products, as operators create, read and edit them. */
 public interface Products extends Repository<Product, Long> {
+
+  /** A state that Redis must have. */
+  record StateToFollow(long skuId, SaleState state, long epoch, long stateVersion) {}
 
   /** Inserts a product; one without a version is new. */
   Product save(Product created);
@@ -34,10 +38,11 @@ public interface Products extends Repository<Product, Long> {
    * it; and shards that are open, as an opening leaves out one that does not answer.
    */
   @Query(
-      "select p from Product p where (p.state in (PAUSED, CLOSED) or p.state = OPEN and p.skuId >= "
+      "select p.skuId, p.state, p.epoch, p.stateVersion from Product p"
+          + " where (p.state in (PAUSED, CLOSED) or p.state = OPEN and p.skuId >= "
           + Shards.FIRST_ID
           + ") and p.rules.closesAt > :now and p.phase = REDIS")
-  List<Product> findFollowed(Instant now);
+  List<StateToFollow> findFollowed(Instant now);
 
   /**
    * Locks the row of the SKU and then those of its shards, in the order of ids, until the caller's

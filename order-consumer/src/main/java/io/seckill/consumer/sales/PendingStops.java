@@ -173,8 +173,7 @@ record PendingStops(
     }
     read.values().forEach(stops -> stops.forEach(this::carryOrWait));
     products.findFollowed(clock.instant()).stream()
-        .map(Product::row)
-        .filter(row -> read.containsKey(Partition.ofSku(row.skuId())))
+        .filter(sale -> read.containsKey(Partition.ofSku(sale.skuId())))
         .forEach(this::followOrWait);
   }
 
@@ -186,11 +185,11 @@ record PendingStops(
     }
   }
 
-  private void followOrWait(ProductRow row) {
+  private void followOrWait(Products.StateToFollow sale) {
     try {
-      follow(row, null);
+      states.follow(sale.skuId(), sale.state().name(), sale.epoch(), sale.stateVersion(), null);
     } catch (RuntimeException e) {
-      log.warn("sku {}: is {} in MySQL alone: {}", row.skuId(), row.state(), e.toString());
+      log.warn("sku {}: is {} in MySQL alone: {}", sale.skuId(), sale.state(), e.toString());
     }
   }
 

@@ -225,7 +225,7 @@ class StrongSaleControlIT {
     move("PAUSED");
 
     assertThat(consumer.bean(Products.class).findFollowed(Instant.now()))
-        .noneMatch(product -> product.skuId() == sku);
+        .noneMatch(sale -> sale.skuId() == sku);
   }
 
   private void open() {
