@@ -504,6 +504,8 @@ class AlertFaultsIT {
                 "prometheus-node-exporter",
                 "--collector.disable-defaults",
                 "--collector.filesystem",
+                // By default it leaves out /dev, where the servers' folder may be.
+                "--collector.filesystem.mount-points-exclude=^/(proc|sys)($|/)",
                 "--web.listen-address=127.0.0.1:" + port)
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
