@@ -148,21 +148,18 @@ class ConsumerFaultsIT {
   @Test
   @DisplayName("25: the threads of an intake meet an Error")
   void threadsMeetAnError() {
-    meets(
-        "25 the threads of an intake meet an Error",
-        PointAction.ERROR,
-        Failpoints.BEFORE_STORE,
-        Failpoints.COMMITTED_NOT_ACKED,
-        Failpoints.BEFORE_ACK);
-  }
-
-  private void meets(String row, PointAction action, String... points) {
-    try (FaultRun run = lab.run(row).begin(100)) {
-      ServiceInstance consumer = lab.activeConsumer();
+    List<String> points =
+        List.of(
+            Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK);
+    try (FaultRun run = lab.run("25 the threads of an intake meet an Error").begin(100)) {
       for (String point : points) {
-        consumer.agent().arm(point, action, 1);
-        consumer.agent().awaitReached(point, SOON);
-        run.fault(consumer.name() + " met " + action + " at " + point);
+        // The queue of an intake that ends moves to the other consumer.
+        lab.consumers().forEach(consumer -> consumer.agent().arm(point, PointAction.ERROR, 1));
+        Signals.await(
+            "a consumer to reach " + point,
+            () -> lab.consumers().stream().anyMatch(one -> one.agent().hasReached(point)));
+        lab.consumers().forEach(consumer -> consumer.agent().release(point));
+        run.fault("threads met an Error at " + point);
         run.load().awaitAccepted(run.load().accepted() + 100);
       }
       run.judge();
