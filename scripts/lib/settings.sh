@@ -193,10 +193,13 @@ require_free_ports() { # IS-OURS: a command that succeeds when the named owner i
 }
 
 # Ports cannot change while the pipeline is running.
-remember_ports() { # RUNNING: yes or no
-  if [[ $1 == yes && -e $LOCAL/ports ]] && ! port_lines | cmp -s - "$LOCAL/ports"; then
+refuse_other_ports() {
+  [[ ! -e $LOCAL/ports ]] || port_lines | cmp -s - "$LOCAL/ports" ||
     fail "the pipeline is running on other ports ($(paste -sd ' ' "$LOCAL/ports")); run scripts/down before changing them"
-  fi
+}
+
+# Once nothing refuses them.
+remember_ports() {
   port_lines | write_file "$LOCAL/ports"
 }
 
