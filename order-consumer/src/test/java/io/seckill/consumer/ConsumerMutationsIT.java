@@ -179,6 +179,14 @@ public class ConsumerMutationsIT {
             .caughtBy(
                 WALLET + "WalletsIT#manyClientsEmptyOneWalletExactly",
                 "balances that changed after they were read"),
+        Mutation.named("the row count of a wallet's update is not looked at")
+            .calls(
+                WALLET + "WalletTable#write",
+                WALLET + "WalletTable#checkCount",
+                MutantWallets.class)
+            .caughtBy(
+                WALLET + "WalletsIT#theUpdateOfAWalletWhoseRowIsGoneIsUndone",
+                "Expecting code to raise a throwable"),
         Mutation.named("an order is charged to a wallet and stays unpaid")
             .calls(
                 LIFECYCLE + "ChargeOutcomes#change",

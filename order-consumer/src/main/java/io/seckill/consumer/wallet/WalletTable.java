@@ -257,9 +257,12 @@ final class WalletTable {
       return;
     }
     int count = jdbc.update(sql, rows.stream().flatMap(Arrays::stream).toArray());
-    if (count != countOfRow * rows.size()) {
-      throw new IllegalStateException(
-          "%d rows counted in place of %d".formatted(count, countOfRow * rows.size()));
+    checkCount(count, countOfRow * rows.size());
+  }
+
+  private static void checkCount(int count, int expected) {
+    if (count != expected) {
+      throw new IllegalStateException("%d rows counted in place of %d".formatted(count, expected));
     }
   }
 

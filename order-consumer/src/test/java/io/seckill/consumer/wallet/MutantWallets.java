@@ -28,6 +28,9 @@ public final class MutantWallets {
     return before;
   }
 
+  /** Commits rows no matter how many MySQL has counted. */
+  static void checkCount(int count, int expected) {}
+
   /** Returns an amount that is not the opposite of its house account's. */
   static long signedCents(Booked entry) {
     return Math.abs(entry.signedCents());

@@ -3,6 +3,7 @@ package io.seckill.consumer.wallet;
 import static io.seckill.testing.Eventually.eventually;
 import static java.util.stream.IntStream.rangeClosed;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -12,6 +13,8 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.contract.WalletOutcome;
@@ -24,8 +27,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -42,6 +47,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.support.TransactionOperations;
 
 /** Operations on wallets, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -446,6 +452,26 @@ class WalletsIT {
 
     assertThat(codes).containsExactly(WalletCode.DONE, WalletCode.BUSY, WalletCode.DONE);
     assertThat(wallets.execute(rechargeOf(5)).code()).isEqualTo(WalletCode.DONE);
+  }
+
+  /** It would store the balance that was read, and no entry explains that. */
+  @Test
+  void theUpdateOfAWalletWhoseRowIsGoneIsUndone() {
+    WalletRow read = new WalletRow(user, 100, 1, WalletState.ACTIVE);
+    WalletBatch batch =
+        new WalletBatch(Map.of(user, read), Set.of(), Map.of(), Map.of())
+            .decide(List.of(rechargeOf(5)));
+
+    assertThatThrownBy(
+            () ->
+                consumer
+                    .bean(TransactionOperations.class)
+                    .executeWithoutResult(
+                        tx -> WalletTable.write(consumer.bean(JdbcOperations.class), batch)))
+        .hasMessage("1 rows counted in place of 2");
+    assertThat(consumer.number("SELECT COUNT(*) FROM wallet_entry WHERE user_id = ?", user))
+        .isZero();
+    assertThat(balance(user)).isZero();
   }
 
   /** Nobody has a row to lock: the first entry of a wallet decides who comes first. */
