@@ -89,18 +89,22 @@ run_bench() { # ARGUMENT…: returns the program's exit code, 1 when an order wa
   local terminal=false code=0
   [[ ! -t 1 ]] || terminal=true
   mkdir -p "$BENCH_DIR/tmp"
-  (
-    cd "$BENCH_DIR" || exit 1
-    export TESTCONTAINERS_RYUK_DISABLED=true
-    "$JAVA" -Xmx2g -cp "$BENCH_CLASSES:$(<"$BENCH_DIR/classpath")" \
-      -Dseckill.root="$ROOT" -Djava.io.tmpdir="$BENCH_DIR/tmp" \
-      -Dlogback.configurationFile=io/seckill/bench/logback.xml \
-      -Dseckill.service.flags="$BENCH_SERVICE_FLAGS" \
-      -Dseckill.bench.terminal="$terminal" \
-      -Dseckill.test.servers="$BENCH_SERVERS" \
-      -Dseckill.bench.perftest.classpath="$BENCH_DIR/perf-test.classpath" \
-      io.seckill.bench.Bench "$@"
-  ) || code=$?
+  interruptible bench_in_its_folder "$terminal" "$@" || code=$?
   say "reports: $BENCH_DIR/report.json, details.json, report.html"
   return "$code"
+}
+
+bench_in_its_folder() { # TERMINAL ARGUMENT…
+  local terminal=$1
+  shift
+  cd "$BENCH_DIR" || exit 1
+  export TESTCONTAINERS_RYUK_DISABLED=true
+  "$JAVA" -Xmx2g -cp "$BENCH_CLASSES:$(<"$BENCH_DIR/classpath")" \
+    -Dseckill.root="$ROOT" -Djava.io.tmpdir="$BENCH_DIR/tmp" \
+    -Dlogback.configurationFile=io/seckill/bench/logback.xml \
+    -Dseckill.service.flags="$BENCH_SERVICE_FLAGS" \
+    -Dseckill.bench.terminal="$terminal" \
+    -Dseckill.test.servers="$BENCH_SERVERS" \
+    -Dseckill.bench.perftest.classpath="$BENCH_DIR/perf-test.classpath" \
+    io.seckill.bench.Bench "$@"
 }

@@ -14,6 +14,12 @@ marked() { # NAME=VALUE: prints their pids
   done
 }
 
+# A signal to a shell alone is handled after the command in its foreground has ended, but while it waits at once.
+interruptible() { # COMMAND…
+  "$@" </dev/null &
+  wait $!
+}
+
 # A watchdog outlives its program, whose servers it ends, for a moment.
 end_leftovers() { # of a run of tests
   local deadline=$((SECONDS + 3))
