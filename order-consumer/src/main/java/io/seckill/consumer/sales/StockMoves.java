@@ -35,6 +35,9 @@ public class StockMoves {
   /** Of one withdrawal: shoppers take units while they are gathered. */
   private static final int GATHERINGS = 3;
 
+  /** Changes of a SKU that are read; there may be more. */
+  private static final int MOST_UNFINISHED = 100;
+
   private final StockChangeTable table;
   private final RedisStock redis;
   private final DatabaseStock mysql;
@@ -70,7 +73,7 @@ public class StockMoves {
   enum Gathered {
     ENOUGH,
     TOO_FEW,
-    /** Units move, or a fallback of a shard begins or ends. */
+    /** Units that move may suffice, or a fallback of a shard begins or ends. */
     MAYBE_LATER
   }
 
@@ -156,21 +159,36 @@ public class StockMoves {
   Gathered gather(ProductSnapshot sku, long units) {
     boolean maybeLater = false;
     ProductSnapshot pool = sku;
+    List<StockChange> moving = List.of();
     for (int round = 0; round < GATHERINGS; round++) {
-      maybeLater = isBetween(sku) || isMoving(sku); // before the units are read
+      maybeLater = isBetween(sku); // before the units are read
       pool = mysql.sale(sku.skuId());
       long missing = units - pool.stock();
       if (missing <= 0) {
         return Gathered.ENOUGH;
       }
-      List<Units> from = richest(sku.shardIds().stream().map(this::stock).toList(), missing);
-      if (from.stream().mapToLong(Units::units).sum() == missing) {
+      moving = moving(sku); // after the pool, and before the shards
+      List<Units> stocks = sku.shardIds().stream().map(this::stock).toList();
+      maybeLater |= mayBring(moving, missing - sum(stocks));
+      List<Units> from = richest(stocks, missing);
+      if (sum(from) == missing) {
         take(from);
       }
     }
-    return maybeLater || isMoving(sku) || hasMovedSince(pool)
+    return maybeLater || !moving(sku).equals(moving) || hasMovedSince(pool)
         ? Gathered.MAYBE_LATER
         : Gathered.TOO_FEW;
+  }
+
+  /** Whether unfinished moves, however they end, may bring so many units. */
+  private static boolean mayBring(List<StockChange> moving, long missing) {
+    return moving.size() == MOST_UNFINISHED
+        || (!moving.isEmpty()
+            && moving.stream().mapToLong(move -> Math.abs(move.delta())).sum() >= missing);
+  }
+
+  private static long sum(List<Units> units) {
+    return units.stream().mapToLong(Units::units).sum();
   }
 
   /** Whether a fallback of the sale, or of one of its shards, begins or ends. */
@@ -184,10 +202,11 @@ public class StockMoves {
     return mysql.sale(pool.skuId()).stateVersion() != pool.stateVersion();
   }
 
-  /** Whether a change of a shard is unfinished. */
-  private boolean isMoving(ProductSnapshot sku) {
-    return table.unfinished(sku.shardIds().get(0), "", 0, 1).stream()
-        .anyMatch(first -> Shards.sku(first.skuId()) == sku.skuId());
+  /** The unfinished changes of its shards. */
+  private List<StockChange> moving(ProductSnapshot sku) {
+    return table.unfinished(sku.shardIds().get(0), "", 0, MOST_UNFINISHED).stream()
+        .filter(change -> Shards.sku(change.skuId()) == sku.skuId())
+        .toList();
   }
 
   /** Units that a shard can give; 0 when it cannot be read, or Redis has lost some of its data. */

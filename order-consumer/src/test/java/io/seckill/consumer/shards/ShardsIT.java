@@ -548,6 +548,32 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** Redis has lost the stock of a shard to which five units were on their way. */
+  @Test
+  void aWithdrawalWaitsForAMoveThatCannotEndOnlyIfItsUnitsMaySuffice() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    assertThat(change("withdraw-1", -390).text("state")).isEqualTo("DONE");
+    long lost = shards.get(0);
+    redis.del(RedisKeys.stock(lost));
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'move-half', 5, 'moved', 'shards', 1, 'MYSQL_DONE')",
+        lost);
+
+    assertThat(change("withdraw-2", -16).text("state")).isEqualTo("REFUSED");
+    askUntil(shards.get(1), 10, 10);
+    assertThat(change("withdraw-3", -15).status()).isEqualTo(503);
+
+    consumer.update("UPDATE stock_change SET state = 'DONE' WHERE change_id = 'move-half'");
+    redis.set(RedisKeys.stock(lost), "0");
+    eventually()
+        .until(
+            () -> change("withdraw-3", -15).body().path("state").asString(""), "REFUSED"::equals);
+    state("CLOSED");
+  }
+
   @Tag("proof")
   @Test
   void anUnfinishedMoveKeepsItsShardFromTheArchive() {
