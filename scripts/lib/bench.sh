@@ -50,7 +50,7 @@ build_bench() { # unless its classes are newer than its sources
   (
     umask 022
     cd "$ROOT" &&
-      maven -q -B -DskipTests -Dspotless.check.skip=true -pl tests/benchmark -am package \
+      maven -q -B -DskipTests -Dspotless.check.skip=true "$(strict_on "$JAVA")" -pl tests/benchmark -am package \
         dependency:build-classpath -Dmdep.outputFile="$BENCH_DIR/classpath" &&
       maven -q -B -f "$BENCH_DIR/perf-test.pom" \
         dependency:build-classpath -Dmdep.outputFile="$BENCH_DIR/perf-test.classpath"

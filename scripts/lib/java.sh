@@ -23,6 +23,11 @@ java_version() { # JAVA: prints the feature release, 17 of 17.0.15; 0 when it is
   if [[ $text =~ version\ \"([0-9]+) ]]; then echo "${BASH_REMATCH[1]}"; else echo 0; fi
 }
 
+# A newer compiler may warn of more than the one of scripts/test.
+strict_on() { # JAVA: prints an argument for Maven
+  if (($(java_version "$1") == 17)); then echo -Dstrict=true; else echo -Dstrict=false; fi
+}
+
 maven() { # ARGUMENT…
   if has mvn; then
     mvn "$@"
@@ -37,16 +42,14 @@ jar_of() { # MODULE
 }
 
 build_services() { # unless every jar is newer than every source
-  local module start lenient=-Dspotless.check.skip=true
+  local module start
   ! jars_are_current || return 0
   has "${JAVA}c" || fail "$JAVA is a runtime without a compiler; a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
   say "building the services (log: $LOG_DIR/build.log)"
   mkdir -p "$LOG_DIR"
-  # A newer compiler may warn of more than the one of scripts/test.
-  (($(java_version "$JAVA") == 17)) || lenient=-Dstrict=false
   printf -v start '%(%s)T' -1
   # The format check is part of scripts/test. The jars are readable for all: images copy them.
-  (cd "$ROOT" && umask 022 && maven -q -B -DskipTests "$lenient" -pl "${MODULES// /,}" -am package) \
+  (cd "$ROOT" && umask 022 && maven -q -B -DskipTests -Dspotless.check.skip=true "$(strict_on "$JAVA")" -pl "${MODULES// /,}" -am package) \
     >"$LOG_DIR/build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/build.log"
   # Maven does not rewrite a jar whose classes are unchanged; mark it as current.
   for module in $MODULES; do touch -d "@$start" "$(jar_of "$module")"; done
