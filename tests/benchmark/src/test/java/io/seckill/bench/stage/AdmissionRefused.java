@@ -117,6 +117,7 @@ final class AdmissionRefused implements Stage {
         long answered = result.answers() - result.notOk();
         into.add(rateKey, result.perSecond() * answered / result.answers());
         before.addSince(into, rateKey, answered);
+        into.count(PurchaseLoad.WRONG_ANSWERS, result.failed(0));
       }
     }
   }
@@ -128,6 +129,7 @@ final class AdmissionRefused implements Stage {
         new Row("sold out, with keys, 64 connections", REFUSED, against),
         new Row("repeats of admitted purchases", REPEATS, against),
         new Row("status polls of orders that no relay has taken", POLLS, against),
-        Row.of("accepted after the last unit was sold", OVERSOLD));
+        Row.of("accepted after the last unit was sold", OVERSOLD),
+        Row.of("wrong answers and broken connections", PurchaseLoad.WRONG_ANSWERS));
   }
 }

@@ -19,6 +19,7 @@ final class PlainHttp {
 
   static final String RATE = "http.plain_per_s";
 
+  private static final String WRONG_ANSWERS = "http.wrong_answers";
   private static final int CONNECTIONS = 64;
 
   /** Enough that wrk rarely restarts at the beginning of its file. */
@@ -35,6 +36,7 @@ final class PlainHttp {
       Wrk.Result result = Wrk.run(baseline.port(), CONNECTIONS, run, file);
       before.addSince(figures, rateKey, result.answers());
       figures.add(rateKey, result.perSecond());
+      figures.count(WRONG_ANSWERS, result.failed(0));
     }
   }
 

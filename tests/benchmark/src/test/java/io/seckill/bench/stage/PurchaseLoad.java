@@ -10,6 +10,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.load.RequestFile;
 import io.seckill.system.load.Requests;
 import io.seckill.system.load.Wrk;
+import io.seckill.system.process.Service;
 import io.seckill.system.shop.ShopTokens;
 import java.io.IOException;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.List;
 final class PurchaseLoad {
 
   static final String LOST = "admission.lost";
+  static final String WRONG_ANSWERS = "admission.wrong_answers";
 
   private static final long FEWEST_PER_SECOND = 60_000;
   private static final int MARGIN = 2;
@@ -77,14 +79,23 @@ final class PurchaseLoad {
     return measured.result;
   }
 
-  /** Buys from a sold-out sale; adds refusals per second and the CPU time per refusal. */
+  /**
+   * Buys from a sold-out sale; adds the refusals per second that our gateway counted, the CPU time
+   * per refusal, and the wrong answers.
+   */
   Wrk.Result refused(Figures figures, String rateKey, int connections, Duration run, BenchSale sale)
       throws IOException, InterruptedException {
+    long before = soldOut();
     Measured measured = run(connections, run, List.of(sale));
-    Wrk.Result result = measured.result;
-    figures.add(rateKey, result.perSecond() * result.notOk() / result.answers());
-    measured.before.addSince(figures, rateKey, result.notOk());
-    return result;
+    long refused = soldOut() - before;
+    figures.add(rateKey, refused / (double) run.toSeconds());
+    measured.before.addSince(figures, rateKey, refused);
+    figures.count(WRONG_ANSWERS, measured.result.failed(refused));
+    return measured.result;
+  }
+
+  private long soldOut() {
+    return (long) lab.meter(Service.GATEWAY, "seckill_refused_total", "reason=\"sold_out\"");
   }
 
   /**

@@ -49,7 +49,17 @@ public final class Wrk {
       long socketErrors,
       long rounds,
       double p50Ms,
-      double p99Ms) {}
+      double p99Ms) {
+
+    /**
+     * Answers that were not the expected ones, and requests without an answer.
+     *
+     * @param refusals expected answers with another status than 2xx or 3xx, as the server counted
+     */
+    public long failed(long refusals) {
+      return Math.max(0, notOk - refusals) + socketErrors;
+    }
+  }
 
   /**
    * Sends the file's requests over and over from its beginning.

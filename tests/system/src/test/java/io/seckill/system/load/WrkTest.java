@@ -32,6 +32,15 @@ class WrkTest {
   }
 
   @Test
+  void countsAsFailedWhatIsNeitherOkNorARefusal() {
+    Wrk.Result result = Wrk.parse(SAID);
+
+    assertThat(result.failed(0)).isEqualTo(350 + 10);
+    assertThat(result.failed(300)).isEqualTo(50 + 10);
+    assertThat(result.failed(351)).as("one was refused after wrk had left").isEqualTo(10);
+  }
+
+  @Test
   void takesSilenceAboutErrorsForNone() {
     String said =
         SAID.lines()
