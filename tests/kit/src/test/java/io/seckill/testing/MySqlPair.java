@@ -103,6 +103,15 @@ public final class MySqlPair implements AutoCloseable {
   }
 
   /**
+   * Lets the standby receive and not confirm, so that every COMMIT waits, until {@link #heal()}.
+   */
+  public void stopConfirming() {
+    stopReceiving();
+    standby().execute("SET GLOBAL rpl_semi_sync_slave_enabled = OFF");
+    standby().execute("START SLAVE IO_THREAD");
+  }
+
+  /**
    * Kills the primary, and makes the running standby the primary when it has applied everything
    * that it has received. It waits for no standby until {@link #rejoin()}.
    */
@@ -144,6 +153,7 @@ public final class MySqlPair implements AutoCloseable {
           MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=slave_pos, MASTER_DEMOTE_TO_SLAVE=1\
         """
             .formatted(primary().host(), primary().port(), MySqlServer.ROOT_PASSWORD));
+    standby.execute("SET GLOBAL rpl_semi_sync_slave_enabled = ON");
     standby.execute("START SLAVE");
     primary().execute("SET GLOBAL rpl_semi_sync_master_enabled = ON");
     // Until the standby has it, what was committed without a standby is on one server only.

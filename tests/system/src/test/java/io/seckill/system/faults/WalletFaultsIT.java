@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,12 +8,14 @@ import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.process.Service;
 import io.seckill.system.process.ServiceProcess;
 import io.seckill.testing.Bounded;
-import io.seckill.testing.DeployedSettings;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlPair;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
+import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.URI;
@@ -27,9 +30,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +43,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,9 +54,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Operations at random of a hundred users, on wallets of two order-consumers, while each process
- * and each store is killed in turn. {@code -Dseckill.wallet.operations} is their number, {@code
- * -Dseed} what they are.
+ * Operations on wallets of two order-consumers while processes and stores fail. {@code
+ * -Dseckill.wallet.operations} is the number of those at random, {@code -Dseed} what they are.
  */
 @Tag("proof")
 @ExtendWith(TestServers.class)
@@ -61,6 +68,7 @@ class WalletFaultsIT {
   private static final int MOST_OF_A_CALL = 40;
   private static final long NOT_DONE = 0;
   private static final Duration PAUSE = Duration.ofSeconds(3);
+  private static final String CALL = "/internal/v1/wallet/operations";
   private static final String TOKEN = "internal-token-of-the-wallet-faults";
   private static final JsonMapper JSON = new JsonMapper();
 
@@ -70,51 +78,60 @@ class WalletFaultsIT {
           .connectTimeout(Duration.ofSeconds(2))
           .build();
 
+  private final RedisServer redis = RedisServer.start();
+  private final RabbitServer rabbit = RabbitServer.start();
+  private final MySqlPair mysql = MySqlPair.start();
+  private final RabbitVhost vhost = rabbit.newVhost();
+  private final MySqlDatabase database = mysql.newDatabase();
   private final List<Integer> ports = List.of(Ports.free(), Ports.free());
+  private final List<ServiceProcess> processes = new ArrayList<>();
 
   /** Number of the entry of each operation by its key. */
   private final Map<String, Long> outcomes = new ConcurrentHashMap<>();
 
   private final AtomicInteger repeated = new AtomicInteger();
 
-  @Test
-  @Timeout(value = 2, unit = TimeUnit.HOURS)
-  void everyOperationIsDoneOnceOrNotAtAll() throws Exception {
-    try (RedisServer redis = RedisServer.start();
-        RabbitServer rabbit = RabbitServer.start();
-        MySqlServer mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new))) {
-      MySqlDatabase database = mysql.newDatabase();
-      ServiceEnvironment stores =
-          new ServiceEnvironment(
-              redis.newDatabase().url(), rabbit.newVhost().url(), database, TOKEN, TOKEN);
-      List<ServiceProcess> processes = new ArrayList<>();
-      for (int port : ports) {
-        processes.add(start(stores, port).awaitReady());
-      }
-      try {
-        List<Runnable> kills =
-            List.of(
-                () -> restarted(processes, 0),
-                () -> killed(mysql::kill, mysql::restart),
-                () -> restarted(processes, 1),
-                () -> killed(redis::wipe, redis::restart),
-                () -> killed(mysql::kill, mysql::restart),
-                () -> killed(rabbit::kill, rabbit::restart));
-        operateWhile(kills);
-        assertSound(database);
-      } finally {
-        processes.forEach(ServiceProcess::close);
-      }
+  @BeforeEach
+  void startConsumers() {
+    ServiceEnvironment stores =
+        new ServiceEnvironment(redis.newDatabase().url(), vhost.url(), database, TOKEN, TOKEN);
+    for (int port : ports) {
+      Map<String, String> environment = new HashMap<>(stores.consumer(port));
+      environment.put("SPRING_DATASOURCE_URL", mysql.jdbcUrl(database));
+      environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl(database));
+      processes.add(
+          ServiceProcess.start(Service.CONSUMER, "wallets-" + port, port, environment)
+              .awaitReady());
     }
   }
 
-  private static ServiceProcess start(ServiceEnvironment stores, int port) {
-    return ServiceProcess.start(Service.CONSUMER, "wallets-" + port, port, stores.consumer(port));
+  @AfterEach
+  void stop() {
+    processes.forEach(ServiceProcess::close);
+    mysql.close();
+    rabbit.close();
+    redis.close();
   }
 
-  private static void restarted(List<ServiceProcess> processes, int process) {
+  @Test
+  @Timeout(value = 2, unit = TimeUnit.HOURS)
+  void everyOperationIsDoneOnceOrNotAtAll() throws Exception {
+    List<Runnable> faults =
+        List.of(
+            () -> restarted(0),
+            () -> killed(mysql.primary()::kill, mysql.primary()::restart),
+            () -> restarted(1),
+            () -> killed(redis::wipe, redis::restart),
+            this::frozen,
+            this::rabbitLosesItsData,
+            () -> killed(mysql::promote, mysql::rejoin));
+    operateWhile(faults);
+    assertSound();
+  }
+
+  private void restarted(int process) {
     processes.get(process).kill();
-    processes.set(process, processes.get(process).restart().awaitReady());
+    processes.get(process).restart().awaitReady();
   }
 
   private static void killed(Runnable kill, Runnable restart) {
@@ -122,27 +139,43 @@ class WalletFaultsIT {
     restart.run();
   }
 
-  /** Kills all of them at least once, and in turn until the operations are over. */
-  private void operateWhile(List<Runnable> kills) throws InterruptedException {
+  private void rabbitLosesItsData() {
+    rabbit.wipe();
+    rabbit.restart();
+    vhost.recreate();
+  }
+
+  /** Ends when calls have met it: each client had one under way at most when it began. */
+  private void frozen() {
+    MySqlServer server = mysql.primary();
+    server.freeze();
+    int before = repeated.get();
+    Signals.await("calls without an outcome", () -> repeated.get() > before + CLIENTS);
+    server.thaw();
+  }
+
+  /** Injects each of them at least once, and in turn until the operations are over. */
+  private void operateWhile(List<Runnable> faults) throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(CLIENTS);
-    AtomicInteger killed = new AtomicInteger();
+    AtomicInteger injected = new AtomicInteger();
     try {
       List<? extends Future<?>> clients =
           IntStream.range(0, CLIENTS)
               .mapToObj(
                   client ->
-                      threads.submit(() -> operate(client, () -> killed.intValue() < kills.size())))
+                      threads.submit(
+                          () -> operate(client, () -> injected.intValue() < faults.size())))
               .toList();
       while (!clients.stream().allMatch(Future::isDone)) {
-        kills.get(killed.intValue() % kills.size()).run();
-        killed.incrementAndGet();
+        faults.get(injected.intValue() % faults.size()).run();
+        injected.incrementAndGet();
         var unused = check();
         TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
       }
       clients.forEach(Bounded::get);
       System.out.printf(
-          "[wallets] seed %d: %d operations, %d calls repeated, %d kills%n",
-          SEED, outcomes.size(), repeated.get(), killed.intValue());
+          "[wallets] seed %d: %d operations, %d calls repeated, %d faults%n",
+          SEED, outcomes.size(), repeated.get(), injected.intValue());
     } finally {
       threads.shutdownNow();
     }
@@ -189,12 +222,67 @@ class WalletFaultsIT {
         .formatted(user, kind, key, cents, more);
   }
 
+  /** The first standby lacks the operation, the second one has it; the caller has no answer. */
+  @Test
+  @DisplayName("81: MySQL failed over during the COMMIT of a wallet's operation")
+  void failedOver() {
+    var unused = decided(List.of(json(1, "RECHARGE", "recharge-1", 100, "")), 0);
+    mysql.stopReceiving();
+    chargeThroughAFailover(1, 0);
+    mysql.stopConfirming();
+    chargeThroughAFailover(2, 1);
+
+    assertThat(database.on(mysql.primary()).number("SELECT balance_cents FROM wallet"))
+        .isEqualTo(40);
+    eventually("a check").until(() -> check().path("whole").asBoolean(false));
+  }
+
+  private void chargeThroughAFailover(int charge, long atTheStandby) {
+    String key = "charge-0" + charge;
+    List<String> operations = List.of(json(1, "CHARGE", key, 30, ",\"chargeId\":" + charge));
+    CompletableFuture<JsonNode> first =
+        CompletableFuture.supplyAsync(() -> post(ports.get(0), CALL, body(operations)));
+    Signals.await("its COMMIT to wait", () -> isCommitting(key));
+    Signals.await("it at the standby", () -> entries(mysql.standby(), key) == atTheStandby);
+    mysql.promote();
+    assertThat(code(Bounded.get(first).path("outcomes"))).isEqualTo("WALLET_UNAVAILABLE");
+    assertThat(entries(mysql.primary(), key)).isEqualTo(atTheStandby);
+
+    assertThat(code(decided(operations, 1))).isEqualTo(atTheStandby == 1 ? "REPEATED" : "DONE");
+    assertThat(code(decided(operations, 0))).isEqualTo("REPEATED");
+    mysql.rejoin();
+    assertThat(entries(mysql.primary(), key)).isOne();
+    assertThat(entries(mysql.standby(), key)).isOne();
+  }
+
+  /** Its entry is written, and a COMMIT is under way. */
+  private boolean isCommitting(String key) throws SQLException {
+    try (Connection session = database.on(mysql.primary()).connect()) {
+      session.setTransactionIsolation(Connection.TRANSACTION_READ_UNCOMMITTED);
+      String sql =
+          "SELECT COUNT(*) FROM wallet_entry, information_schema.processlist"
+              + " WHERE request_id = ? AND info = 'COMMIT'";
+      return Rows.number(session, sql, key) > 0;
+    }
+  }
+
+  private long entries(MySqlServer server, String key) {
+    String sql = "SELECT COUNT(*) FROM wallet_entry WHERE request_id = ?";
+    return database.on(server).number(sql, key);
+  }
+
+  private static String code(JsonNode outcomes) {
+    return outcomes.path(0).path("code").asString("");
+  }
+
+  private static String body(List<String> operations) {
+    return "{\"operations\":[" + String.join(",", operations) + "]}";
+  }
+
   /** Repeats the call, by the other process, until every outcome is known. */
   private JsonNode decided(List<String> operations, int client) {
-    String body = "{\"operations\":[" + String.join(",", operations) + "]}";
     for (int call = client; ; call++) {
-      JsonNode outcomes = post(ports.get(call % 2), "/internal/v1/wallet/operations", body);
-      JsonNode each = outcomes.path("outcomes");
+      JsonNode each = post(ports.get(call % 2), CALL, body(operations)).path("outcomes");
       if (each.size() == operations.size()
           && each.valueStream()
               .map(one -> one.path("code").asString())
@@ -233,11 +321,12 @@ class WalletFaultsIT {
     return made;
   }
 
-  private void assertSound(MySqlDatabase database) throws SQLException {
+  private void assertSound() throws SQLException {
     long refused = outcomes.values().stream().filter(seq -> seq == NOT_DONE).count();
     outcomes.values().removeIf(seq -> seq == NOT_DONE);
-    try (Connection mysql = database.connect();
-        Statement select = mysql.createStatement()) {
+    MySqlDatabase written = database.on(mysql.primary());
+    try (Connection session = written.connect();
+        Statement select = session.createStatement()) {
       select.setFetchSize(Integer.MIN_VALUE); // row by row
       try (ResultSet row = select.executeQuery("SELECT request_id, seq FROM wallet_entry")) {
         while (row.next()) {
@@ -248,12 +337,12 @@ class WalletFaultsIT {
       }
     }
     assertThat(outcomes).as("seed %d: done without an entry", SEED).isEmpty();
-    assertThatThrownBy(() -> database.execute("DELETE FROM wallet_entry"))
+    assertThatThrownBy(() -> written.execute("DELETE FROM wallet_entry"))
         .hasStackTraceContaining("entries of wallets never change");
     JsonNode made = check();
     assertThat(made.path("whole").asBoolean()).as("%s", made).isTrue();
     assertThat(made.path("wallets").asInt()).isEqualTo(USERS);
     assertThat(refused).isPositive();
-    assertThat(repeated.get()).as("calls that a kill interrupted").isPositive();
+    assertThat(repeated.get()).as("calls that a fault interrupted").isPositive();
   }
 }
