@@ -25,14 +25,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Processes killed while the gateway waits for the answer to a list of payments that MySQL has
- * committed. Every shopper has two orders, every other one money for one of them.
+ * Payments from wallets: processes killed while the gateway waits for the answer to a list of them
+ * that MySQL has committed, and data lost at RabbitMQ.
  */
 @Tag("proof")
 @ExtendWith({TestServers.class, FaultLabExtension.class})
 class WalletPaymentFaultsIT {
 
+  /** Every shopper has two orders, every other one money for one of them. */
   private static final long PRICE = 1_999;
+
   private static final long RICH = 10 * PRICE;
   private static final long POOR = PRICE + 1;
 
@@ -80,6 +82,21 @@ class WalletPaymentFaultsIT {
   @DisplayName("80: order-consumer killed after the COMMIT of payments, before its answer")
   void consumerKilled() {
     killedAfterCommit(lab.consumer(1));
+  }
+
+  /** In demo mode every shopper of the load has money; {@code StoredOnce} looks at the charges. */
+  @Test
+  @DisplayName("80: broker data lost while orders are paid from wallets")
+  void brokerDataLost() {
+    long before = charges();
+    new DataLossIT(lab).losesRabbit("80 broker data lost, orders paid from wallets");
+
+    assertThat(charges()).as("payments from wallets").isGreaterThan(before);
+    assertWalletsAreSound();
+  }
+
+  private long charges() {
+    return lab.database().number("SELECT COUNT(*) FROM wallet_entry WHERE kind = 'CHARGE'");
   }
 
   private void killedAfterCommit(ServiceInstance victim) {
@@ -187,6 +204,10 @@ class WalletPaymentFaultsIT {
           .as("balance of %d", user)
           .isEqualTo(money(user) == RICH ? RICH - 2 * PRICE : POOR - PRICE);
     }
+    assertWalletsAreSound();
+  }
+
+  private void assertWalletsAreSound() {
     Answer check = // another one may be running
         eventually("a check of the wallets")
             .until(lab.admin()::checkWallets, answer -> answer.status() == 200);
