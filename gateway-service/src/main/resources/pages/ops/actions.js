@@ -218,7 +218,8 @@ export function postOnce(context, path, body, timeoutMs) {
   return once('POST', context, path, body, timeoutMs);
 }
 
-function once(method, context, path, body, timeoutMs = LONG_MS) {
+/** As {@link postOnce}, with any method. */
+export function once(method, context, path, body, timeoutMs = LONG_MS) {
   return call(method, path, {token: context.token(), body, timeoutMs});
 }
 

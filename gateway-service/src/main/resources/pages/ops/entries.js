@@ -18,6 +18,12 @@ export const MONEY = {
   expects: 'an amount with two decimals, such as 499.00',
 };
 
+/** As MONEY, also below 0. */
+export const CHANGE_OF_MONEY = {
+  read: (text) => (/^-?[0-9]{1,12}[.,][0-9]{2}$/.test(text) ? Number(text.replace(/[.,]/, '')) : null),
+  expects: 'an amount with two decimals, such as 499.00 or -499.00',
+};
+
 /** The text that MONEY reads as these cents. */
 export function amount(cents) {
   return (cents / 100).toFixed(2);

@@ -128,6 +128,28 @@ class OperationsPageIT {
     browser.screenshot("ops");
   }
 
+  @Test
+  void adjustsAWalletAndFreezesIt() {
+    page.open(pipeline.tokens().operator()).askAboutWallets("Adjust…");
+    page.fill("id", "3017").fill("amount", "--5.00").refuse("this must be an amount");
+    page.fill("amount", "5.00").fill("reason", "a mistake").confirm("adjust: balance 5.00");
+    page.askAboutWallets("Adjust…").fill("id", "3017");
+    page.fill("amount", "-5.01").refuse("INSUFFICIENT_FUNDS");
+    page.fill("amount", "-0,50").confirm("adjust: balance 4.50");
+
+    page.askAboutWallets("Freeze…").fill("id", "3017");
+    page.confirm("freeze wallet: user 3017 is FROZEN");
+    assertThat(walletState()).isEqualTo("FROZEN");
+    page.askAboutWallets("Release…").fill("id", "3017");
+    page.confirm("release wallet: user 3017 is ACTIVE");
+    assertThat(walletState()).isEqualTo("ACTIVE");
+  }
+
+  private static String walletState() {
+    String sql = "SELECT state FROM wallet WHERE user_id = 3017";
+    return pipeline.mysql().rows(sql, row -> row.getString(1)).get(0);
+  }
+
   @Tag("proof")
   @Test
   void runsAStrongSaleAndShowsWhatMySqlHas() {
