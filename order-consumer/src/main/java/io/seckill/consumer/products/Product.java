@@ -131,11 +131,17 @@ public class Product {
    *     case MySQL was restored from a backup
    */
   public Product move(SaleState target, long known) {
-    if (SaleState.before(target).contains(state)) {
+    if (SaleState.before(target).contains(state)
+        || (target == SaleState.CLOSED && isUnloadedShard())) {
       state = target;
       stateVersion = Math.max(stateVersion, known) + 1;
     }
     return this;
+  }
+
+  /** The first preheat of its SKU has not come to it, or failed before. */
+  private boolean isUnloadedShard() {
+    return state == SaleState.NEW && Shards.isShard(skuId);
   }
 
   /**

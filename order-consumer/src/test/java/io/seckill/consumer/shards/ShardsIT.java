@@ -49,6 +49,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -194,6 +195,26 @@ class ShardsIT {
     assertThat(closing).doesNotContain(sale.get("closesAt")).hasSize(1);
     eventually().until(() -> api.put(path, later).status() == 200); // a breaker may be open
     assertThat(inRedis("closesAt")).isEqualTo(closing);
+    state("CLOSED");
+  }
+
+  /** A shard that was never loaded sells nothing, and is closed with the others. */
+  @ParameterizedTest
+  @ValueSource(strings = {"preheat", "archive"})
+  void aSkuWhoseFirstPreheatHasFailedHalfwayIsClosed(String then) {
+    api.put(path, product(400));
+    String foreign = RedisKeys.stock(shards.get(1));
+    redis.lpush(foreign, "foreign");
+    assertThat(api.post(path + "/preheat").code()).isEqualTo("FOREIGN_KEY");
+    assertThat(rows("state")).containsExactlyInAnyOrder("PREHEATED", "NEW");
+
+    Answer closed = state("CLOSED");
+
+    redis.del(foreign);
+    assertThat(closed.status()).as(closed.text()).isEqualTo(200);
+    assertThat(rows("state")).containsOnly("CLOSED");
+    Answer answer = api.post(path + "/" + then);
+    assertThat(answer.status()).as(answer.text()).isEqualTo(200);
     state("CLOSED");
   }
 
