@@ -818,6 +818,83 @@ class FallbackIT extends SaleInFallback {
     shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
   }
 
+  /**
+   * A take and a gift that Redis has made, and one of each that it has not. They are finished while
+   * MySQL decides, or when Redis does again, which then has what MySQL had.
+   */
+  @Tag("proof")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void movesThatAFallbackInterruptsHappenOnce(boolean whileMySqlDecides) {
+    long sharded = NEXT_SKU.incrementAndGet();
+    String product = "/internal/v1/skus/" + sharded;
+    List<Long> shards = Shards.ids(sharded, 2);
+    put(sharded, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
+    consumer.api().post(product + "/preheat");
+    consumer.api().post(product + "/open");
+    long giver = shards.get(0);
+    long taker = shards.get(1);
+    move(giver, "taken", -30, "PENDING", true);
+    move(giver, "not-taken", -10, "PENDING", false);
+    execute("UPDATE products SET stock = stock - 20 WHERE sku_id = " + giver); // given to the other
+    execute("UPDATE products SET initial_stock = initial_stock - 20 WHERE sku_id = " + giver);
+    consumer.redis().decrBy(RedisKeys.stock(giver), 20);
+    execute("UPDATE products SET stock = stock + 20 WHERE sku_id = " + taker);
+    execute("UPDATE products SET initial_stock = initial_stock + 20 WHERE sku_id = " + taker);
+    move(taker, "given", 12, "MYSQL_DONE", true);
+    move(taker, "not-given", 8, "MYSQL_DONE", false);
+
+    fallback.enterWith(GATEWAY, "");
+    if (whileMySqlDecides) {
+      finishMoves(shards);
+      assertThat(ledger.stock(sharded) + ledger.stock(giver) + ledger.stock(taker)).isEqualTo(200);
+      fallback.assertBalanced(sharded);
+    }
+    fallback.comeBack();
+    finishMoves(shards);
+
+    fallback.assertBalanced(sharded);
+    for (long shard : shards) {
+      eventually()
+          .until(
+              () -> consumer.redis().get(RedisKeys.stock(shard)).equals("" + ledger.stock(shard)));
+    }
+    assertThat(ledger.stock(sharded) + ledger.stock(giver) + ledger.stock(taker)).isEqualTo(200);
+    assertThat(ledger.stock(taker)).isGreaterThanOrEqualTo(120);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sharded);
+    shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
+  }
+
+  /** Its process has ended; the sweep leaves it alone for an hour. */
+  private static void move(long shard, String id, long delta, String state, boolean inRedis) {
+    if (inRedis) {
+      consumer.redis().incrBy(RedisKeys.stock(shard), delta);
+      consumer.redis().hset(RedisKeys.stockChanges(shard), id, "1:" + delta + ":A");
+    }
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
+            + " updated_at) VALUES (?, ?, ?, '', '', 1, ?, NOW(6) + INTERVAL 1 HOUR)",
+        shard,
+        id,
+        delta,
+        state);
+  }
+
+  private static void finishMoves(List<Long> shards) {
+    shards.forEach(
+        id ->
+            execute(
+                "UPDATE stock_change SET updated_at = NOW(6) - INTERVAL 1 HOUR WHERE sku_id = "
+                    + id));
+    eventually()
+        .until(
+            () ->
+                ledger.number(
+                        "SELECT COUNT(*) FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')"
+                            + " AND sku_id IN (%d, %d)".formatted(shards.get(0), shards.get(1)))
+                    == 0);
+  }
+
   /** The SKU's own row has none of them, and is in no fallback. */
   @Tag("proof")
   @Test
