@@ -91,6 +91,11 @@ public final class ShardedSale {
     }
   }
 
+  /** Notes that all orders have expired that were accepted until now. */
+  public void expired() {
+    purchases.acceptedOrders().forEach(order -> purchases.ended(order, "EXPIRED"));
+  }
+
   /** How many there are of each answer: of the statuses 202 and 201, and of each problem code. */
   public static Map<String, Integer> codes(List<CompletableFuture<Answer>> answers) {
     Map<String, Integer> codes = new HashMap<>();

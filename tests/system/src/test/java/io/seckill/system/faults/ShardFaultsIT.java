@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -66,10 +67,13 @@ class ShardFaultsIT {
     assertSoldOut(answers);
   }
 
-  /** The mover sleeps for a time in which another one leads, and wakes in the middle of a move. */
+  /**
+   * The mover sleeps for a time in which another one leads, and wakes in the middle of a move; or
+   * the writer of a shard does, whose row is locked until MySQL ends the transaction.
+   */
   @ParameterizedTest
-  @ValueSource(strings = {Failpoints.MOVE_TAKEN, Failpoints.MOVE_GIVEN})
-  void aFrozenMoverWakesInTheMiddleOfAMove(String point) throws SQLException {
+  @ValueSource(strings = {Failpoints.MOVE_TAKEN, Failpoints.MOVE_GIVEN, Failpoints.BEFORE_COMMIT})
+  void aFrozenConsumerWakesInTheMiddleOfAMoveOrABatch(String point) throws SQLException {
     sale.open(lab.admin());
     List<CompletableFuture<Answer>> answers =
         buyUntilAMoverIsAt(point, sale.users(SHOPPERS, shard -> shard == 2));
@@ -106,6 +110,66 @@ class ShardFaultsIT {
         () ->
             lab.shops().get(0).buy(later.get(later.size() - 1), sku, 1, "after-a-return").status()
                 == 202);
+  }
+
+  /** All return to their shards at once, and are sold to shoppers of one. */
+  @Test
+  void theUnitsOfAThousandOrdersThatExpireAtOnceAreSoldAgain() throws SQLException {
+    ShardedSale large = new ShardedSale(sku, SHARDS, 1_000);
+    large.open(lab.admin());
+    List<Long> ids = Shards.ids(sku, SHARDS);
+    assertThat(ShardedSale.codes(large.buy(lab.shops(), large.users(1_000, shard -> true))))
+        .isEqualTo(Map.of("202", 1_000));
+    large.judgeSoldOut(lab.admin(), lab.sales());
+    Signals.await(
+        "shards to show that none is left", () -> ids.stream().allMatch(this::showsNoneElsewhere));
+
+    lab.database()
+        .execute(
+            "UPDATE orders SET created_at = created_at - INTERVAL 1 DAY"
+                + " WHERE sku_id BETWEEN %d AND %d".formatted(ids.get(0), ids.get(SHARDS - 1)));
+    Signals.await(
+        "all units to be back",
+        () ->
+            ids.stream().mapToLong(id -> Long.parseLong(lab.redis().get(RedisKeys.stock(id)))).sum()
+                == 1_000);
+    Signals.await(
+        "the shards to take it back", () -> ids.stream().noneMatch(this::showsNoneElsewhere));
+    large.expired();
+
+    List<Long> later =
+        large.users(6_000, shard -> shard == 2).stream()
+            .filter(user -> user > 1_000)
+            .limit(1_000)
+            .toList();
+    assertThat(ShardedSale.codes(large.buy(lab.shops(), later))).isEqualTo(Map.of("202", 1_000));
+    large.judgeSoldOut(lab.admin(), lab.sales());
+  }
+
+  private boolean showsNoneElsewhere(long shard) {
+    return lab.redis().hget(RedisKeys.sku(shard), "elsewhere").startsWith("0:");
+  }
+
+  /** Redis takes no purchase, and gateways cannot ask for units; what moves arrives. */
+  @Test
+  void redisIsFullInTheMiddleOfAMove() throws SQLException {
+    sale.open(lab.admin());
+    Fault full = Fault.of(lab, "Redis", "memory full");
+    List<CompletableFuture<Answer>> answers =
+        buyUntilAMoverIsAt(Failpoints.MOVE_TAKEN, sale.users(SHOPPERS, shard -> shard == 2));
+    BooleanSupplier refuses = full.begin().get();
+    release(Failpoints.MOVE_TAKEN);
+    Signals.await("Redis to refuse writes", refuses::getAsBoolean);
+    Signals.await(
+        "the move to end",
+        () ->
+            lab.database()
+                    .number(
+                        "SELECT COUNT(*) FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')")
+                == 0);
+    full.end().run();
+
+    assertSoldOut(answers);
   }
 
   /**
