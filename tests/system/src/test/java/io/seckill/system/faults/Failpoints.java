@@ -5,7 +5,7 @@ import io.seckill.system.process.Service;
 import java.util.List;
 
 /** The points in the processing of an order at which a test can stop a process or a thread. */
-final class Failpoints {
+public final class Failpoints {
 
   /** Redis has admitted a batch; no shopper has received an answer. */
   static final String ADMITTED_NOT_ANSWERED = "admitted-not-answered";
@@ -65,7 +65,7 @@ final class Failpoints {
   static final String MOVE_POOLED = "move-pooled";
 
   /** MySQL has given units to a shard; Redis has not. */
-  static final String MOVE_GIVEN = "move-given";
+  public static final String MOVE_GIVEN = "move-given";
 
   /** Both stores have given units to a shard; the change is not marked. */
   static final String MOVE_NOT_MARKED = "move-not-marked";

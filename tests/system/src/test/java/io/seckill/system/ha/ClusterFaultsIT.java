@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.system.ShardedSale;
+import io.seckill.system.agent.inside.PointAction;
+import io.seckill.system.faults.Failpoints;
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
@@ -131,6 +133,56 @@ class ClusterFaultsIT {
     int sold = before.size() + others.size();
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
         .isEqualTo(Map.of("202", STOCK - sold, "SOLD_OUT", sold));
+    sale.judgeSoldOut(lab.admin(), lab.sales());
+  }
+
+  /** The shard that needs units is on it, and gets them when the replica has taken over. */
+  @Test
+  void thePrimaryThatUnitsMoveToIsKilled() throws SQLException {
+    long sku = SHARDED + 5;
+    ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
+    awaitVerified();
+    sale.open(lab.admin());
+    long taker = Shards.id(sku, 2);
+    RedisServer primary = primaryOf(taker);
+    lab.consumers().forEach(one -> one.agent().arm(Failpoints.MOVE_GIVEN, PointAction.PAUSE, 1));
+    List<CompletableFuture<Answer>> answers =
+        sale.buy(lab.shops(), sale.users(STOCK + 100, shard -> shard == 2));
+    Signals.await(
+        "units on their way",
+        () ->
+            lab.consumers().stream().anyMatch(one -> one.agent().hasReached(Failpoints.MOVE_GIVEN))
+                && stocks(List.of(taker)) == 0);
+    primary.kill();
+
+    lab.consumers().forEach(one -> one.agent().release(Failpoints.MOVE_GIVEN));
+
+    assertThat(ShardedSale.codes(answers)).isEqualTo(Map.of("202", STOCK, "SOLD_OUT", 100));
+    sale.judgeSoldOut(lab.admin(), lab.sales());
+  }
+
+  /** Purchases and moves are answered MOVED, ASK or TRYAGAIN meanwhile. */
+  @Test
+  void theSlotOfAShardMovesWhileItSellsAndUnitsMove() throws SQLException {
+    long sku = SHARDED + 6;
+    ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
+    awaitVerified();
+    sale.open(lab.admin());
+    long taker = Shards.id(sku, 2);
+    RedisServer from = primaryOf(taker);
+    RedisServer to =
+        Shards.ids(sku, SHARDS).stream()
+            .map(this::primaryOf)
+            .filter(node -> !node.equals(from))
+            .findFirst()
+            .orElseThrow();
+    List<CompletableFuture<Answer>> answers =
+        sale.buy(lab.shops(), sale.users(STOCK + 100, shard -> shard == 2));
+    Signals.await("units to move", () -> lab.redis().exists(RedisKeys.stockChanges(taker)));
+    redis.moveSlot(RedisKeys.stock(taker), to);
+    assertThat(primaryOf(taker)).as("the new owner of the slot").isEqualTo(to);
+
+    assertThat(ShardedSale.codes(answers)).isEqualTo(Map.of("202", STOCK, "SOLD_OUT", 100));
     sale.judgeSoldOut(lab.admin(), lab.sales());
   }
 
