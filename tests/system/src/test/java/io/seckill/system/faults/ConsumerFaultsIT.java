@@ -149,8 +149,7 @@ class ConsumerFaultsIT {
   @DisplayName("25: the threads of an intake meet an Error")
   void threadsMeetAnError() {
     List<String> points =
-        List.of(
-            Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK);
+        List.of(Failpoints.BEFORE_STORE, Failpoints.COMMITTED_NOT_ACKED, Failpoints.BEFORE_ACK);
     try (FaultRun run = lab.run("25 the threads of an intake meet an Error").begin(100)) {
       for (String point : points) {
         // The queue of an intake that ends moves to the other consumer.
