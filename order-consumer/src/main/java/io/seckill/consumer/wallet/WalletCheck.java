@@ -17,7 +17,9 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -182,13 +184,12 @@ public class WalletCheck {
 
   /** A page that cannot be marked is read again by the next check. */
   private void keepVerified(List<WalletChecker.Checked> page) {
-    List<Object[]> rows =
+    Map<Long, Long> verified =
         page.stream()
             .filter(wallet -> wallet.seq() > wallet.verifiedSeq())
-            .map(wallet -> new Object[] {wallet.userId(), wallet.seq()})
-            .toList();
+            .collect(Collectors.toMap(WalletChecker.Checked::userId, WalletChecker.Checked::seq));
     try {
-      wallets.setVerified(rows);
+      wallets.setVerified(verified);
     } catch (DataAccessException | TransactionException e) {
       log.warn("wallets: some are right and cannot be marked so: {}", e.toString());
     }

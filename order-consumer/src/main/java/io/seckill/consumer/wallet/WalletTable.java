@@ -97,9 +97,9 @@ final class WalletTable {
   /**
    * Stores up to which entries wallets are right.
    *
-   * @param verified each with user and number of the entry, by user
+   * @param verified numbers of the entries, by user
    */
-  static int setVerified(JdbcOperations jdbc, List<Object[]> verified) {
+  static int setVerified(JdbcOperations jdbc, Map<Long, Long> verified) {
     return verified.isEmpty()
         ? 0
         : jdbc.update(
@@ -109,7 +109,9 @@ final class WalletTable {
                     Collections.nCopies(verified.size(), "SELECT ? AS user_id, ? AS seq"))
                 + ") checked STRAIGHT_JOIN wallet w ON w.user_id = checked.user_id"
                 + " SET w.verified_seq = checked.seq WHERE w.verified_seq < checked.seq",
-            verified.stream().flatMap(Arrays::stream).toArray());
+            verified.entrySet().stream()
+                .flatMap(each -> Stream.of(each.getKey(), each.getValue()))
+                .toArray());
   }
 
   /** The entries of those operations that are done. */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -269,12 +270,21 @@ public final class Wallets {
   }
 
   /**
-   * Stores up to which entries wallets are right, on a connection of its own.
+   * Stores up to which entries wallets are right, on a connection of its own; a locked wallet is
+   * left to the next check.
    *
-   * @param verified each with user and number of the entry, by user
+   * @param verified numbers of the entries, by user
    */
-  void setVerified(List<Object[]> verified) {
-    var unused = transactions.run(jdbc -> WalletTable.setVerified(jdbc, verified));
+  void setVerified(Map<Long, Long> verified) {
+    if (!verified.isEmpty()) {
+      var unused =
+          transactions.run(
+              jdbc -> {
+                Map<Long, Long> free = new TreeMap<>(verified);
+                free.keySet().retainAll(WalletTable.lock(jdbc, verified.keySet(), false).keySet());
+                return WalletTable.setVerified(jdbc, free);
+              });
+    }
   }
 
   private static List<WalletOutcome> all(

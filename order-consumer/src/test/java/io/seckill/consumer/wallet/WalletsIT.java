@@ -681,6 +681,27 @@ class WalletsIT {
     assertThat(check().text()).doesNotContain("user " + user, "user " + other);
   }
 
+  /** The others of its page, whose owners would wait as long, are marked without waiting for it. */
+  @Test
+  void theCheckMarksWalletsBesideALockedOne() throws Exception {
+    long held = NEXT.incrementAndGet();
+    recharge(user, 100);
+    recharge(held, 100);
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = %d FOR UPDATE".formatted(held))) {
+      check();
+      lock.release();
+    }
+    assertThat(verified(user)).isEqualTo(1);
+    assertThat(verified(held)).isZero();
+    check();
+    assertThat(verified(held)).isEqualTo(1);
+  }
+
+  private static long verified(long user) {
+    return consumer.number("SELECT verified_seq FROM wallet WHERE user_id = ?", user);
+  }
+
   private static String state(long user) {
     return consumer.text("SELECT state FROM wallet WHERE user_id = ?", user);
   }
