@@ -44,6 +44,9 @@ final class OperatorCalls {
 
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
+  /** A key of this length is refused; more of it might not fit into the headers. */
+  private static final int REFUSED_KEY_CHARS = 65;
+
   /** The products are read four times a second at most. */
   private static final Duration READ_WITHIN = Duration.ofSeconds(1);
 
@@ -140,7 +143,8 @@ final class OperatorCalls {
     headers.put(Operator.HEADER, Caller.operatorOf(exchange));
     List<String> keys = exchange.getRequest().getHeaders().getOrEmpty(IDEMPOTENCY_KEY);
     if (!keys.isEmpty()) {
-      headers.put(IDEMPOTENCY_KEY, String.join(",", keys)); // no key has a comma: two are refused
+      String key = String.join(",", keys); // no key has a comma: two are refused
+      headers.put(IDEMPOTENCY_KEY, key.substring(0, Math.min(key.length(), REFUSED_KEY_CHARS)));
     }
     return audit.write(
         exchange,

@@ -10,6 +10,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestTokens;
 import io.seckill.testing.TestServers;
@@ -58,9 +59,27 @@ class AdminIT {
     GatewayAnswer none =
         gateway.operate("POST", GatewayStage.admin(7) + "/stock", "{\"delta\":1,\"reason\":\"x\"}");
     GatewayAnswer bad = stock(7, "short", "{\"delta\":1,\"reason\":\"x\"}");
+    GatewayAnswer tooLong = stock(7, "k".repeat(15_000), "{\"delta\":1,\"reason\":\"x\"}");
 
     assertThat(none.text("field")).isEqualTo("Idempotency-Key");
     assertThat(bad.text("field")).isEqualTo("Idempotency-Key");
+    assertThat(tooLong.text("field")).as(tooLong.toString()).isEqualTo("Idempotency-Key");
+  }
+
+  /** Each quotation mark is three characters for order-consumer. */
+  @Test
+  void readsAListWithTheLongestQuery() {
+    String query = "?limit=1&x=" + "\"".repeat(4_000);
+
+    try (RawConnection operator = new RawConnection(gateway.adminPort())) {
+      operator.send(
+          "GET /admin/v1/dead-letters"
+              + query
+              + " HTTP/1.1\r\nHost: x\r\nAuthorization: "
+              + TestGateway.operator()
+              + "\r\n\r\n");
+      assertThat(operator.answer()).startsWith("HTTP/1.1 200 ");
+    }
   }
 
   @Test

@@ -95,7 +95,9 @@ class ProblemsIT {
     "POST, /admin/v1/skus/987654321/explode, 404, NOT_FOUND",
     "GET, /admin/v1/dead-letters/x, 400, INVALID_REQUEST",
     "GET, /admin/v1/dead-letters?state=GONE, 400, INVALID_REQUEST",
-    "GET, /admin/v1/dead-letters?limit=100000, 400, INVALID_REQUEST"
+    "GET, /admin/v1/dead-letters?limit=100000, 400, INVALID_REQUEST",
+    "GET, /admin/v1/dead-letters?=1, 400, INVALID_REQUEST",
+    "GET, /admin/v1/audits?day=%FF, 400, INVALID_REQUEST"
   })
   void hasAProblemForEveryWrongRequestOfAnOperator(
       String method, String path, int status, String code) {

@@ -4,6 +4,7 @@ import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +44,12 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
         Problem.of(
             ProblemCode.UNAVAILABLE, "A store does not answer; send the same request again."),
         HttpHeaders.EMPTY);
+  }
+
+  /** Tomcat cannot read the query: wrong encoding, a parameter without a name, or too many. */
+  @ExceptionHandler
+  ResponseEntity<Object> onUnreadableQuery(InvalidParameterException e) {
+    return response(Problem.of(ProblemCode.INVALID_REQUEST), HttpHeaders.EMPTY);
   }
 
   @ExceptionHandler
