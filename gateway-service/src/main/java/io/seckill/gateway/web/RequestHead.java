@@ -44,7 +44,8 @@ public record RequestHead(
     }
     try {
       List<MediaType> accepted = MediaType.parseMediaTypes(headers.getAll(HttpHeaderNames.ACCEPT));
-      return accepted.stream().anyMatch(MediaType.APPLICATION_JSON::isCompatibleWith);
+      return accepted.isEmpty()
+          || accepted.stream().anyMatch(MediaType.APPLICATION_JSON::isCompatibleWith);
     } catch (InvalidMediaTypeException e) {
       return false;
     }

@@ -188,6 +188,7 @@ class DirectAnswersIT {
         acceptedWith("TE: trailers"),
         new Row("9110/10.1.1", with("Expect: 200-ok"), 417, "EXPECTATION_FAILED"),
         acceptedWith("Accept: */*"),
+        acceptedWith("Accept:"),
         acceptedWith("Accept: text/html, application/*;q=0.5"),
         acceptedWith("Accept: text/html\r\nAccept: application/json"),
         new Row("9110/8.3", with("Content-Type: text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE"),
