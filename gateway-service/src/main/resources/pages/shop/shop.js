@@ -13,6 +13,7 @@ import * as session from './session.js';
 
 const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
+const SPREAD_MS = 8000;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 
@@ -84,12 +85,15 @@ async function refreshProduct() {
   if (!state.unknown) refreshTimer = setTimeout(refreshWhenSeen, Math.max(refreshInMs(), answer.retryAfterMs));
 }
 
-/** Rarely, and never all shoppers at the same moment; nobody needs it to buy at the opening. */
+/**
+ * Rarely, and never all shoppers at the same moment. A page that has read an open sale needs no other read to buy at
+ * the opening; until then a page reads the product again in the last seconds before it.
+ */
 function refreshInMs() {
   const product = state.product;
   if (!product) return backOffMs(2 + failures);
-  const opens = Date.parse(product.opensAt) - now();
-  if (opens > 0) return Math.min(60_000, opens) + Math.random() * 8000;
+  const waitMs = Date.parse(product.opensAt) - now() - (product.state === 'OPEN' ? 0 : SPREAD_MS);
+  if (waitMs > 0) return Math.min(60_000, waitMs) + Math.random() * SPREAD_MS;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
 }
 

@@ -16,6 +16,7 @@ import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -493,6 +494,28 @@ class ShopPageIT {
         };
         """,
         function);
+  }
+
+  @Tag("proof")
+  @Test
+  void sellsFromTheOpeningWhenTheOperatorOpensTheSaleAfterThePageWasLoaded() {
+    Instant opening = Instant.now().plusSeconds(20);
+    pipeline.admin().putSkuOpeningIn(2038, Duration.ofSeconds(20), 50);
+    pipeline.admin().preheat(2038);
+    Map<String, Object> latest = Map.of("source", "Math.random = () => 0.99;");
+    Map<String, Object> added =
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", latest);
+    try {
+      page.openFresh(2038).signIn(138);
+    } finally {
+      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
+    }
+    pipeline.admin().open(2038);
+
+    eventually()
+        .atMost(Duration.between(Instant.now(), opening.plusSeconds(5)))
+        .until(() -> browser.isEnabled("#buy"));
+    page.buy().awaitStatus("CONFIRMED");
   }
 
   /** A browser's {@code performance.now()} stands still while the machine sleeps. */
