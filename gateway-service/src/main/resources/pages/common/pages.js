@@ -15,16 +15,17 @@ export function pagedList(read, render) {
     const mine = ++newest;
     reading = true;
     const page = await read(after);
-    if (mine !== newest) return;
+    if (mine !== newest) return true;
     reading = false;
-    if (!page) return;
+    if (!page) return false;
     items = after === null ? page.items : [...items, ...page.items];
     next = page.next;
     render(items, next);
+    return true;
   }
 
   return {
-    /** Reads the first page, which takes the place of all; a read under way is dropped. */
+    /** Reads the first page, which takes the place of all; a read under way is dropped. Resolves to false without an answer. */
     first: () => load(null),
     /** Reads the next page; does nothing while one is being read. */
     more: () => reading || next === null || load(next),

@@ -353,28 +353,38 @@ function listOrders() {
   readOrders();
 }
 
-const readOrders = repeated(async (isNewest) => {
+let ordersMissing = false;
+const orders = pagedList(readOrderPage, renderOrders);
+
+const readOrders = repeated(async () => {
+  if (session.token()) return orders.first();
+  ordersMissing = false;
+  orders.clear();
+  return true;
+});
+
+async function readOrderPage(cursor) {
   const token = session.token();
-  if (!token) {
-    show($('orders'), false);
-    return true;
-  }
-  const answer = await call('GET', 'api/v1/orders?limit=8', {token});
-  if (!isNewest() || session.token() !== token) return true;
+  const answer = await call('GET', `api/v1/orders?limit=8${cursor === null ? '' : `&cursor=${cursor}`}`, {token});
+  if (session.token() !== token) return null;
   if (answer.status === 401) {
     session.signOut();
     render();
     listOrders();
   }
-  if (answer.status !== 200) return !isUnsettled(answer);
+  if (isUnsettled(answer)) return null;
+  ordersMissing = answer.json.complete === false || (cursor !== null && ordersMissing);
+  return {items: answer.json.orders ?? [], next: answer.json.next ?? null};
+}
+
+function renderOrders(items, next) {
   const current = state.order && state.order.orderId;
-  const others = answer.json.orders.filter((order) => order.orderId !== current);
-  const missing = answer.json.complete === false;
-  show($('orders'), others.length > 0 || missing);
-  show($('orders-incomplete'), missing);
+  const others = items.filter((order) => order.orderId !== current);
+  show($('orders'), others.length > 0 || ordersMissing || next !== null);
+  show($('orders-incomplete'), ordersMissing);
+  show($('more-orders'), next !== null);
   $('order-list').replaceChildren(...others.map(orderRow));
-  return true;
-});
+}
 
 function orderRow(order) {
   const row = make('li', {}, make('span', {textContent: `SKU ${order.skuId} × ${order.quantity} · ${order.orderId}`}));
@@ -518,6 +528,7 @@ function listen() {
   $('account').addEventListener('click', changeAccount);
   $('more-products').addEventListener('click', onSale.more);
   $('more-coming').addEventListener('click', coming.more);
+  $('more-orders').addEventListener('click', orders.more);
   $('buy-form').addEventListener('submit', (event) => {
     event.preventDefault();
     buy();

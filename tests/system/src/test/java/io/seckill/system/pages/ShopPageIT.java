@@ -792,6 +792,25 @@ class ShopPageIT {
     page.buy().awaitStatus("CONFIRMED");
   }
 
+  @Test
+  void paysAnOrderThatEightNewerOnesFollow() throws SQLException {
+    onSale(2039, PurchasePolicy.UNLIMITED, 0, 100);
+    String oldest = pipeline.shop().buy(139, 2039, 1, "order-number-1").text("orderId");
+    for (int n = 2; n <= 9; n++) {
+      assertThat(pipeline.shop().buy(139, 2039, 1, "order-number-" + n).status()).isEqualTo(202);
+    }
+    eventually().until(() -> ordersOf(2039) == 9);
+    page.openFresh(2039).signIn(139);
+    browser.awaitShown("#order-list li:nth-child(8)");
+    browser.press("#more-orders");
+    browser.awaitHidden("#more-orders");
+
+    browser.press("#order-list button[aria-label='Show " + oldest + "']");
+    page.awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isEqualTo(oldest);
+    page.pay().awaitStatus("PAID");
+  }
+
   @Tag("proof")
   @Test
   void cancelsOnlyWhenAskedTwice() {
