@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
@@ -26,8 +25,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -197,15 +194,14 @@ final class WaitingOrders implements DisposableBean {
     }
 
     private void round(List<Integer> partitions) {
-      TreeMap<Integer, Response<Object>> replies = new TreeMap<>();
-      try (AbstractPipeline pipeline = redis.pipelined()) {
-        for (int p : partitions) {
-          replies.put(p, OF_USERS.queue(pipeline, keys(p), args(p)));
-        }
-        pipeline.sync();
+      List<Object> replies =
+          OF_USERS.callEach(
+              redis,
+              partitions.stream().map(this::keys).toList(),
+              partitions.stream().map(this::args).toList());
+      for (int i = 0; i < replies.size(); i++) {
+        take(partitions.get(i), (List<?>) replies.get(i));
       }
-      replies.forEach(
-          (p, reply) -> take(p, (List<?>) OF_USERS.answer(reply, redis, keys(p), args(p))));
     }
 
     private List<String> keys(int partition) {

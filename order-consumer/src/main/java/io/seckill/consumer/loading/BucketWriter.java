@@ -10,8 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -138,17 +136,13 @@ final class BucketWriter {
     if (calls.isEmpty()) {
       return;
     }
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      List<Response<Object>> answers =
-          calls.stream().map(call -> LOAD.queue(pipeline, call.keyList(), call.args)).toList();
-      pipeline.sync();
-      for (int i = 0; i < answers.size(); i++) {
-        Call call = calls.get(i);
-        Object reply = LOAD.answer(answers.get(i), redis, call.keyList(), call.args);
-        if (!Long.valueOf(1).equals(reply)) {
-          throw SaleLoading.overtaken();
-        }
-      }
+    List<Object> replies =
+        LOAD.callEach(
+            redis,
+            calls.stream().map(Call::keyList).toList(),
+            calls.stream().map(call -> call.args).toList());
+    if (!replies.stream().allMatch(Long.valueOf(1)::equals)) {
+      throw SaleLoading.overtaken();
     }
     calls.clear();
   }

@@ -21,8 +21,6 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -156,16 +154,14 @@ public class Compensations {
    */
   private void send(
       List<Compensation> pending, List<OrderId> settled, Map<Long, List<OrderId>> ofLaterEpoch) {
-    List<Response<Object>> replies = new ArrayList<>(pending.size());
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (Compensation one : pending) {
-        replies.add(script.queue(pipeline, keys(one), arguments(one)));
-      }
-      pipeline.sync();
-    }
+    List<Object> replies =
+        script.callEach(
+            redis,
+            pending.stream().map(Compensations::keys).toList(),
+            pending.stream().map(Compensations::arguments).toList());
     for (int i = 0; i < pending.size(); i++) {
       Compensation one = pending.get(i);
-      Object reply = script.answer(replies.get(i), redis, keys(one), arguments(one));
+      Object reply = replies.get(i);
       if (reply instanceof String epoch) {
         ofLaterEpoch
             .computeIfAbsent(Long.valueOf(epoch), later -> new ArrayList<>())
