@@ -9,6 +9,7 @@ import io.seckill.system.agent.inside.PointAction;
 import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.ShopClient;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Rows;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -239,7 +240,8 @@ class ConsumerFaultsIT {
             });
         run.fault(kills + " consumers killed at " + Failpoints.SALE_LOADED);
         assertThat(lab.redis().hget(RedisKeys.sku(sale.skuId()), "state")).isEqualTo("PREHEATING");
-        assertThat(shop.buy(1, sale.skuId(), 1, "half-loaded-" + kills).status()).isEqualTo(503);
+        assertThat(Bounded.get(shop.buyAsync(1, sale.skuId(), 1, "half-loaded-" + kills)).status())
+            .isEqualTo(503);
       }
       lab.consumers().forEach(ServiceInstance::restart);
       Signals.await(

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 /** A client of one gateway for any number of shoppers. Thread-safe. */
 public final class ShopClient {
 
-  private static final Duration MOST_PATIENCE = Duration.ofMinutes(1);
+  private static final Duration MOST_PATIENCE = Duration.ofMinutes(3);
   private static final Executor LATER =
       CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS);
 
@@ -35,7 +35,7 @@ public final class ShopClient {
 
   /**
    * Buys as a patient shopper does: a request that is answered 503, as by a gateway that has just
-   * started, or not at all, is retried with the same key, for about a minute at most.
+   * started, or not at all, is retried with the same key, for three minutes at most.
    */
   public CompletableFuture<Answer> buyPatiently(long userId, long skuId, int quantity, String key) {
     long until = System.nanoTime() + MOST_PATIENCE.toNanos();
