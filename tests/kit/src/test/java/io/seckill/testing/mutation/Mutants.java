@@ -8,9 +8,7 @@ import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -20,18 +18,9 @@ public final class Mutants {
   /** System property with a part of a mutation's name; only matching mutations run. */
   private static final String CHOICE = "seckill.mutation";
 
-  /**
-   * Whether each test is also run in the same way without its mutation. The build already runs the
-   * test in its own class, so only a proof does this.
-   */
-  private static final boolean CONTROLS = Boolean.getBoolean("seckill.proof");
-
   private static final Path TABLE = Path.of("target", "mutations.txt");
 
   private final List<String> rows = new ArrayList<>();
-
-  /** Results of the tests without a mutation, by test; each must pass. */
-  private final Map<String, TestRun> controls = new HashMap<>();
 
   /** The mutations that {@code -Dseckill.mutation} selects; all of them when it is not set. */
   public static List<MutationCase> chosen(MutationCase... cases) {
@@ -65,16 +54,11 @@ public final class Mutants {
   }
 
   /**
-   * Runs the test with the mutation; it must fail with the expected message. In a proof, also runs
-   * the test without the mutation; it must pass.
+   * Runs the test with the mutation; it must fail with the expected message. The build runs it
+   * without the mutation, in its own class.
    */
   public void prove(MutationCase one) {
     Mutation mutation = one.mutation();
-    if (CONTROLS) {
-      TestRun control =
-          controls.computeIfAbsent(one.test(), test -> TestRun.of(test, List.of(), Map.of()));
-      assertThat(control.complaint()).as("%s without a mutation", one.test()).isNull();
-    }
     TestRun mutated = TestRun.of(one.test(), mutation.edits(), mutation.settings());
     @Nullable String complaint = mutated.complaint();
     assertThat(complaint).as("%s under: %s", one.test(), mutation.name()).isNotNull();

@@ -33,7 +33,7 @@ class WithFallbackFaultsIT {
   private static final Duration ENTERED_WITHIN = Duration.ofSeconds(5);
 
   /** At twenty latecomers a second, half a minute of them with {@code --proof}. */
-  private static final int CONFIRMED = Boolean.getBoolean("seckill.proof") ? 600 : 150;
+  private static final int CONFIRMED = 150;
 
   private static final int CUT_FOR_MS = 4_000;
   private static final String RESERVED =
