@@ -71,7 +71,7 @@ record PaymentSweep(
     try {
       look(order.get(), Payments.answer(() -> provider.find(orderId)));
     } catch (PaymentUnavailableException e) {
-      unavailable.warn("whether an order was charged is still unknown", e);
+      unavailable.warn("order " + orderId + ": whether it was charged is still unknown", e);
     }
   }
 

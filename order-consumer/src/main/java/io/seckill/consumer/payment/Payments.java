@@ -54,6 +54,10 @@ class Payments {
   private final ChargeOutcomes outcomes;
   private final PaymentMeters meters;
   private final ConnectionShare lockWaits;
+
+  /** Separate: a line about a charge would otherwise leave these out for a minute. */
+  private final ThrottledLog failedRefunds = new ThrottledLog(log);
+
   private final CallerBatcher<OrderPayment, Optional<OrderRow>> attempts =
       new CallerBatcher<>(MAX_WAITING, batch -> attempt(batch, false));
 
@@ -186,7 +190,7 @@ class Payments {
               provider.charge(
                   new ChargeRequest(order.orderId(), order.userId(), order.amountCents())));
     } catch (PaymentUnavailableException e) {
-      unavailable.warn("whether an order was charged is unknown", e);
+      unavailable.warn("order " + order.orderId() + ": whether it was charged is unknown", e);
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
           "The payment provider does not answer; send the same request again.");
@@ -254,7 +258,7 @@ class Payments {
         meters.refunded();
       }
     } catch (PaymentUnavailableException e) {
-      unavailable.warn("a refund is due", e);
+      failedRefunds.warn("order " + orderId + ": a refund is due", e);
     }
   }
 

@@ -3,6 +3,9 @@ package io.seckill.consumer.payment;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.payment.LateProvider.Next;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -22,6 +25,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 
 /**
  * A charge that the provider books after it left the request unanswered pays the order or is
@@ -161,10 +165,21 @@ class LatePaymentsIT {
     lookAgain();
     provider.book(id);
     provider.setUnavailable(true);
+    Logger log = (Logger) LoggerFactory.getLogger(Payments.class.getPackageName());
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    log.addAppender(lines);
     assertThat(callback("evt-" + id).text("status")).isEqualTo("EXPIRED");
     assertThat(payment()).isEqualTo("REFUND_DUE");
     lookAgain();
     assertThat(payment()).isEqualTo("REFUND_DUE");
+    log.detachAppender(lines);
+    assertThat(lines.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .filteredOn(line -> line.contains("PaymentUnavailableException: away"))
+        .as("lines, a moment after the line of the charge")
+        .isNotEmpty()
+        .allMatch(line -> line.startsWith("order " + id + ": "));
 
     provider.setUnavailable(false);
     lookAgain();
