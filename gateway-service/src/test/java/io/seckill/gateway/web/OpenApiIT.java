@@ -12,6 +12,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
@@ -404,6 +405,24 @@ class OpenApiIT {
     is(400, gateway.operate("POST", one, "{}"));
     is(404, gateway.operate("POST", "/admin/v1/skus/987654321" + path, dry));
     is(200, gateway.adminGet(one));
+  }
+
+  @Test
+  void describesTheReconciliationOfASkuWithAShardThatCannotBeReconciled() {
+    long sku = stage.newSku();
+    String path = GatewayStage.admin(sku);
+    String product = GatewayStage.product(PurchasePolicy.LIMITED, 1, 400);
+    String inShards = product.replace("\"stock\"", "\"shards\":4,\"stock\"");
+    gateway.operate("PUT", path, inShards).expect(201);
+    gateway.operate("POST", path + "/preheat", null).expect(200);
+    String bucket = RedisKeys.bucket(Shards.id(sku, 2), 0);
+    stage.redis().hset(bucket, "written-by-nobody", "1");
+
+    GatewayAnswer partly = gateway.operate("POST", path + "/reconciliation", "{\"dryRun\":true}");
+
+    stage.redis().hdel(bucket, "written-by-nobody");
+    is(200, partly);
+    assertThat(partly.text("outcome")).isEqualTo("UNPROVEN");
   }
 
   @Test
