@@ -76,6 +76,7 @@ export function actionButtons(product, latest, context) {
       button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
     button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
     ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
+    button('Audit…', product.state !== 'NEW', () => askToAudit(product, context)),
     button('Edit…', true, () => askForProduct(latest(), context)),
   ];
 }
@@ -144,6 +145,17 @@ async function reconcile(context, skuId, dryRun) {
 function summary({outcome, detail, dryRun, counts}) {
   const repairs = Object.entries(counts || {}).map(([kind, n]) => `${n} × ${kind}`).join(', ');
   return `${dryRun ? 'look' : 'repair'}: ${outcome}${repairs ? `, ${repairs}` : ''}${detail ? `. ${detail}` : ''}`;
+}
+
+export function askToAudit({skuId}, context) {
+  ask(context, {
+    title: `Audit SKU ${skuId}?`,
+    text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
+    yes: 'Audit',
+    run: () => postOnce(context, `admin/v1/skus/${skuId}/audit`),
+    done: () => `audit SKU ${skuId}`,
+    what: `audit SKU ${skuId}`,
+  });
 }
 
 /** @param {object | null} product to edit; null for a new one */

@@ -1,7 +1,7 @@
 // The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
 
 import {$, make, offer, show, write} from './dom.js';
-import {ask, postOnce, refusal} from './actions.js';
+import {askToAudit, refusal} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
 import {pagedList} from './pages.js';
@@ -61,17 +61,6 @@ function row(audit, context) {
   return make('tr', {'data-audit': audit.skuId, 'data-differences': audit.differences.length}, cell(audit.skuId), cell(audit.state), cell(audit.stock, 'n'),
     ...STATES.map((state) => cell(orders(audit[state]), 'n')), cell(amount(audit.chargedCents), 'n'), cell(amount(audit.refundedCents), 'n'),
     cell(audit.repairs, 'n'), found, make('td', {}, again));
-}
-
-function askToAudit(audit, context) {
-  ask(context, {
-    title: `Audit SKU ${audit.skuId} again?`,
-    text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
-    yes: 'Audit',
-    run: () => postOnce(context, `admin/v1/skus/${audit.skuId}/audit`),
-    done: () => `audit SKU ${audit.skuId}`,
-    what: `audit SKU ${audit.skuId}`,
-  });
 }
 
 /** All audits of the day that is shown. */
