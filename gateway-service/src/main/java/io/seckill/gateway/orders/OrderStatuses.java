@@ -257,10 +257,10 @@ public class OrderStatuses {
     return Math.max(STALE_AFTER_MS, 2 * expectedMs);
   }
 
-  /** An alias is shown as the stored order. */
+  /** An alias is shown as the stored order; of two equal results MySQL's has the right time. */
   private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
     boolean alias = !stored.id().equals(hot.id());
-    return alias || stored.status().replaces(hot.record().status())
+    return alias || !hot.record().status().replaces(stored.status())
         ? new Status.Known(view(stored))
         : asRedisSays;
   }

@@ -218,6 +218,22 @@ class OrderStatusIT {
     }
   }
 
+  /** A result that reached Redis with a wrong time: MySQL decides when the order expires. */
+  @Test
+  void showsTheTimeToPayThatMySqlHasWhenThatOfRedisIsOver() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 2);
+    stage.store(order, 2, "CONFIRMED", null);
+    AdmissionRecord seen = record(order);
+    long anHourAgo = seen.admittedAt() - Duration.ofHours(1).toMillis();
+    write(order, result(seen, OrderStatus.CONFIRMED, null, anHourAgo, null));
+
+    GatewayAnswer hot = show(order);
+    stage.redis().del(ordersKey(order));
+
+    assertThat(hot.text("payBy")).as(hot.toString()).isEqualTo(show(order).text("payBy"));
+  }
+
   @Test
   void findsALostResultInMySql() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);

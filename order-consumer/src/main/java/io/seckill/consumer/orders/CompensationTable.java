@@ -165,6 +165,7 @@ class CompensationTable {
         row.getLong(3),
         OrderStatus.valueOf(row.getString(4)),
         reason == null ? null : RejectReason.valueOf(reason),
-        stored == 0 ? null : new OrderId(stored));
+        stored == 0 ? null : new OrderId(stored),
+        null);
   }
 }

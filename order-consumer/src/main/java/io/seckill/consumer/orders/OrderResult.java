@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param reason only with REJECTED, and then required unless the order is an alias
  * @param storedOrderId the order stored in MySQL for the same request, when this one is its alias
+ * @param changedAt MySQL's time of the result, Unix ms; null for one that is made now
  */
 public record OrderResult(
     OrderId orderId,
@@ -17,22 +18,23 @@ public record OrderResult(
     long userId,
     OrderStatus status,
     @Nullable RejectReason reason,
-    @Nullable OrderId storedOrderId) {
+    @Nullable OrderId storedOrderId,
+    @Nullable Long changedAt) {
 
   private static final String ALIAS = "RA";
 
   /** A result without a reason. */
   public static OrderResult of(OrderId orderId, long skuId, long userId, OrderStatus status) {
-    return new OrderResult(orderId, skuId, userId, status, null, null);
+    return new OrderResult(orderId, skuId, userId, status, null, null, null);
   }
 
   public static OrderResult rejected(
       OrderId orderId, long skuId, long userId, RejectReason reason) {
-    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, reason, null);
+    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, reason, null, null);
   }
 
   public static OrderResult alias(OrderId orderId, long skuId, long userId, OrderId stored) {
-    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, null, stored);
+    return new OrderResult(orderId, skuId, userId, OrderStatus.REJECTED, null, stored, null);
   }
 
   /** The letters for status and reason, as in the admission record. */

@@ -6,7 +6,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.RedisCallGuard;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -37,19 +36,16 @@ public class OrderResults {
   private static final int CHUNK = 250;
 
   private static final int FIXED_ARGUMENTS = 5;
-  private static final int ARGUMENTS_PER_ORDER = 4;
+  private static final int ARGUMENTS_PER_ORDER = 5;
 
   private final UnifiedJedis redis;
   private final RedisCallGuard breaker;
-  private final Clock clock;
   private final LuaScript script = LuaScript.from(OrderResults.class, "record_results.lua");
   private final Counter failures;
 
-  public OrderResults(
-      UnifiedJedis redis, RedisCallGuard breaker, Clock clock, MeterRegistry meters) {
+  public OrderResults(UnifiedJedis redis, RedisCallGuard breaker, MeterRegistry meters) {
     this.redis = redis;
     this.breaker = breaker;
-    this.clock = clock;
     this.failures =
         Counter.builder("seckill.consumer.sync.errors")
             .description(
@@ -111,7 +107,7 @@ public class OrderResults {
     return List.of(
         RedisKeys.prefix(Partition.ofSku(sku)),
         Long.toString(sku),
-        Long.toString(clock.millis()),
+        progress == null ? "" : Long.toString(progress.readAt()),
         progress == null ? "" : Long.toString(progress.epoch()),
         progress == null ? "" : Long.toString(progress.settled()));
   }
@@ -145,6 +141,7 @@ public class OrderResults {
         arguments.add(Long.toString(order.userId()));
         arguments.add(order.code());
         arguments.add(order.storedOrderId() == null ? "" : order.storedOrderId().toString());
+        arguments.add(order.changedAt() == null ? "" : order.changedAt().toString());
       }
       return new Call(sku, orders.size(), List.of(RedisKeys.sku(sku)), arguments);
     }

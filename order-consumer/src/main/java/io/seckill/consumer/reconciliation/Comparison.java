@@ -156,7 +156,8 @@ final class Comparison {
         stored.userId(),
         stored.status(),
         stored.reason(),
-        stored.storedOrderId());
+        stored.storedOrderId(),
+        stored.changedAt());
   }
 
   /** Redis forgets orders that have ended, and need not have known them. */
@@ -246,6 +247,10 @@ final class Comparison {
 
   ProductSnapshot sale() {
     return sale;
+  }
+
+  long databaseNow() {
+    return databaseNow;
   }
 
   RedisSaleState seen() {

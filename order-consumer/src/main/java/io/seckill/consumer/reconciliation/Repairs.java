@@ -105,7 +105,10 @@ record Repairs(
     if (!dryRun && found.seen().number("settled") < sale.settled()) {
       var unused =
           results.write(
-              List.of(), List.of(new SkuProgress(sale.skuId(), sale.epoch(), sale.settled())));
+              List.of(),
+              List.of(
+                  new SkuProgress(
+                      sale.skuId(), sale.epoch(), sale.settled(), found.databaseNow())));
     }
   }
 

@@ -72,7 +72,7 @@ final class ArchivedOrders {
       OrderMessage order, @Nullable Row row, @Nullable OrderId aliasOf) {
     if (row != null) {
       return row.hasContentOf(order)
-          ? new Known(order, row.status(), row.reason())
+          ? new Known(order, row.status(), row.reason(), row.updatedAt())
           : new Unstorable(
               order, Unfit.OTHER_CONTENT, "archived as " + row.status() + ", otherwise: " + row);
     }

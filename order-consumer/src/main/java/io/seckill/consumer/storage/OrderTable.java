@@ -32,7 +32,8 @@ final class OrderTable {
           + " status, reason, single_buyer, epoch, seq, admitted_at) VALUES ";
   private static final String ROW = "(?,?,?,?,?,?,?,?,?,?,?,?)";
   private static final String COLUMNS =
-      "order_id, user_id, sku_id, quantity, request_id, status, reason, epoch, seq, admitted_at";
+      "order_id, user_id, sku_id, quantity, request_id, status, reason, epoch, seq, admitted_at,"
+          + " updated_at";
 
   private OrderTable() {}
 
@@ -53,7 +54,8 @@ final class OrderTable {
       @Nullable RejectReason reason,
       long epoch,
       long seq,
-      long admittedAt) {
+      long admittedAt,
+      long updatedAt) {
 
     boolean hasContentOf(OrderMessage order) {
       return request.equals(RequestKey.of(order))
@@ -275,7 +277,8 @@ final class OrderTable {
         reason == null ? null : RejectReason.valueOf(reason),
         row.getLong(8),
         row.getLong(9),
-        UtcColumn.instant(row, "admitted_at").toEpochMilli());
+        UtcColumn.instant(row, "admitted_at").toEpochMilli(),
+        UtcColumn.instant(row, "updated_at").toEpochMilli());
   }
 
   private static List<Long> ids(Collection<OrderMessage> orders) {

@@ -136,7 +136,7 @@ final class PerOrderPath {
           order, Unfit.OTHER_CONTENT, "stored as " + row.status() + " with other content: " + row);
     }
     knownIds.add(order.orderId());
-    return new Known(order, row.status(), row.reason());
+    return new Known(order, row.status(), row.reason(), row.updatedAt());
   }
 
   /** Keeps the first order of the request; returns the units of this one to stock and quota. */

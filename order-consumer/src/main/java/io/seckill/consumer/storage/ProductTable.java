@@ -4,6 +4,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.SkuProgress;
 import io.seckill.consumer.runtime.Sql;
+import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -123,12 +124,17 @@ final class ProductTable {
   /** The progress of these SKUs, as this transaction sees it. */
   static List<SkuProgress> progress(JdbcOperations jdbc, Collection<Long> skus) {
     String sql =
-        "SELECT sku_id, epoch, settled FROM products WHERE sku_id IN ("
+        "SELECT sku_id, epoch, settled, NOW(6) AS now_at FROM products WHERE sku_id IN ("
             + Sql.marks(skus.size())
             + ")";
     return jdbc.query(
         sql,
-        (row, number) -> new SkuProgress(row.getLong(1), row.getLong(2), row.getLong(3)),
+        (row, number) ->
+            new SkuProgress(
+                row.getLong(1),
+                row.getLong(2),
+                row.getLong(3),
+                UtcColumn.instant(row, "now_at").toEpochMilli()),
         skus.toArray());
   }
 }

@@ -35,13 +35,15 @@ public sealed interface StoreOutcome {
     }
   }
 
-  /** Stored before with the same content; its status may have changed since. */
-  record Known(OrderMessage order, OrderStatus status, @Nullable RejectReason reason)
+  /** Stored before with the same content; its status may have changed since, at this Unix ms. */
+  record Known(
+      OrderMessage order, OrderStatus status, @Nullable RejectReason reason, long changedAt)
       implements StoreOutcome {
 
     @Override
     public OrderResult result() {
-      return new OrderResult(order.orderId(), order.skuId(), order.userId(), status, reason, null);
+      return new OrderResult(
+          order.orderId(), order.skuId(), order.userId(), status, reason, null, changedAt);
     }
   }
 

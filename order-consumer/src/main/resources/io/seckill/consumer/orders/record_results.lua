@@ -2,10 +2,11 @@
 -- record_results.lua: write MySQL's decisions into the admission records of one SKU, and progress.
 --
 -- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
--- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of the results, Unix ms
+-- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of results without one, Unix ms by MySQL's clock, or "" for Redis's clock
 --       4 epoch of the progress, or "" when there is none to write
 --       5 orders settled
---       then 4 per order: order id, user, letters of status and reason, id of the stored order or ""
+--       then 5 per order: order id, user, letters of status and reason, id of the stored order or "",
+--         time of this result or ""
 -- reply number of records changed; -1 when the sale is gone from Redis or unreadable: nothing changed
 --
 -- Changes only existing records, and never to an earlier status: Q, then D, then C, then one of
@@ -15,9 +16,13 @@
 -- Redis is out of memory.
 
 local RANK = { Q = 0, D = 1, C = 2, P = 3, X = 3, E = 3, R = 3 }
-local FIRST, FIELDS = 6, 4
+local FIRST, FIELDS = 6, 5
 
 local prefix, sku, now = ARGV[1], ARGV[2], ARGV[3]
+if now == '' then
+  local clock = redis.call('TIME')
+  now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+end
 
 -- include bucket_of.lua
 
@@ -36,13 +41,13 @@ end
 
 local changed = 0
 for i = FIRST, #ARGV, FIELDS do
-  local id, user, letters, stored = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
+  local id, user, letters, stored, at = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local key = prefix .. 'bucket:' .. sku .. ':' .. bucketOf(user, buckets)
   local record = redis.pcall('HGET', key, id)
   if type(record) == 'string' then
     local admission, status = string.match(record, '^([^|]*|[^|]*|[^|]*|[^|]*|[^|]*)|(%a)')
     if status and RANK[status] and RANK[string.sub(letters, 1, 1)] > RANK[status] then
-      redis.call('HSET', key, id, admission .. '|' .. letters .. '|' .. now .. (stored == '' and '' or '|' .. stored))
+      redis.call('HSET', key, id, admission .. '|' .. letters .. '|' .. (at == '' and now or at) .. (stored == '' and '' or '|' .. stored))
       changed = changed + 1
     end
   end

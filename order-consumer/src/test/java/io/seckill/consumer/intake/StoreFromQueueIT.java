@@ -32,7 +32,6 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -182,7 +181,6 @@ class StoreFromQueueIT {
         new OrderResults(
             consumer.bean(UnifiedJedis.class),
             consumer.bean(RedisCallGuard.class),
-            Clock.systemUTC(),
             new SimpleMeterRegistry()) {
           @Override
           public boolean write(Collection<OrderResult> orders, Collection<SkuProgress> progress) {

@@ -10,7 +10,6 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -60,7 +59,7 @@ class CancellationsIT {
           }
         };
     OrderResults results =
-        new OrderResults(redis, guard, Clock.systemUTC(), meters) {
+        new OrderResults(redis, guard, meters) {
           @Override
           public boolean write(Collection<OrderResult> orders, Collection<SkuProgress> progress) {
             return written;

@@ -8,7 +8,6 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.runtime.IdlePaces;
 import io.seckill.consumer.runtime.RedisCallGuard;
-import java.time.Clock;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -32,7 +31,7 @@ class CompensationSweepTest {
           new CompensationSweep(
               table,
               new Compensations(table, new JdbcTemplate(), nowhere, guard, meters),
-              new OrderResults(nowhere, guard, Clock.systemUTC(), meters),
+              new OrderResults(nowhere, guard, meters),
               guard,
               IdlePaces.create(meters));
 

@@ -6,6 +6,7 @@ import static io.seckill.common.order.OrderStatus.DELAYED;
 import static io.seckill.common.order.OrderStatus.EXPIRED;
 import static io.seckill.common.order.OrderStatus.PAID;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.AdmissionRecord;
@@ -20,9 +21,6 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.testing.TestServers;
-import java.time.Clock;
-import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,20 +45,36 @@ class OrderResultsIT {
   @BeforeEach
   void open() {
     redis.hset(RedisKeys.sku(SKU), Map.of("epoch", "1", "bucketCount", "4", "settled", "10"));
-    Clock clock = Clock.fixed(Instant.ofEpochMilli(NOW), ZoneOffset.UTC);
-    results = new OrderResults(redis, new RedisCallGuard(redis, meters), clock, meters);
+    results = new OrderResults(redis, new RedisCallGuard(redis, meters), meters);
   }
 
   @Test
   void writesAResultOverTheAdmissionAndKeepsTheRest() {
     OrderMessage order = admitted(7);
 
-    results.write(List.of(result(order, CONFIRMED)));
+    results.write(List.of(result(order, CONFIRMED, NOW)));
 
     assertThat(record(order))
         .isEqualTo(
             new AdmissionRecord(
                 7, null, 1, order.seq(), order.admittedAt(), 1, CONFIRMED, null, NOW, null));
+  }
+
+  /** The time to pay runs from a CONFIRMED, by the clock that ends it. */
+  @Test
+  void datesAResultByMySqlsClockOrElseByRedissAndNeverByItsOwn() {
+    OrderMessage stored = admitted(7);
+    OrderMessage known = admitted(8);
+    OrderMessage ended = admitted(9);
+
+    results.write(
+        List.of(result(stored, CONFIRMED), result(known, CONFIRMED, NOW - 60_000)),
+        List.of(new SkuProgress(SKU, 1, 25, NOW)));
+    results.write(List.of(result(ended, EXPIRED)));
+
+    assertThat(record(stored).changedAt()).isEqualTo(NOW);
+    assertThat(record(known).changedAt()).isEqualTo(NOW - 60_000);
+    assertThat(record(ended).changedAt()).isCloseTo(System.currentTimeMillis(), within(60_000L));
   }
 
   @Test
@@ -149,8 +163,7 @@ class OrderResultsIT {
   @Test
   void failsNobodyWhenRedisIsAway() {
     UnifiedJedis nowhere = RedisClients.open(RedisSettings.single("redis://127.0.0.1:1"), "test");
-    OrderResults lost =
-        new OrderResults(nowhere, new RedisCallGuard(nowhere, meters), Clock.systemUTC(), meters);
+    OrderResults lost = new OrderResults(nowhere, new RedisCallGuard(nowhere, meters), meters);
 
     lost.write(List.of(result(admitted(7), CONFIRMED)));
 
@@ -159,7 +172,7 @@ class OrderResultsIT {
   }
 
   private void progress(long epoch, long settled) {
-    results.write(List.of(), List.of(new SkuProgress(SKU, epoch, settled)));
+    results.write(List.of(), List.of(new SkuProgress(SKU, epoch, settled, NOW)));
   }
 
   private String settled() {
@@ -182,5 +195,9 @@ class OrderResultsIT {
 
   private static OrderResult result(OrderMessage order, OrderStatus status) {
     return OrderResult.of(order.orderId(), SKU, order.userId(), status);
+  }
+
+  private static OrderResult result(OrderMessage order, OrderStatus status, long changedAt) {
+    return new OrderResult(order.orderId(), SKU, order.userId(), status, null, null, changedAt);
   }
 }

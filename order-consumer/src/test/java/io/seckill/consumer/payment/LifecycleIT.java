@@ -28,7 +28,6 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -571,7 +570,6 @@ class LifecycleIT {
         new OrderResults(
             consumer.bean(UnifiedJedis.class),
             consumer.bean(RedisCallGuard.class),
-            consumer.bean(Clock.class),
             new SimpleMeterRegistry()) {
           @Override
           public boolean write(Collection<OrderResult> results) {

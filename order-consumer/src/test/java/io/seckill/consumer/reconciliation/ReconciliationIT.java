@@ -217,11 +217,22 @@ class ReconciliationIT extends ReconciliationFixture {
     OrderMessage order = sale.admit(1, 1);
     flood.publish(order);
     eventually().until(() -> sale.result(order).equals("C"));
+    consumer.update(
+        "UPDATE orders SET created_at = created_at - INTERVAL 20 MINUTE, updated_at = created_at"
+            + " WHERE order_id = ?",
+        order.orderId().value());
     sale.setResult(order, "Q");
 
     awaitKind(sale, "RESULT_WRITTEN");
 
     assertThat(sale.result(order)).isEqualTo("C");
+    assertThat(sale.changedAt(order))
+        .as("the time to pay runs from then")
+        .isEqualTo(
+            ledger.number(
+                "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) DIV 1000 FROM orders"
+                    + " WHERE order_id = "
+                    + order.orderId()));
   }
 
   @Test

@@ -45,6 +45,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -147,6 +148,19 @@ class OrderStoreIT {
     assertThat(database.number(owned + other)).isEqualTo(2);
   }
 
+  /** Its result has the time at which it was made, not that of the duplicate. */
+  private static Known known(
+      OrderMessage order, OrderStatus status, @Nullable RejectReason reason) {
+    return new Known(order, status, reason, changedAt(order));
+  }
+
+  private static long changedAt(OrderMessage order) {
+    return database.number(
+        "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', updated_at) DIV 1000 FROM orders"
+            + " WHERE order_id = "
+            + order.orderId());
+  }
+
   @Test
   void knowsAnOrderItHasStored() throws Exception {
     sale(LIMITED, 3, 100);
@@ -158,8 +172,10 @@ class OrderStoreIT {
     assertThat(again.outcomes())
         .filteredOn(Known.class::isInstance)
         .containsExactly(
-            new Known(order, OrderStatus.CONFIRMED, null),
-            new Known(order, OrderStatus.CONFIRMED, null));
+            known(order, OrderStatus.CONFIRMED, null), known(order, OrderStatus.CONFIRMED, null));
+    assertThat(again.progress())
+        .singleElement()
+        .satisfies(now -> assertThat(now.readAt()).isGreaterThanOrEqualTo(changedAt(order)));
     assertThat(database.stock(sku)).isEqualTo(97);
     assertThat(database.settled(sku)).isEqualTo(2);
   }
@@ -175,7 +191,7 @@ class OrderStoreIT {
     assertThat(first.compensations()).hasSize(1);
     assertThat(again.compensations()).isEqualTo(first.compensations());
     assertThat(again.outcomes())
-        .containsExactly(new Known(refused, OrderStatus.REJECTED, RejectReason.QUOTA_EXCEEDED));
+        .containsExactly(known(refused, OrderStatus.REJECTED, RejectReason.QUOTA_EXCEEDED));
   }
 
   @Test
@@ -425,7 +441,7 @@ class OrderStoreIT {
               consumer.bean(Compensations.class));
       try {
         assertThat(orders.decide(List.of(order)).outcomes())
-            .containsExactly(new Known(order, OrderStatus.CONFIRMED, null));
+            .containsExactly(known(order, OrderStatus.CONFIRMED, null));
       } catch (DataAccessException e) { // the order is then decided again
         assertThat(SqlFailure.of(e)).as("%s", e).isEqualTo(SqlFailure.ROW);
       }

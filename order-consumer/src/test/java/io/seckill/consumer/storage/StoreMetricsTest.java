@@ -45,7 +45,7 @@ class StoreMetricsTest {
         counted(new Rejected(ORDER, RejectReason.SOLD_OUT), "rejected SOLD_OUT"),
         counted(new Rejected(ORDER, RejectReason.QUOTA_EXCEEDED), "rejected QUOTA_EXCEEDED"),
         counted(new Rejected(ORDER, RejectReason.DISCARDED), "rejected DISCARDED"),
-        counted(new Known(ORDER, OrderStatus.CONFIRMED, null), "duplicates"),
+        counted(new Known(ORDER, OrderStatus.CONFIRMED, null, 1), "duplicates"),
         counted(new Alias(ORDER, new OrderId(1), true), "aliases"),
         counted(new Alias(ORDER, new OrderId(1), false), "duplicates"),
         counted(new Unstorable(ORDER, Unfit.OTHER_CONTENT, ""), "content.conflicts"),

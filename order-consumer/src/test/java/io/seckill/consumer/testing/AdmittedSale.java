@@ -124,6 +124,12 @@ public final class AdmittedSale {
     return record == null ? "" : record.split("\\|", -1)[5];
   }
 
+  /** The time of the record's result, Unix ms. */
+  public long changedAt(OrderMessage order) {
+    return AdmissionRecord.parse(redis.hget(bucket(order.userId()), order.orderId().toString()))
+        .changedAt();
+  }
+
   /** Returns the stored answer to the order's request, {@code <order id>:<quantity>}, or "null". */
   public String firstAnswer(OrderMessage order) {
     return String.valueOf(redis.hget(bucket(order.userId()), request(order)));
