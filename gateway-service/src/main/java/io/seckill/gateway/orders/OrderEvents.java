@@ -3,16 +3,14 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.logging.ThrottledLog;
-import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
@@ -49,17 +47,15 @@ final class OrderEvents {
   private static final Duration PERIOD = Duration.ofMillis(250);
 
   private final OrderStatuses statuses;
-  private final OrderProperties settings;
+  private final StreamPlaces places;
   private final Map<OrderId, Watched> watched = new ConcurrentHashMap<>();
-  private final Map<Long, Integer> streamsOfUser = new ConcurrentHashMap<>();
-  private final AtomicInteger streams = new AtomicInteger();
   private final Sinks.Empty<Void> stopped = Sinks.empty();
   private final Disposable polling;
 
   OrderEvents(OrderStatuses statuses, OrderProperties settings, MeterRegistry meters) {
     this.statuses = statuses;
-    this.settings = settings;
-    Gauge.builder("seckill.order.streams", streams, AtomicInteger::get)
+    this.places = new StreamPlaces("open streams", settings.maxStreams(), MAX_STREAMS_PER_USER);
+    Gauge.builder("seckill.order.streams", places, StreamPlaces::taken)
         .description("Event streams of orders that are open")
         .register(meters);
     this.polling =
@@ -117,13 +113,7 @@ final class OrderEvents {
     if (now.status().isFinal()) {
       return Flux.just(now);
     }
-    return Flux.defer(
-        () -> {
-          ProblemException refusal = takePlace(userId);
-          return refusal == null
-              ? changes(now, asked, userId).doFinally(signal -> givePlaceBack(userId))
-              : Flux.error(refusal);
-        });
+    return places.within(userId, () -> changes(now, asked, userId));
   }
 
   private Flux<OrderView> changes(OrderView now, OrderId id, long userId) {
@@ -153,23 +143,6 @@ final class OrderEvents {
           one.sinks.remove(sink);
           return one.sinks.isEmpty() ? null : one;
         });
-  }
-
-  private @Nullable ProblemException takePlace(long userId) {
-    if (streams.incrementAndGet() > settings.maxStreams()) {
-      streams.decrementAndGet();
-      return ProblemException.of(ProblemCode.BUSY, "Too many open streams.");
-    }
-    if (streamsOfUser.merge(userId, 1, Integer::sum) > MAX_STREAMS_PER_USER) {
-      givePlaceBack(userId);
-      return ProblemException.of(ProblemCode.TOO_MANY_REQUESTS, "Too many open streams of yours.");
-    }
-    return null;
-  }
-
-  private void givePlaceBack(long userId) {
-    streams.decrementAndGet();
-    streamsOfUser.computeIfPresent(userId, (user, n) -> n == 1 ? null : n - 1);
   }
 
   /** Never fails: a failure would end the polling. */

@@ -1,20 +1,23 @@
 package io.seckill.gateway.wallet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.web.Caller;
+import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemException;
 import java.time.LocalDate;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
-import org.springframework.http.ResponseEntity;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
@@ -23,10 +26,24 @@ import tools.jackson.databind.JsonNode;
  */
 @RestController
 @RequestMapping("/api/v1/wallet")
-record ShopperWalletController(ConsumerClient consumer) {
+final class ShopperWalletController {
 
+  private static final MediaType CSV = new MediaType("text", "csv", UTF_8);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
+
+  /**
+   * Statements under way. Of one that its client does not read, Reactor Netty keeps up to 128 pages
+   * in memory, some 100 kB each; and half of the connections for wallets stay free of them.
+   */
+  static final int MAX_STATEMENTS = 4;
+
+  private final ConsumerClient consumer;
+  private final StreamPlaces statements = new StreamPlaces("statements", MAX_STATEMENTS, 1);
+
+  ShopperWalletController(ConsumerClient consumer) {
+    this.consumer = consumer;
+  }
 
   @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
   Mono<JsonNode> balance(ServerWebExchange exchange) {
@@ -46,7 +63,7 @@ record ShopperWalletController(ConsumerClient consumer) {
 
   /** Days of UTC, both included. */
   @GetMapping(path = "/entries", produces = WalletStatementCsv.TYPE)
-  ResponseEntity<Flux<String>> statement(
+  Mono<Void> statement(
       @RequestParam(required = false) @Nullable String from,
       @RequestParam(required = false) @Nullable String to,
       ServerWebExchange exchange) {
@@ -57,13 +74,30 @@ record ShopperWalletController(ConsumerClient consumer) {
     }
     long userId = Caller.of(exchange).userId();
     String path = "/statement?from=" + first + "&to=" + last;
-    WalletStatementCsv csv = new WalletStatementCsv(first, last);
-    return ResponseEntity.ok()
-        .contentType(MediaType.parseMediaType(WalletStatementCsv.TYPE + ";charset=UTF-8"))
-        .header(
-            HttpHeaders.CONTENT_DISPOSITION,
-            "attachment; filename=\"wallet-" + first + "-" + last + ".csv\"")
-        .body(
-            csv.of(after -> consumer.wallet(userId, after == 0 ? path : path + "&after=" + after)));
+    return send(
+        userId,
+        new WalletStatementCsv(first, last),
+        after -> consumer.wallet(userId, after == 0 ? path : path + "&after=" + after),
+        exchange.getResponse());
+  }
+
+  /** A statement keeps its place until its last byte is written, not only read. */
+  Mono<Void> send(
+      long userId,
+      WalletStatementCsv csv,
+      LongFunction<Mono<JsonNode>> pages,
+      ServerHttpResponse response) {
+    return statements
+        .within(
+            userId,
+            () -> {
+              HttpHeaders headers = response.getHeaders();
+              headers.setContentType(CSV);
+              headers.set(
+                  HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"" + csv.name() + "\"");
+              return response.writeWith(
+                  csv.of(pages).map(lines -> response.bufferFactory().wrap(lines.getBytes(UTF_8))));
+            })
+        .then();
   }
 }

@@ -27,6 +27,11 @@ final class WalletStatementCsv {
     this.to = to;
   }
 
+  /** The name of its file. */
+  String name() {
+    return "wallet-" + from + "-" + to + ".csv";
+  }
+
   /** A page, and whether it is the first. */
   private record Page(JsonNode json, boolean isFirst) {
 
