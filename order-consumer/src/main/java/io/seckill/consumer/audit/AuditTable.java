@@ -47,6 +47,13 @@ class AuditTable {
     this.jdbc = jdbc;
   }
 
+  /** MySQL's clock, which all processes share. */
+  Instant now() {
+    return jdbc.sql("SELECT NOW(6) AS now_at")
+        .query((row, number) -> UtcColumn.instant(row, "now_at"))
+        .single();
+  }
+
   /** Sales without an audit of the day that began with this time. */
   List<Long> due(Instant due) {
     return jdbc.sql("SELECT p.sku_id" + DUE + " ORDER BY p.sku_id")

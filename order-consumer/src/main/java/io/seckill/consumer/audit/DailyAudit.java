@@ -18,13 +18,11 @@ import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -59,7 +57,6 @@ class DailyAudit {
   private final Reconciler reconciler;
   private final ConnectionPools pools;
   private final Pace pace;
-  private final Clock clock;
   private final ConnectionShare connections = new ConnectionShare(ConnectionPools.AUDITS);
   private volatile Standing standing = new Standing(0, 0);
 
@@ -69,14 +66,12 @@ class DailyAudit {
       Reconciler reconciler,
       ConnectionPools pools,
       Pace pace,
-      Clock clock,
       MeterRegistry meters) {
     this.snapshots = snapshots;
     this.table = table;
     this.reconciler = reconciler;
     this.pools = pools;
     this.pace = pace;
-    this.clock = clock;
     Gauge.builder("seckill.consumer.audit.due", () -> standing.due())
         .description("Sales whose daily audit is due and has not been made")
         .register(meters);
@@ -92,7 +87,7 @@ class DailyAudit {
 
   /** Makes the audits that are due, unless another process does. */
   void round() {
-    Instant due = due(clock.instant());
+    Instant due = due(table.now());
     List<Long> sales = table.due(due);
     if (!sales.isEmpty()) {
       try (RunLock lock =
@@ -133,7 +128,7 @@ class DailyAudit {
 
   /** The day whose audits are due, or made. */
   LocalDate today() {
-    return day(due(clock.instant()));
+    return day(due(table.now()));
   }
 
   /**
@@ -231,7 +226,7 @@ class DailyAudit {
         count.refundsDue(),
         table.repairs(sale.skuId(), due(day)),
         differences,
-        clock.instant().truncatedTo(ChronoUnit.MICROS), // as MySQL stores it
+        table.now(),
         null);
   }
 

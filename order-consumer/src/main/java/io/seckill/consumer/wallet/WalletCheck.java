@@ -11,11 +11,9 @@ import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -59,22 +57,20 @@ public class WalletCheck {
   private final TransactionTemplate snapshot;
   private final DataSource pool;
   private final Pace pace;
-  private final Clock clock;
   private volatile long differences;
-  private volatile Instant checkedAt;
+
+  /** Of the latest check; until that is read, of the start. */
+  private volatile long checkedNanos = System.nanoTime();
 
   WalletCheck(
       JdbcOperations jdbc,
       ConnectionPools pools,
       Wallets wallets,
       Pace pace,
-      Clock clock,
       MeterRegistry meters) {
     this.jdbc = jdbc;
     this.wallets = wallets;
     this.pace = pace;
-    this.clock = clock;
-    this.checkedAt = clock.instant(); // until the latest check is read
     this.pool = pools.reconciliation();
     this.snapshots = new JdbcTemplate(pool);
     this.snapshot = new TransactionTemplate(new JdbcTransactionManager(pool));
@@ -89,7 +85,7 @@ public class WalletCheck {
   }
 
   private long ageSeconds() {
-    return Duration.between(checkedAt, clock.instant()).toSeconds();
+    return Duration.ofNanos(System.nanoTime() - checkedNanos).toSeconds();
   }
 
   /**
@@ -115,18 +111,27 @@ public class WalletCheck {
 
   /** Checks if the latest check is an hour old, unless another process does. */
   void round() {
-    Instant now = clock.instant();
+    Instant now = now();
     Optional<WalletCheckReport> latest = latest();
     differences = latest.map(WalletCheckReport::differences).orElse(0);
     Instant last = latest.map(WalletCheckReport::checkedAt).orElse(null);
-    checkedAt = last == null ? checkedAt : last;
+    if (last != null) {
+      checkedNanos = System.nanoTime() - Duration.between(last, now).toNanos();
+    }
     if (isDue(last, now)) {
       var unused = check(differences > 0 || isFirstOfDay(last, now));
     }
   }
 
+  /** MySQL's clock, which all processes share. */
+  private Instant now() {
+    return jdbc.query("SELECT NOW(6) AS now_at", (row, number) -> UtcColumn.instant(row, "now_at"))
+        .get(0);
+  }
+
+  /** A time to come is a wrong one: a former release stored that of its own clock. */
   static boolean isDue(@Nullable Instant last, Instant now) {
-    return last == null || last.plus(EVERY).isBefore(now);
+    return last == null || last.isAfter(now) || last.plus(EVERY).isBefore(now);
   }
 
   static boolean isFirstOfDay(@Nullable Instant last, Instant now) {
@@ -154,7 +159,7 @@ public class WalletCheck {
   }
 
   private WalletCheckReport check(boolean whole, Runnable stepEnds) {
-    Instant start = clock.instant().truncatedTo(ChronoUnit.MICROS); // as MySQL stores it
+    Instant start = now();
     WalletChecker checked =
         snapshot.execute(
             tx -> new WalletChecker(snapshots, whole).run(this::keepVerified, stepEnds));

@@ -16,11 +16,9 @@ import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,6 +51,11 @@ class DailyAuditIT {
   private final AuditTable table =
       new AuditTable(consumer.sql()) {
         @Override
+        Instant now() {
+          return NOW;
+        }
+
+        @Override
         List<Long> due(Instant due) {
           assertThat(due).isEqualTo(Instant.parse("2031-05-05T03:00:00Z"));
           return super.due(due).stream().filter(sku -> sku == first || sku == second).toList();
@@ -74,7 +77,6 @@ class DailyAuditIT {
           consumer.bean(Reconciler.class),
           pools,
           consumer.bean(Pace.class),
-          Clock.fixed(NOW, ZoneOffset.UTC),
           new SimpleMeterRegistry());
 
   @Test

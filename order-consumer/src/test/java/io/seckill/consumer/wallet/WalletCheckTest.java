@@ -17,6 +17,7 @@ class WalletCheckTest {
     "2026-11-25T23:30:00Z, 2026-11-26T00:29:59Z, false, true",
     "2026-11-25T23:30:00Z, 2026-11-26T00:30:01Z, true,  true",
     "2026-11-26T14:00:00Z, 2026-11-26T23:59:59Z, true,  false",
+    "2026-11-26T14:00:00Z, 2026-11-26T10:00:00Z, true,  false",
   })
   void isMadeEveryHourAndTheFirstOfADayReadsEveryEntry(
       @Nullable Instant last, Instant now, boolean isDue, boolean isFirstOfDay) {
