@@ -8,7 +8,7 @@ import {pagedList} from './pages.js';
 import {found} from './wallets.js';
 
 const PAGE = 20;
-const CSV_PAGE = 1000;
+const CSV_PAGE = 80;
 const STATES = ['confirmed', 'paid', 'cancelled', 'expired', 'rejected'];
 let audits;
 let day = null;

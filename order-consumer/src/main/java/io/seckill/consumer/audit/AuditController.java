@@ -21,7 +21,9 @@ import org.springframework.web.bind.annotation.RestController;
 record AuditController(DailyAudit audits, AuditTable table, WalletCheck wallets, AuditLog log) {
 
   private static final int DEFAULT_LIMIT = 50;
-  private static final int MAX_LIMIT = 1_000;
+
+  /** Gateways take answers up to 4 MiB, and each audit may have those of 16 shards. */
+  static final int MAX_LIMIT = 80;
 
   /**
    * @param next value of {@code after} for the next page; null on the last page

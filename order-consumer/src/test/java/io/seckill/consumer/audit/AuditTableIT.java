@@ -10,8 +10,10 @@ import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +119,46 @@ class AuditTableIT {
     table.keep(audit);
     assertThat(table.of(day, sku - 1, 10)).containsExactly(audit);
     assertThat(table.standing(due).differences()).isEqualTo(2);
+  }
+
+  /** A gateway takes no answer above 4 MiB, and the file of a day has all its pages. */
+  @Test
+  void aPageOfAuditsWithShardsAndManyDifferencesFitsIntoAnAnswer() {
+    LocalDate day = DAY.plusDays(sku);
+    List<SaleAudit> shards =
+        IntStream.range(0, Shards.MOST).mapToObj(n -> large(day, Shards.id(sku, n), null)).toList();
+    table.keep(large(day, sku, shards));
+
+    String page =
+        consumer
+            .api()
+            .get("/internal/v1/audits?day=%s&limit=1&after=%d".formatted(day, sku - 1))
+            .text();
+
+    assertThat(page).contains("\"skuId\":" + Shards.id(sku, Shards.MOST - 1));
+    assertThat(page.length()).isLessThan(4 * 1024 * 1024 / AuditController.MAX_LIMIT);
+  }
+
+  private static SaleAudit large(LocalDate day, long sku, @Nullable List<SaleAudit> shards) {
+    OrderTotals many = new OrderTotals(Long.MAX_VALUE, Long.MAX_VALUE);
+    return new SaleAudit(
+        day,
+        sku,
+        "PREHEATED",
+        Long.MAX_VALUE,
+        Long.MAX_VALUE,
+        many,
+        many,
+        many,
+        many,
+        many,
+        Long.MAX_VALUE,
+        Long.MAX_VALUE,
+        Long.MAX_VALUE,
+        Long.MAX_VALUE,
+        Collections.nCopies(100, "one of many differences"),
+        Instant.parse("2031-03-02T03:00:01.000002Z"),
+        shards);
   }
 
   @Test
