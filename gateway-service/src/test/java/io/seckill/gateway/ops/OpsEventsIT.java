@@ -103,6 +103,33 @@ class OpsEventsIT {
         && gateway.path("heardMsAgo").longValue() < 5_000;
   }
 
+  /** Else an outage that leaves many makes every later snapshot slow. */
+  @Test
+  void countsTenThousandDeadLettersAtMost() {
+    long user = stage.newUser();
+    stage.update(
+        """
+        INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,
+            detail, attempts, first_failed_at, last_failed_at)
+        WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 101)
+        SELECT 1000 * a.i + b.i, 1, ?, '', UNHEX(SHA2(UUID(), 256)), 'TEST', '', 5,
+            UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) FROM n a, n b
+        """,
+        user);
+    try {
+      SalesTable.Sales sales =
+          stage
+              .gateway()
+              .bean(SalesTable.class)
+              .sales()
+              .blockOptional(Duration.ofSeconds(30))
+              .orElseThrow();
+      assertThat(sales.deadLetters()).isEqualTo(SalesTable.MOST_DEAD_LETTERS);
+    } finally {
+      stage.update("DELETE FROM dead_letter WHERE user_id = ?", user);
+    }
+  }
+
   @Test
   void measuresClickToRowWithoutStrongSales() {
     long sku = stage.newStrongSale();
