@@ -72,7 +72,7 @@ final class FallbackActivation {
 
   /**
    * Frees what is reserved for unknown orders of gateways, when after MySQL began to decide the
-   * last of them has transferred its promises, or was removed.
+   * last of them has transferred its promises, or was removed; also of sales that are to return.
    */
   void reduceReserves(Overview seen) {
     long term = seen.fallback().term();
@@ -90,7 +90,7 @@ final class FallbackActivation {
 
   private void reduce(long skuId, long term) {
     Row row = table.lock();
-    if (isIn(row, SalePhase.MYSQL, term)
+    if ((isIn(row, SalePhase.MYSQL, term) || isIn(row, SalePhase.RETURNING, term))
         && gateways.overview().gateways().haveTransferredAll(term)) {
       sales.reduceReserve(skuId, looks.of(skuId), row.enteredAt());
     }

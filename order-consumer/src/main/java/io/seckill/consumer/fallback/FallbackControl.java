@@ -101,6 +101,7 @@ class FallbackControl {
         leaveByItself(now);
       }
       case RETURNING -> {
+        activation.reduceReserves(now);
         resumeIfLost(now);
         stopped.resume();
       }

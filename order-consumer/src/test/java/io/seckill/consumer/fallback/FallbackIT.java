@@ -440,6 +440,28 @@ class FallbackIT extends SaleInFallback {
     }
   }
 
+  /** What keeps it from returning, such as a broker that is away, may last. */
+  @Test
+  void aGatewayThatFallsSilentWhileTheSaleIsToReturnLeavesWhatRedisHasPromised() {
+    beginWithUnknownOrders();
+    consumer.redis().del(RedisKeys.stock(sku));
+    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
+    try {
+      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
+      fallback.beat(2, 1, "USABLE", 60_000);
+      fallback.gatewaysStayAlive();
+      fallback.leaveSoon();
+      fallsSilent(2, 36);
+
+      eventually().until(() -> fallback.number(sku, "reserved_units") == 5);
+      assertThat(fallback.state()).isEqualTo("RETURNING");
+      assertThat(buyFive(101)).isEqualTo("CONFIRMED");
+    } finally {
+      consumer.redis().del(RedisKeys.stock(sku));
+    }
+    fallback.awaitState("REDIS");
+  }
+
   /** Gateway 2 has forgotten orders of the nine units; four are stored. */
   private void beginWithUnknownOrders() {
     OrderMessage known = sale.admit(7, 4);
