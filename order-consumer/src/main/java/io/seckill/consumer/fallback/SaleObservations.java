@@ -1,6 +1,8 @@
 package io.seckill.consumer.fallback;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.fallback.FallbackSales.Expected;
 import io.seckill.consumer.products.RedisSaleState;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Bean;
@@ -19,6 +22,7 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * The admissions of Redis at the last look, which this process remembers while Redis is away. A
@@ -48,7 +52,7 @@ class SaleObservations {
   private final GatewayTable gateways;
   private final UnifiedJedis redis;
   private volatile Map<Long, RedisSaleState> looks = Map.of();
-  private volatile @Nullable Long lookedNanos; // System.nanoTime of the last one
+  private volatile @Nullable Long lookedNanos; // System.nanoTime of the last answer
 
   SaleObservations(
       FallbackProperties settings,
@@ -67,7 +71,7 @@ class SaleObservations {
     return Optional.ofNullable(looks.get(skuId));
   }
 
-  /** Whether this process has reached Redis within the last seconds, for all sales. */
+  /** Whether this process has reached Redis, or a node of it, within the last seconds. */
   boolean isRedisReached() {
     Long last = lookedNanos;
     return last != null && System.nanoTime() - last <= RECENT.toNanos();
@@ -79,7 +83,10 @@ class SaleObservations {
     return new Sweeper("fallback-observation", pause, this::round);
   }
 
-  /** Throws JedisException when Redis does not answer: the last look stays. */
+  /**
+   * @throws JedisException when a node of Redis does not answer, after all is done for the sales of
+   *     the others; nothing is when none answers
+   */
   void round() {
     gateways.boundTimes();
     String begun = gateways.now();
@@ -89,9 +96,8 @@ class SaleObservations {
     }
     Set<Long> withUnknownOrders = admissions.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
-    Map<Long, RedisSaleState> seen = read(expected);
-    looks = seen;
-    lookedNanos = System.nanoTime();
+    Map<Long, RedisSaleState> seen = new HashMap<>();
+    JedisException failure = readAll(expected, seen);
     if (gateways.isOneSilent(SILENT, begun)) {
       expected.forEach(sale -> judge(sale, seen));
       sales.expectedInFallback().forEach(sale -> judge(sale, seen));
@@ -101,6 +107,9 @@ class SaleObservations {
         .filter(sale -> withUnknownOrders.contains(sale.skuId()))
         .forEach(
             sale -> included(sale, seen).ifPresent(l -> admissions.allIsKnown(sale.skuId(), l)));
+    if (failure != null) {
+      throw failure;
+    }
   }
 
   /** Another process may have the fallback on, or this one at its next start. */
@@ -128,19 +137,53 @@ class SaleObservations {
         .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq()));
   }
 
-  private Map<Long, RedisSaleState> read(List<Expected> expected) {
+  /**
+   * Adds the sales of all nodes that answer; of another node the last look stays. Returns the
+   * failure of a node, null when all have answered.
+   *
+   * @throws JedisException when none has
+   */
+  private @Nullable JedisException readAll(
+      List<Expected> expected, Map<Long, RedisSaleState> seen) {
+    int parts = RedisClients.areApart(redis) ? Partition.COUNT : 1;
+    Map<Integer, List<Long>> byPart =
+        expected.stream()
+            .map(Expected::skuId)
+            .collect(Collectors.groupingBy(sku -> Partition.ofSku(sku) % parts));
+    Map<Long, RedisSaleState> last = new HashMap<>();
+    @Nullable JedisException failure = null;
+    boolean isReached = false;
+    for (int part = 0; part < parts; part++) {
+      List<Long> skus = byPart.getOrDefault(part, List.of());
+      try {
+        seen.putAll(read(part, skus));
+        lookedNanos = System.nanoTime();
+        isReached = true;
+      } catch (JedisException e) {
+        failure = e;
+        skus.forEach(sku -> of(sku).ifPresent(look -> last.put(sku, look)));
+      }
+    }
+    if (!isReached && failure != null) {
+      throw failure;
+    }
+    last.putAll(seen);
+    looks = Map.copyOf(last);
+    return failure;
+  }
+
+  /** Also without sales: whether Redis answers. */
+  private Map<Long, RedisSaleState> read(int part, List<Long> skus) {
     Map<Long, Response<Map<String, String>>> answers = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      // Also without sales: whether Redis answers.
-      Response<String> any = pipeline.get(RedisKeys.stock(1));
-      expected.forEach(
-          sale -> answers.put(sale.skuId(), pipeline.hgetAll(RedisKeys.sku(sale.skuId()))));
+      Response<String> any = pipeline.type(RedisKeys.skus(part));
+      skus.forEach(sku -> answers.put(sku, pipeline.hgetAll(RedisKeys.sku(sku))));
       pipeline.sync();
       PipelineReplies.get(any);
     }
     Map<Long, RedisSaleState> seen = new HashMap<>();
     answers.forEach((sku, answer) -> look(answer).ifPresent(look -> seen.put(sku, look)));
-    return Map.copyOf(seen);
+    return seen;
   }
 
   /** Empty for a sale that has something else in the place of its rules. */

@@ -3,11 +3,14 @@ package io.seckill.consumer.fallback;
 import static io.seckill.consumer.fallback.FallbackFixture.admitted;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
@@ -15,6 +18,9 @@ import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.RedisCluster;
+import io.seckill.testing.RedisServer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -27,6 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 import tools.jackson.databind.JsonNode;
 
 /** MySQL decides sales of Redis for a while, and loses no order that Redis has promised. */
@@ -155,7 +165,7 @@ class FallbackIT extends SaleInFallback {
   void anOldLookAtRedisDecidesNothing(boolean isTransferred, boolean areStored, long reserved) {
     OrderMessage seen = sale.admit(7, 4);
     awaitLook(4);
-    consumer.redis().sadd(RedisKeys.stock(1), "foreign"); // each look fails from now on
+    allowLooks(false);
     try {
       OrderMessage[] all = {seen, sale.admit(8, 4), sale.admit(9, 2)};
       if (isTransferred) {
@@ -171,7 +181,7 @@ class FallbackIT extends SaleInFallback {
           .isEqualTo(4);
       assertThat(fallback.number(sku, "reserved_units")).isEqualTo(reserved);
     } finally {
-      consumer.redis().del(RedisKeys.stock(1));
+      allowLooks(true);
     }
   }
 
@@ -391,15 +401,9 @@ class FallbackIT extends SaleInFallback {
   @Tag("proof")
   @Test
   void aGatewayThatIsRemovedWithoutALookLeavesItsReserve() {
-    SaleObservations off =
-        new SaleObservations(
-            new FallbackProperties(FallbackMode.OFF),
-            consumer.bean(FallbackSales.class),
-            consumer.bean(AdmittedUnitsTable.class),
-            consumer.bean(GatewayTable.class),
-            consumer.redis());
+    SaleObservations off = observations(FallbackMode.OFF, consumer.redis());
     beginWithUnknownOrders();
-    consumer.redis().sadd(RedisKeys.stock(1), "foreign"); // each look fails from now on
+    allowLooks(false);
     try {
       SaleObservations on = consumer.bean(SaleObservations.class);
       eventually().until(() -> !on.isRedisReached());
@@ -410,8 +414,92 @@ class FallbackIT extends SaleInFallback {
 
       assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
     } finally {
+      allowLooks(true);
+    }
+  }
+
+  /** Otherwise each of the service's looks fails, and the last one stays. */
+  private static void allowLooks(boolean isAllowed) {
+    String rule = (isAllowed ? "+" : "-") + "hgetall";
+    consumer
+        .redis()
+        .executeCommand(new CommandArguments(Command.ACL).addObjects("SETUSER", "default", rule));
+  }
+
+  @Test
+  void theLooksGoOnWhereTheStockOfASaleIsSomethingElse() {
+    consumer.redis().sadd(RedisKeys.stock(1), "foreign");
+    try {
+      sale.admit(7, 4);
+      awaitLook(4);
+    } finally {
       consumer.redis().del(RedisKeys.stock(1));
     }
+  }
+
+  /** The gateway that dies as well may have promised orders of each. */
+  @ChildProcessesOnly
+  @Test
+  void aDeadNodeOfAClusterKeepsNoSaleOfAnotherNodeFromBeingSeen() {
+    try (RedisCluster cluster = RedisCluster.start();
+        UnifiedJedis redis = RedisClients.open(settings(cluster), "test")) {
+      RedisServer node = cluster.primaryOf(RedisKeys.sku(sku));
+      long next = NEXT_SKU.incrementAndGet();
+      while (cluster.primaryOf(RedisKeys.sku(next)).equals(node)) {
+        next = NEXT_SKU.incrementAndGet();
+      }
+      AdmittedSale other = new AdmittedSale(consumer, next, PurchasePolicy.LIMITED, 5, 20);
+      SaleObservations looks = observations(FallbackMode.AUTOMATIC, redis);
+      admitAlsoIn(redis, sale);
+      admitAlsoIn(redis, other);
+      looks.round();
+      admitAlsoIn(redis, other);
+      node.kill();
+      allowLooks(false);
+      fallback.beat(2, 0, "USABLE", 0);
+      fallsSilent(2, 36);
+
+      assertThatThrownBy(looks::round).as("reported").isInstanceOf(JedisException.class);
+
+      assertThat(looks.isRedisReached()).isTrue();
+      assertThat(looks.of(other.sku).orElseThrow().admittedUnits()).isEqualTo(8);
+      assertThat(looks.of(sku).orElseThrow().admittedUnits()).as("remembered").isEqualTo(4);
+      assertThat(fallback.view().path("gateways").size()).isZero();
+      String kept =
+          "SELECT units + 100 * unknown_orders FROM admitted_units WHERE epoch = 1 AND sku_id = ";
+      assertThat(ledger.number(kept + other.sku)).isEqualTo(8);
+      assertThat(ledger.number(kept + sku)).isEqualTo(100);
+      execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
+      other.forget();
+    } finally {
+      allowLooks(true);
+    }
+  }
+
+  private static RedisSettings settings(RedisCluster cluster) {
+    return new RedisSettings(
+        RedisSettings.Mode.CLUSTER,
+        "redis://127.0.0.1:6379",
+        cluster.nodes(),
+        null,
+        2,
+        Duration.ofSeconds(10),
+        null);
+  }
+
+  private static void admitAlsoIn(UnifiedJedis redis, AdmittedSale sale) {
+    sale.admit(7, 4);
+    String key = RedisKeys.sku(sale.sku);
+    redis.hset(key, consumer.redis().hgetAll(key));
+  }
+
+  private static SaleObservations observations(FallbackMode mode, UnifiedJedis redis) {
+    return new SaleObservations(
+        new FallbackProperties(mode),
+        consumer.bean(FallbackSales.class),
+        consumer.bean(AdmittedUnitsTable.class),
+        consumer.bean(GatewayTable.class),
+        redis);
   }
 
   /** It is begun again before the sale has returned from it. */

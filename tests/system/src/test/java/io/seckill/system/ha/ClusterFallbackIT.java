@@ -13,6 +13,9 @@ import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -36,7 +39,10 @@ class ClusterFallbackIT {
     this.redis = lab.redisServers();
   }
 
-  /** Nothing begins by itself while the other primaries work; an operator may begin it. */
+  /**
+   * Nothing begins by itself while the other primaries work; an operator may begin it, and end it
+   * for the shards of the others.
+   */
   @Test
   void mySqlDecidesAllShardsWhileOnePrimaryIsDead() throws SQLException {
     Signals.await(
@@ -50,25 +56,39 @@ class ClusterFallbackIT {
     RedisServer primary = redis.primaryOf(key);
     redis.replicaOf(key).kill();
     primary.kill();
-    List<Long> others =
-        sale.users(
-                200,
-                shard ->
-                    !redis.primaryOf(RedisKeys.stock(Shards.id(SKU, (int) shard))).equals(primary))
-            .subList(180, 200);
-    assertThat(ShardedSale.codes(sale.buyOnce(lab.shops(), others))).isEqualTo(Map.of("202", 20));
+    LongPredicate isOnOthers =
+        shard -> !redis.primaryOf(RedisKeys.stock(Shards.id(SKU, (int) shard))).equals(primary);
+    List<Long> others = sale.users(220, isOnOthers);
+    assertThat(ShardedSale.codes(sale.buyOnce(lab.shops(), others.subList(180, 200))))
+        .isEqualTo(Map.of("202", 20));
     assertThat(lab.admin().fallback().text("state")).isEqualTo("REDIS");
 
     assertThat(lab.admin().enterFallback().status()).isEqualTo(200);
     awaitState("MYSQL");
     assertThat(buy(100, 200)).isEqualTo(Map.of("201", 100));
 
-    redis.heal();
     Signals.await("the return", () -> lab.admin().leaveFallback().status() == 200);
+    Signals.await("the shards of the others", () -> inFallback(isOnOthers) == 0);
+    assertThat(inFallback(isOnOthers.negate())).as("of the dead primary").isPositive();
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), others.subList(200, 220))))
+        .isEqualTo(Map.of("202", 20));
+
+    redis.heal();
     awaitState("REDIS");
     Map<String, Integer> rest = buy(1_000, 1_300);
-    assertThat(rest).isEqualTo(Map.of("202", STOCK - 220, "SOLD_OUT", 300 - STOCK + 220));
+    assertThat(rest).isEqualTo(Map.of("202", STOCK - 240, "SOLD_OUT", 300 - STOCK + 240));
     assertThat(sale.judgeRebuilt(lab.admin(), lab.sales(), STOCK)).isEqualTo(STOCK);
+  }
+
+  /** Of these shards. */
+  private long inFallback(LongPredicate shard) {
+    String ids =
+        LongStream.range(0, SHARDS)
+            .filter(shard)
+            .mapToObj(number -> "" + Shards.id(SKU, (int) number))
+            .collect(Collectors.joining(","));
+    return lab.database()
+        .number("SELECT COUNT(*) FROM products WHERE fallback <> 'NO' AND sku_id IN (" + ids + ")");
   }
 
   private Map<String, Integer> buy(int from, int to) {
