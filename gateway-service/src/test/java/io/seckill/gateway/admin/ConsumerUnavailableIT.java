@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +48,8 @@ class ConsumerUnavailableIT {
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             consumer.url(),
-            "seckill.consumer.timeout=60s");
+            "seckill.consumer.timeout=60s",
+            "seckill.fallback=automatic");
     alone = TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
     withoutRedis =
         TestGateway.start(
@@ -271,7 +271,6 @@ class ConsumerUnavailableIT {
   }
 
   /** This gateway does not have the shards of a SKU yet, nor the store that decides it. */
-  @Tag("proof")
   @Test
   void saysBeforeTheProductsWereReadOnlyOfASaleInRedisThatItIsStopped() {
     long inRedis = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
@@ -319,15 +318,41 @@ class ConsumerUnavailableIT {
   @Test
   void reportsWhetherItUsesRedisAndTakesTheThresholdsFromTheAnswer() {
     RedisBreaker breaker = gateway.bean(RedisBreaker.class);
-    consumer.answerHeartbeats("{\"term\":0,\"failurePercent\":100,\"failuresPerSecond\":100000}");
+    answerHeartbeats(0);
     eventually("an answered heartbeat before another")
         .until(() -> heartbeats("USABLE") > 1 && heartbeats("UNUSABLE") > 0);
+    eventually("a heartbeat with the milliseconds of more than a second")
+        .until(() -> isSent("PUT .*\"forMs\":\\d{4,}.*"));
 
     for (int i = 0; i < 10; i++) {
       assertThatThrownBy(() -> breaker.call(0, ConsumerUnavailableIT::breakOff))
           .isInstanceOf(JedisConnectionException.class);
     }
     assertThat(breaker.isClosed(0)).as("after more failures than opened it before").isTrue();
+  }
+
+  @Test
+  void confirmsOnceHeartbeatsAreAnsweredAndTransfersWhenAFallbackBegins() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long user = stage.newUser();
+    answerHeartbeats(0);
+    GatewayAnswer bought =
+        eventually()
+            .until(() -> gateway.buy(user, sku, 1, "key-promised"), given -> given.status() == 202);
+
+    answerHeartbeats(1);
+
+    String transfer = "POST /internal/v1/gateways/[0-9a-f]{32}/handover .*%s.*";
+    eventually().until(() -> isSent(transfer.formatted(bought.text("orderId"))));
+  }
+
+  private static void answerHeartbeats(long term) {
+    consumer.answerHeartbeats(
+        "{\"term\":%d,\"failurePercent\":100,\"failuresPerSecond\":100000}".formatted(term));
+  }
+
+  private static boolean isSent(String pattern) {
+    return consumer.heartbeats().stream().anyMatch(call -> call.matches(pattern));
   }
 
   private static long heartbeats(String redis) {

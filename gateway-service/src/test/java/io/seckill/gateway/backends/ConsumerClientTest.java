@@ -12,6 +12,7 @@ import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
+import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.web.InternalToken;
@@ -24,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -69,6 +71,7 @@ class ConsumerClientTest {
       """;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<String> requests = new CopyOnWriteArrayList<>();
   private final CountDownLatch end = new CountDownLatch(1);
   private final ReactorResourceFactory resources = new ReactorResourceFactory();
   private volatile String heldPath = "none";
@@ -153,6 +156,18 @@ class ConsumerClientTest {
     }
   }
 
+  @Test
+  void registersTransfersAndDeregistersAtOneAddress() {
+    assertThat(client.heartbeat(HEARTBEAT).term()).isEqualTo(1);
+    client.transfer(new PromiseTransfer(1, List.of(), List.of(), List.of(), true, true));
+    client.deregister();
+
+    String gateway = requests.get(0).replace("PUT ", "");
+    assertThat(gateway).matches("/internal/v1/gateways/[0-9a-f]{32}");
+    assertThat(requests)
+        .containsExactly("PUT " + gateway, "POST " + gateway + "/handover", "DELETE " + gateway);
+  }
+
   private List<Disposable> hold(String path, int connections, Supplier<Mono<?>> call)
       throws InterruptedException {
     held = new CountDownLatch(connections);
@@ -183,6 +198,7 @@ class ConsumerClientTest {
   }
 
   private void answer(HttpExchange exchange) throws IOException {
+    requests.add(exchange.getRequestMethod() + ' ' + exchange.getRequestURI());
     if (exchange.getRequestURI().getPath().endsWith(heldPath)) {
       held.countDown();
       Bounded.await(end);

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Replaces order-consumer, to do what the real one does not: the test decides when and what it
- * answers. Heartbeats are recorded, and answered at once: 503, or as the test says.
+ * answers. Heartbeats and transfers are recorded, and answered at once: 503, or as the test says.
  */
 public final class SlowConsumer implements AutoCloseable {
 
@@ -56,7 +56,7 @@ public final class SlowConsumer implements AutoCloseable {
     return consumer;
   }
 
-  /** The heartbeats of all gateways since the last {@link #answerHeartbeats}. */
+  /** Those of all gateways since the last {@link #answerHeartbeats}. */
   public List<String> heartbeats() {
     return List.copyOf(heartbeats);
   }
