@@ -2,16 +2,24 @@ package io.seckill.gateway.orders;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.backends.BlockingCalls;
+import io.seckill.gateway.backends.RedisBreaker;
+import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.CannedRedis;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -31,6 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** Order lists, and the threads that stay free for others while many shoppers read lists. */
 @ExtendWith(TestServers.class)
@@ -111,6 +120,30 @@ class OrderListIT {
       }
       assertThat(ids(answer)).as(answer.toString()).containsExactly(id(placed.get(i)));
     }
+  }
+
+  /** Redis has sales, and there is no fallback. */
+  @Test
+  void failsWithoutTheWaitingOrders() {
+    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    CannedRedis away =
+        new CannedRedis(
+            command -> {
+              throw new JedisConnectionException("for the test");
+            });
+    RedisBreaker breaker = RedisBreakers.of(away, new SimpleMeterRegistry());
+    WaitingOrders waiting =
+        new WaitingOrders(away, breaker, (partition, server) -> true, 100, Eventually.SOON);
+    OrderLists real = gateway.bean(OrderLists.class);
+    OrderLists lists =
+        new OrderLists(waiting, real.mysql(), real.statuses(), real.mysqlCalls(), real.products());
+
+    assertThatThrownBy(() -> lists.page(order.user(), Long.MAX_VALUE, 10).block(Eventually.SOON))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            failure ->
+                assertThat(failure.problem().code()).isEqualTo(ProblemCode.STATUS_UNAVAILABLE));
+    waiting.destroy();
   }
 
   @Tag("proof")
