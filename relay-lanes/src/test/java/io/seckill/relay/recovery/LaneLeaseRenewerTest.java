@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 class LaneLeaseRenewerTest {
@@ -65,6 +66,25 @@ class LaneLeaseRenewerTest {
     assertThat(redis.roundTrips()).isEqualTo(1 + Partition.COUNT);
     renewer.round();
     assertThat(redis.roundTrips()).as("one by one").isEqualTo(1 + 2 * Partition.COUNT);
+  }
+
+  @Test
+  void renewsTheOthersWhileTheServerOfAPartitionIsAway() {
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (command.contains(RedisKeys.lanes(UNREADABLE))) {
+                throw new JedisConnectionException("for the test");
+              }
+              return reply(command);
+            });
+    LaneLeaseRenewer renewer = renewer(redis, true);
+
+    renewer.round();
+
+    assertThat(renewer.backlog(UNREADABLE)).isEqualTo(PartitionBacklog.UNKNOWN);
+    assertThat(IntStream.range(0, Partition.COUNT).filter(p -> renewer.backlog(p).dead() == 2))
+        .hasSize(Partition.COUNT - 1);
   }
 
   /** For example a CA file that is being rewritten, or no thread for a connection. */
