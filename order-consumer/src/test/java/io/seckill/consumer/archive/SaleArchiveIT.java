@@ -10,6 +10,7 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.archive.ArchiveTable.DueSale;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -180,29 +182,35 @@ class SaleArchiveIT {
             return false;
           }
         };
-    SaleArchiver real = consumer.bean(SaleArchiver.class);
 
-    SaleArchiver archiver =
-        new SaleArchiver(
-            table,
-            real.rest(),
-            real.steps(),
-            real.sales(),
-            real.pools(),
-            real.jdbc(),
-            real.transactions(),
-            real.pace());
-
-    eventually() // the service's own round may hold the lock
-        .until(
-            () -> {
-              archiver.round();
-              return !waits.isEmpty();
-            });
+    roundUntil(archiver(table), () -> !waits.isEmpty());
 
     assertThat(waits).allMatch(age -> age.compareTo(Duration.ofSeconds(3)) >= 0);
     consumer.update(BEGUN, 0, sku);
     finish();
+  }
+
+  private static SaleArchiver archiver(ArchiveTable table) {
+    SaleArchiver real = consumer.bean(SaleArchiver.class);
+    return new SaleArchiver(
+        table,
+        real.rest(),
+        real.steps(),
+        real.sales(),
+        real.pools(),
+        real.jdbc(),
+        real.transactions(),
+        real.pace());
+  }
+
+  /** The service's own round may hold the lock. */
+  private static void roundUntil(SaleArchiver archiver, Callable<Boolean> done) {
+    eventually()
+        .until(
+            () -> {
+              archiver.round();
+              return done.call();
+            });
   }
 
   private void lateMessagesHarmNothing(OrderMessage known) {
@@ -230,7 +238,33 @@ class SaleArchiveIT {
     assertThat(audit().path("differences").toString()).isEqualTo("[]");
   }
 
+  @Test
+  void movesNoPageWithARefundThatIsDue() {
+    new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10);
+    long order = seed(1);
+    close();
+    try (RunLock archives = onlyByTheTest()) {
+      begin(sku);
+      refundIsDue(order);
+
+      assertThatThrownBy(() -> consumer.bean(ArchiveSteps.class).moveOrders(sku))
+          .hasMessageContaining("1 payments");
+
+      assertThat(rows("orders")).isEqualTo(1);
+      consumer.update("DELETE FROM payment WHERE order_id = ?", order);
+      assertThat(archives.isHeld()).isTrue();
+    }
+    finish();
+  }
+
   /** As the report of a charge leaves it while the provider refuses the refund. */
+  private static void refundIsDue(long order) {
+    consumer.update(
+        "INSERT INTO payment (order_id, amount_cents, charge_id, state, asked_at, check_at) VALUES"
+            + " (?, 9900, 'late', 'REFUND_DUE', NOW(6) - INTERVAL 1 DAY, NOW(6) + INTERVAL 1 HOUR)",
+        order);
+  }
+
   @Tag("proof")
   @Test
   void aRefundThatBecomesDueDuringTheArchiveIsMadeBeforeItsOrderMoves() {
@@ -244,14 +278,8 @@ class SaleArchiveIT {
     close();
     eventually().until(() -> archive().status() == 200);
     long order = cancelled.orderId().value();
-    consumer.update(
-        "INSERT INTO payment (order_id, amount_cents, charge_id, state, asked_at, check_at) VALUES"
-            + " (?, 9900, 'late', 'REFUND_DUE', NOW(6) - INTERVAL 1 DAY, NOW(6) + INTERVAL 1 HOUR)",
-        order);
+    refundIsDue(order);
     finish(sku, "ORDERS");
-
-    assertThatThrownBy(() -> consumer.bean(ArchiveSteps.class).moveOrders(sku))
-        .hasMessageContaining("1 payments");
 
     assertThat(rows("orders")).isEqualTo(1);
     consumer.update("UPDATE payment SET check_at = NOW(6) WHERE order_id = ?", order);
@@ -295,6 +323,28 @@ class SaleArchiveIT {
     close();
     begin(sku);
     finish();
+  }
+
+  @Test
+  void anArchiveThatFailsKeepsNoOtherWaiting() {
+    List<Long> tried = new ArrayList<>();
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<Long> unfinished() {
+            return List.of(1L, 2L);
+          }
+
+          @Override
+          Optional<SaleArchive> find(long each) {
+            tried.add(each);
+            throw new IllegalStateException("for the test");
+          }
+        };
+
+    roundUntil(archiver(table), () -> !tried.isEmpty());
+
+    assertThat(tried).containsExactly(1L, 2L);
   }
 
   @Tag("proof")
@@ -583,6 +633,24 @@ class SaleArchiveIT {
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
     finish();
+  }
+
+  @Test
+  void aSaleThatCannotBeArchivedKeepsNoOtherFromIt() {
+    DueSale unknown = new DueSale(sku, "2026-01-01 00:00:00");
+    List<DueSale> asked = new ArrayList<>();
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<DueSale> due(Duration after, DueSale last, int limit) {
+            asked.add(last);
+            return asked.size() == 1 ? List.of(unknown) : List.of();
+          }
+        };
+
+    archiver(table).beginDue(Duration.ofDays(7), 1);
+
+    assertThat(asked).containsExactly(DueSale.FIRST, unknown);
   }
 
   @Tag("proof")
