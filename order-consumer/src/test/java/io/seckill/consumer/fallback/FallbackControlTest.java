@@ -16,6 +16,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.transaction.CannotCreateTransactionException;
@@ -29,6 +30,8 @@ class FallbackControlTest {
   private FallbackTable.Row row = row(SalePhase.REDIS);
   private Gateways gateways = new Gateways(List.of());
   private int statements;
+  private int looksAtSales;
+  private int looksAtReserves;
 
   /** Nothing happens for a minute of the sweepers' pauses; no gateway has lost Redis. */
   @ParameterizedTest
@@ -47,6 +50,28 @@ class FallbackControlTest {
 
     assertThat(statements).isEqualTo(looks);
     assertThat(control.isReturning()).isFalse();
+  }
+
+  /** There is no MySQL. */
+  @Test
+  void reservesThatCannotBeReducedKeepNothingElseWaiting() {
+    row = row(SalePhase.MYSQL);
+    FallbackControl control = control(FallbackMode.MANUAL);
+
+    control.tick();
+    control.tick();
+
+    assertThat(looksAtReserves).isEqualTo(2);
+    assertThat(looksAtSales).as("for the metrics").isEqualTo(2);
+  }
+
+  @Test
+  void looksForSalesWhoseReturnHasStoppedThemForTooLong() {
+    row = row(SalePhase.RETURNING);
+
+    control(FallbackMode.MANUAL).tick();
+
+    assertThat(looksAtSales).as("for these, and for the metrics").isEqualTo(2);
   }
 
   /** Each change needs a transaction; there is no MySQL. */
@@ -143,7 +168,14 @@ class FallbackControlTest {
 
     @Override
     List<InFallback> all() {
+      looksAtSales++;
       return List.of();
+    }
+
+    @Override
+    List<Long> allReserved() {
+      looksAtReserves++;
+      return List.of(1L, 2L);
     }
   }
 

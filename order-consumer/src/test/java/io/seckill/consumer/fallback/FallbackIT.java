@@ -201,6 +201,33 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
   }
 
+  /** The SKU's own row has no units. */
+  @Test
+  void theReservesOfAllShardsAreReleased() {
+    long sharded = NEXT_SKU.incrementAndGet();
+    List<Long> shards = Shards.ids(sharded, 2);
+    put(sharded, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
+    assertThat(preheat(sharded).status()).isEqualTo(200);
+    FallbackDatabase mysql = consumer.bean(FallbackDatabase.class);
+    String inFallback =
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', reserved_units = 30"
+            + " WHERE sku_id = ?";
+
+    long released =
+        mysql
+            .transactions()
+            .execute(
+                tx -> {
+                  tx.setRollbackOnly();
+                  shards.forEach(id -> mysql.jdbc().sql(inFallback).param(id).update());
+                  return consumer.bean(FallbackSales.class).release(sharded);
+                });
+
+    assertThat(released).isEqualTo(60);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sharded);
+    shards.forEach(id -> execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + id));
+  }
+
   @Test
   void aSaleWhoseOrdersNoGatewayHasForgottenIsSold() {
     AdmittedSale other =

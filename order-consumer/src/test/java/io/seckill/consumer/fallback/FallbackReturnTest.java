@@ -1,0 +1,82 @@
+package io.seckill.consumer.fallback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.sale.FallbackMode;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.runtime.IdlePools;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+class FallbackReturnTest {
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final FallbackDatabase mysql = new FallbackDatabase(IdlePools.create(meters), meters);
+  private final List<Long> tried = new ArrayList<>();
+
+  private final FallbackSales sales =
+      new FallbackSales(mysql, new AdmittedUnitsTable(mysql)) {
+        @Override
+        List<InFallback> all() {
+          return List.of(
+              new InFallback(1, SalePhase.MYSQL, 0), new InFallback(2, SalePhase.MYSQL, 0));
+        }
+      };
+
+  private final FallbackTable table =
+      new FallbackTable(mysql, Clock.systemUTC()) {
+        @Override
+        Row read() {
+          return new Row(SalePhase.RETURNING, 1, null, Instant.EPOCH, Instant.EPOCH, 50, 3);
+        }
+      };
+
+  private static Stream<RuntimeException> failures() {
+    return Stream.of(
+        new JedisConnectionException("for the test"), new IllegalStateException("for the test"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void aReturnThatFailsKeepsNoOtherSaleFromReturning(RuntimeException failure) {
+    FallbackReturn returns =
+        new FallbackReturn(
+            table,
+            sales,
+            new ReturningControl(),
+            (sku, atMost) -> {
+              tried.add(sku);
+              throw failure;
+            });
+
+    returns.round();
+
+    assertThat(tried).containsExactly(1L, 2L);
+    assertThat(returns.failure(1)).contains("for the test");
+  }
+
+  private final class ReturningControl extends FallbackControl {
+
+    ReturningControl() {
+      super(
+          new FallbackProperties(FallbackMode.MANUAL), table, sales, null, null, mysql, null, null);
+    }
+
+    @Override
+    boolean isReturning() {
+      return true;
+    }
+
+    @Override
+    boolean end() {
+      return false;
+    }
+  }
+}
