@@ -341,11 +341,19 @@ class LifecycleIT {
         .untilAsserted(expiry::sweep);
   }
 
-  /** 200 orders are a full batch of the sweep. */
+  @Test
+  void anOrderThatCannotExpireKeepsNoOtherFromIt() {
+    expiresOthersThan(1);
+  }
+
+  /** A full batch of the sweep. */
   @Tag("proof")
-  @ParameterizedTest
-  @ValueSource(ints = {1, 200})
-  void ordersThatCannotExpireKeepNoOtherFromIt(int odd) {
+  @Test
+  void aBatchOfOrdersThatCannotExpireKeepsNoOtherFromIt() {
+    expiresOthersThan(200);
+  }
+
+  private void expiresOthersThan(int odd) {
     open("LIMITED", 1_000, 1_000);
     List<OrderId> withoutQuota = due(8, odd, TIMEOUT_SECONDS + 60);
     List<OrderId> good = due(7, 3, TIMEOUT_SECONDS + 30);
@@ -561,29 +569,53 @@ class LifecycleIT {
   void redisGetsAPaymentOfARoundThatFailed() {
     open("LIMITED", 5, 100);
     OrderId id = orders.confirmed(sku, 1, 1);
-    assertThat(api.pay(id, 1).status()).isEqualTo(200);
-    consumer.update(
-        "UPDATE payment SET updated_at = updated_at - INTERVAL 10 SECOND WHERE order_id = ?",
-        id.value());
+    payBefore(id);
     List<OrderId> tried = new ArrayList<>();
-    OrderResults unavailable =
-        new OrderResults(
-            consumer.bean(UnifiedJedis.class),
-            consumer.bean(RedisCallGuard.class),
-            new SimpleMeterRegistry()) {
-          @Override
-          public boolean write(Collection<OrderResult> results) {
-            results.forEach(result -> tried.add(result.orderId()));
-            return false;
-          }
-        };
-    PaidResults paid = new PaidResults(consumer.sql(), unavailable);
+    PaidResults paid = new PaidResults(consumer.sql(), results(tried, false));
 
     paid.sweep();
     tried.clear();
     paid.sweep();
 
     assertThat(tried).contains(id);
+  }
+
+  @Test
+  void redisGetsAPaymentOfASaleThatWasBeingLoaded() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    payBefore(id);
+    List<OrderId> written = new ArrayList<>();
+    PaidResults paid = new PaidResults(consumer.sql(), results(written, true));
+    phase("LOADING");
+
+    paid.sweep();
+    assertThat(written).doesNotContain(id);
+    phase("NO");
+    paid.sweep();
+
+    assertThat(written).contains(id);
+  }
+
+  /** So long ago that the sweep has its result to write. */
+  private static void payBefore(OrderId id) {
+    assertThat(api.pay(id, 1).status()).isEqualTo(200);
+    consumer.update(
+        "UPDATE payment SET updated_at = updated_at - INTERVAL 10 SECOND WHERE order_id = ?",
+        id.value());
+  }
+
+  private static OrderResults results(List<OrderId> tried, boolean areWritten) {
+    return new OrderResults(
+        consumer.bean(UnifiedJedis.class),
+        consumer.bean(RedisCallGuard.class),
+        new SimpleMeterRegistry()) {
+      @Override
+      public boolean write(Collection<OrderResult> results) {
+        results.forEach(result -> tried.add(result.orderId()));
+        return areWritten;
+      }
+    };
   }
 
   @Test

@@ -654,6 +654,34 @@ class WalletsIT {
   }
 
   /** One that cannot be frozen, and one that cannot be marked as right. */
+  @Test
+  void walletsThatCannotBeWrittenKeepTheCheckFromNoOther() {
+    long other = NEXT.incrementAndGet();
+    long sound = NEXT.incrementAndGet();
+    for (long each : List.of(user, other, sound)) {
+      recharge(each, 100);
+    }
+    String differ = "UPDATE wallet SET balance_cents = 101 WHERE user_id IN (?, ?)";
+    assertThat(consumer.update(differ, user, other)).isEqualTo(2);
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE UPDATE ON wallet FOR EACH ROW"
+            + " IF NEW.user_id IN (%d, %d) THEN".formatted(user, sound)
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF");
+    Answer found;
+    try {
+      found = check();
+    } finally {
+      consumer.asRoot("DROP TRIGGER refusal");
+    }
+
+    assertThat(found.text()).contains("user " + user + ":", "user " + other + ":");
+    assertThat(state(other)).isEqualTo("FROZEN");
+    assertThat(state(user)).isEqualTo("ACTIVE");
+    consumer.update(differ.replace("101", "100"), user, other);
+    assertThat(check().text()).doesNotContain("user " + user, "user " + other);
+  }
+
+  /** As long as the others wait for them. */
   @Tag("proof")
   @Test
   void lockedWalletsKeepTheCheckFromNoOther() throws Exception {

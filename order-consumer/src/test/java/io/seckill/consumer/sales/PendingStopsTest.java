@@ -1,0 +1,109 @@
+package io.seckill.consumer.sales;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleState;
+import io.seckill.common.sale.SaleStates;
+import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.Products;
+import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.support.web.AuditLog;
+import io.seckill.testing.CannedRedis;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** Nothing can be written of either sale. */
+class PendingStopsTest {
+
+  private static final long ONE = 1_001;
+  private static final long OTHER = ONE + Partition.COUNT;
+  private static final String STOPS = RedisKeys.stops(Partition.ofSku(ONE));
+  private static final String STOP = "PAUSED|1790000000000|tester";
+
+  private final List<Long> locked = new ArrayList<>();
+  private final List<String> followed = new ArrayList<>();
+  private boolean areStopped;
+
+  @Test
+  void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
+    areStopped = true;
+
+    sweep();
+
+    assertThat(locked).containsExactlyInAnyOrder(ONE, OTHER);
+  }
+
+  @Test
+  void aStateThatRedisRefusesKeepsNoOtherWaiting() {
+    sweep();
+
+    assertThat(followed).containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
+  }
+
+  private void sweep() {
+    CannedRedis redis = new CannedRedis(this::reply);
+    new PendingStops(
+            new FailingProducts(),
+            new SaleStates(redis),
+            TransactionOperations.withoutTransaction(),
+            new AuditLog(),
+            Clock.systemUTC(),
+            new RedisCallGuard(redis, new SimpleMeterRegistry()))
+        .sweep();
+  }
+
+  /** To HGETALL and HGET of the stops, and to sale_state.lua. */
+  private Object reply(List<String> command) {
+    if (command.get(0).equals("HGETALL")) {
+      return areStopped && command.contains(STOPS)
+          ? List.of(Long.toString(ONE), STOP, Long.toString(OTHER), STOP)
+          : List.of();
+    }
+    if (command.get(0).equals("HGET")) {
+      return STOP;
+    }
+    followed.add(command.get(3));
+    return new JedisDataException("WRONGTYPE of this sale");
+  }
+
+  private final class FailingProducts implements Products {
+
+    @Override
+    public Optional<Product> lock(long skuId) {
+      locked.add(skuId);
+      throw new IllegalStateException("for the test");
+    }
+
+    @Override
+    public List<StateToFollow> findFollowed(Instant now) {
+      return List.of(
+          new StateToFollow(ONE, SaleState.CLOSED, 1, 2),
+          new StateToFollow(OTHER, SaleState.CLOSED, 1, 2));
+    }
+
+    @Override
+    public Product save(Product created) {
+      return created;
+    }
+
+    @Override
+    public Optional<Product> findBySkuId(long skuId) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<Product> findBySkuIdInOrderBySkuId(Collection<Long> skuIds) {
+      return List.of();
+    }
+  }
+}
