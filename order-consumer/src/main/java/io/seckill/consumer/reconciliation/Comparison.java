@@ -120,13 +120,13 @@ final class Comparison {
   private void compare(
       OrderId id, AdmissionRecord order, @Nullable AdmissionRecord stored, Map<Long, Long> wanted) {
     if (stored == null) {
-      if (unknown.size() < MOST_FINDINGS) {
-        unknown.put(id, order);
-      } else {
-        hasAllUnknown = false;
-      }
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
-      if (order.seq() <= seen.seq()) {
+      if (order.seq() <= seen.seq()) { // the next comparison finds the others if they are lost
+        if (unknown.size() < MOST_FINDINGS) {
+          unknown.put(id, order);
+        } else {
+          hasAllUnknown = false;
+        }
         stock -= order.quantity();
         unsettled++;
         orders++;
@@ -257,7 +257,7 @@ final class Comparison {
     return seen;
   }
 
-  /** Orders that Redis admitted and MySQL did not know: in flight or lost. */
+  /** Orders that Redis had admitted at first and MySQL did not have: in flight or lost. */
   Map<OrderId, AdmissionRecord> unknown() {
     return unknown;
   }

@@ -90,6 +90,7 @@ record Report(
   boolean needsAnotherRun() {
     return outcome != RunOutcome.CLEAN
         && !(outcome == RunOutcome.FOUND
+            && !counts.isEmpty()
             && counts.keySet().stream().allMatch(RepairKind::isOnlyReported));
   }
 

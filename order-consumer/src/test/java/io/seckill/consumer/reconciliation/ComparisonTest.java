@@ -27,6 +27,9 @@ class ComparisonTest {
   private static final long NOW = 1_790_000_000_000L;
   private static final int STOCK = 100;
 
+  /** Orders admitted when the comparison began. */
+  private static final int SEQ = Comparison.MOST_FINDINGS + 1;
+
   /** What may be wrong of one user, whose only order has the same number. */
   private enum Wrong {
     UNKNOWN,
@@ -55,6 +58,17 @@ class ComparisonTest {
     assertThat(found(more, kind)).isEqualTo(Comparison.MOST_FINDINGS);
     assertThat(more.isPartial()).isEqualTo(kind != Wrong.UNKNOWN);
     assertThat(more.hasAllUnknown()).isEqualTo(kind != Wrong.UNKNOWN);
+  }
+
+  @Test
+  void leavesOrdersThatAreAdmittedMeanwhileToTheNextComparison() {
+    wrong(Wrong.UNKNOWN, SEQ, Comparison.MOST_FINDINGS + 1);
+    Comparison comparison = compare(STOCK);
+
+    assertThat(comparison.unknown()).isEmpty();
+    assertThat(comparison.hasAllUnknown()).isTrue();
+    assertThat(comparison.quotas()).as("their units are taken").isEmpty();
+    assertThat(comparison.wrongStock()).isNull();
   }
 
   @Test
@@ -171,7 +185,7 @@ class ComparisonTest {
             1);
     return new Comparison(
         sale,
-        new RedisSaleState(Map.of("epoch", "1"), Long.toString(stock)),
+        new RedisSaleState(Map.of("epoch", "1", "seq", Integer.toString(SEQ)), Long.toString(stock)),
         NOW,
         OrderTotals.NONE,
         Map.of(),
