@@ -185,7 +185,8 @@ class ComparisonTest {
             1);
     return new Comparison(
         sale,
-        new RedisSaleState(Map.of("epoch", "1", "seq", Integer.toString(SEQ)), Long.toString(stock)),
+        new RedisSaleState(
+            Map.of("epoch", "1", "seq", Integer.toString(SEQ)), Long.toString(stock)),
         NOW,
         OrderTotals.NONE,
         Map.of(),
