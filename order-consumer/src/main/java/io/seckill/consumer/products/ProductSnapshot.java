@@ -61,10 +61,13 @@ public record ProductSnapshot(
 
   /**
    * Whether Redis must have the sale. A closed sale is shown from MySQL, and so is a sale past its
-   * closing time that was not closed: nothing is admitted then, and Redis lets its rules expire.
+   * closing time that was not closed: nothing is admitted then, and Redis lets its rules expire. A
+   * sale in a fallback returns until they would: Redis answers repeats from its orders.
    */
   public boolean isWanted() {
-    return !ended && (state.equals("PREHEATED") || isRunning());
+    return isReturnable()
+        ? System.currentTimeMillis() < expiry().rulesMs()
+        : !ended && (state.equals("PREHEATED") || isRunning());
   }
 
   /** Whether MySQL decides a sale of Redis, or has until its loading. */

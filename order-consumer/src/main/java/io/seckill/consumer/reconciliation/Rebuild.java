@@ -140,7 +140,7 @@ record Rebuild(
   }
 
   /**
-   * Ends the fallback of a sale that is over: Redis need not have it, and its data are too old. A
+   * Ends the fallback of a sale whose rules Redis would have let expire: its data are too old. A
    * later preheat proves that nothing is in flight, as after a loss of data.
    */
   void abandon(ProductSnapshot sale) {

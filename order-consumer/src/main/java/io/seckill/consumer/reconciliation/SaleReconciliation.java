@@ -79,7 +79,7 @@ record SaleReconciliation(
 
   /**
    * Loads a sale that is in a fallback into Redis, which decides it then; if that fails, MySQL
-   * decides it as before. One that Redis need not have any more is removed from it instead.
+   * decides it as before. One that Redis would not keep any more is removed from it instead.
    *
    * @param atMost longest wait for the orders in flight, if that is shorter than the time-out of
    *     barriers
@@ -96,7 +96,7 @@ record SaleReconciliation(
     }
     if (!read.isLost()) {
       rebuild.abandon(read.sale());
-      return found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale any more.");
+      return found(read, RunOutcome.NOT_ON_SALE, "Redis does not keep this sale any more.");
     }
     boolean isDone = false;
     try {

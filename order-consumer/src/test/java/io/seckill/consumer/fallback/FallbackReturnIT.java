@@ -477,13 +477,35 @@ class FallbackReturnIT extends SaleInFallback {
         null);
   }
 
+  /** Redis refuses its purchases, and gives repeats their first answer. */
+  @ParameterizedTest
+  @CsvSource({"CLOSED, UTC_TIMESTAMP(3) + INTERVAL 1 DAY", "OPEN, UTC_TIMESTAMP(3)"})
+  void aSaleThatIsOverIsLoadedAsTheOthers(String state, String closesAt) {
+    OrderMessage promised = sale.admit(7, 2);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 2), promised);
+    fallback.buy(sku, 9);
+    execute(
+        "UPDATE products SET state = '%s', closes_at = %s WHERE sku_id = %d"
+            .formatted(state, closesAt, sku));
+
+    fallback.comeBack();
+
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', decides, fallback, epoch)"))
+        .isEqualTo("REDIS NO 3");
+    assertThat(sale.field("state")).isEqualTo(state);
+    assertThat(sale.stock()).isEqualTo(17);
+    assertThat(sale.firstAnswer(promised)).isEqualTo(promised.orderId() + ":2");
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  /** Three days ago, and Redis keeps a sale for two. */
   @Test
-  void aSaleThatIsOverReturnsWithoutBeingLoaded() {
+  void aSaleThatRedisWouldNotKeepReturnsWithoutBeingLoaded() {
     sale.admit(7, 2);
     fallback.enterWith(GATEWAY, "");
     fallback.buy(sku, 9);
-    assertThat(consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status())
-        .isEqualTo(200);
+    closes("- INTERVAL 3 DAY");
 
     fallback.comeBack();
 
@@ -491,7 +513,15 @@ class FallbackReturnIT extends SaleInFallback {
         .isEqualTo("REDIS NO 2");
     assertThat(consumer.redis().exists(RedisKeys.sku(sku))).isFalse();
     fallback.assertBalanced(sku);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
+    closes("+ INTERVAL 1 DAY");
     assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
+  }
+
+  private void closes(String fromNow) {
+    execute(
+        "UPDATE products SET closes_at = UTC_TIMESTAMP(3) %s WHERE sku_id = %d"
+            .formatted(fromNow, sku));
   }
 
   /** Its closing time was put off after it was read. */
@@ -515,7 +545,7 @@ class FallbackReturnIT extends SaleInFallback {
     if (isInRedis) {
       fallback.comeBack();
     }
-    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+    closes(isInRedis ? "" : "- INTERVAL 3 DAY");
     if (!isInRedis) {
       fallback.comeBack();
     }
