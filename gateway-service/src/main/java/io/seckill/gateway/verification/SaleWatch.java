@@ -226,9 +226,7 @@ public final class SaleWatch implements AutoCloseable {
     boolean anew = !servers.quarantined().containsAll(quarantined);
     report(quarantined);
     long onSale =
-        sales.stream()
-            .filter(sale -> quarantined.contains(sale.skuId()) && !sale.isClosed())
-            .count();
+        sales.stream().filter(sale -> quarantined.contains(sale.skuId()) && !sale.isOver()).count();
     servers.quarantine(quarantined, (int) onSale);
     return anew;
   }

@@ -14,7 +14,8 @@ record StoredSales(JdbcTemplate mysql) {
 
   /** Sales whose rules Redis must still have: without the rules it can sell nothing. */
   private static final String SALES =
-      "SELECT sku_id, state, epoch, last_seq, change_seq FROM products WHERE state <> 'NEW' AND "
+      "SELECT sku_id, state, closes_at <= UTC_TIMESTAMP(3) AS ended, epoch, last_seq, change_seq"
+          + " FROM products WHERE state <> 'NEW' AND "
           + SalePhase.REDIS_DECIDES
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND closes_at > UTC_TIMESTAMP() - INTERVAL retention_s - "
@@ -26,13 +27,14 @@ record StoredSales(JdbcTemplate mysql) {
 
   /**
    * @param state PREHEATED, OPEN, PAUSED or CLOSED
+   * @param ended whether its closing time has passed
    * @param lastSeq highest admission sequence stored, or the one from which a rebuild continued
    * @param changeSeq number of the last change of its stock in this epoch that Redis has had
    */
-  record Sale(long skuId, String state, long epoch, long lastSeq, long changeSeq) {
+  record Sale(long skuId, String state, boolean ended, long epoch, long lastSeq, long changeSeq) {
 
     Sale in(String otherState) {
-      return new Sale(skuId, otherState, epoch, lastSeq, changeSeq);
+      return new Sale(skuId, otherState, ended, epoch, lastSeq, changeSeq);
     }
 
     /** Whether Redis lacks some of it. */
@@ -46,8 +48,9 @@ record StoredSales(JdbcTemplate mysql) {
       return state.equals("OPEN");
     }
 
-    boolean isClosed() {
-      return state.equals("CLOSED");
+    /** Whether it sells nothing any more; order-consumer does not rebuild it. */
+    boolean isOver() {
+      return ended || state.equals("CLOSED");
     }
 
     /**
@@ -66,6 +69,7 @@ record StoredSales(JdbcTemplate mysql) {
             new Sale(
                 row.getLong("sku_id"),
                 row.getString("state"),
+                row.getBoolean("ended"),
                 row.getLong("epoch"),
                 row.getLong("last_seq"),
                 row.getLong("change_seq")));

@@ -23,7 +23,7 @@ class VerificationConfiguration {
   VerifiedServers verifiedServers(MeterRegistry meters) {
     VerifiedServers servers = new VerifiedServers();
     Gauge.builder("seckill.quarantined.skus", servers::quarantinedOnSale)
-        .description("SKUs held because Redis knows less of them, without those that are closed")
+        .description("SKUs held because Redis knows less of them, without those that are over")
         .register(meters);
     Gauge.builder("seckill.redis.verified", () -> servers.allVerified() ? 1 : 0)
         .description("1 when the data of every partition has been compared with MySQL")

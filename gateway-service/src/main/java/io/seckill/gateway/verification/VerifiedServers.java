@@ -58,7 +58,7 @@ public final class VerifiedServers {
   /**
    * Called when the quarantines are in force. A server may lack orders while MySQL may not have
    * stored what was published before it took over, and while a sale is quarantined or loaded again.
-   * A closed one is not loaded again, so that its quarantine says nothing once MySQL has these.
+   * One that is over is not loaded again, so that its quarantine says nothing once MySQL has these.
    */
   void compared(List<Sale> sales, View inRedis, Map<Integer, String> proven) {
     Set<Integer> lacking =
@@ -76,7 +76,7 @@ public final class VerifiedServers {
   }
 
   private boolean isToBeLoaded(Sale sale) {
-    return isQuarantined(sale.skuId()) && !sale.isClosed();
+    return isQuarantined(sale.skuId()) && !sale.isOver();
   }
 
   private static boolean isLoadedAgain(Sale sale, View inRedis) {
@@ -98,13 +98,13 @@ public final class VerifiedServers {
   }
 
   /**
-   * How many of {@link #quarantined} an operator can put back on sale; a closed sale stays closed.
+   * How many of {@link #quarantined} an operator can put back on sale, without those that are over.
    */
   int quarantinedOnSale() {
     return quarantinedOnSale;
   }
 
-  /** {@code onSale} of these sales are not closed. */
+  /** {@code onSale} of these sales are not over. */
   public void quarantine(Set<Long> skuIds, int onSale) {
     quarantined = Set.copyOf(skuIds);
     quarantinedOnSale = onSale;

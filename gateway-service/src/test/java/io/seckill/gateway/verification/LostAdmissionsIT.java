@@ -104,6 +104,22 @@ class LostAdmissionsIT extends OwnRedis {
     repeatsAreUnknown();
   }
 
+  /** Order-consumer would not rebuild it for the alert. */
+  @Test
+  void reportsNoSaleWhoseClosingTimeHasPassed() {
+    TestSale sale = onSale();
+    database.closed(SKU, 1);
+
+    server.wipe();
+    comesBack(() -> {});
+
+    eventually().until(this::isQuarantined);
+    VerifiedServers servers = gateway.bean(VerifiedServers.class);
+    String server = TestSale.replicationId(redis);
+    eventually().until(() -> servers.provesAbsence(sale.partition(), server));
+    assertThat(quarantinedSkus()).isZero();
+  }
+
   /** A sale in each state, from which user 1 has bought before. */
   private List<TestSale> boughtAndStopped() {
     List<TestSale> sales = new ArrayList<>();

@@ -62,7 +62,7 @@ class RedisInspectionTest {
   private static View inspect(CannedRedis redis) {
     RedisInspection inspection =
         new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()));
-    return inspection.inspect(List.of(new Sale(SKU, "OPEN", 1, 7, 0)));
+    return inspection.inspect(List.of(new Sale(SKU, "OPEN", false, 1, 7, 0)));
   }
 
   private static Object reply(List<String> command) {

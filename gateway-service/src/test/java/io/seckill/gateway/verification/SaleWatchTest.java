@@ -145,7 +145,7 @@ class SaleWatchTest {
   /** Another server admitted a fifth order, which MySQL has not stored yet. */
   private SaleWatch watchALoss(WorkerLeases leases) {
     marks.record("another server", SKU, 2, 5);
-    mysql.sales = List.of(new Sale(SKU, "OPEN", 2, 3, 0));
+    mysql.sales = List.of(new Sale(SKU, "OPEN", false, 2, 3, 0));
     CannedRedis older =
         new CannedRedis(
             command ->

@@ -29,7 +29,8 @@ class StoredSalesTest {
   void isNotSoldFrom(String name, String stored, String found, boolean suspect) {
     String[] inMySql = stored.split("/", -1);
     String[] inRedis = found.split("/", -1);
-    Sale sale = new Sale(1, inMySql[0], number(inMySql[1]), number(inMySql[2]), number(inMySql[3]));
+    Sale sale =
+        new Sale(1, inMySql[0], false, number(inMySql[1]), number(inMySql[2]), number(inMySql[3]));
     Observation data =
         new Observation(inRedis[0], number(inRedis[1]), number(inRedis[2]), number(inRedis[3]));
 
