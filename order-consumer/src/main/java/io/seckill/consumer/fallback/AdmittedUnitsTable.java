@@ -1,13 +1,14 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.products.RedisSaleState;
+import java.util.Optional;
 import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** The table {@code admitted_units}: what Redis was known to have admitted. */
 @Component
-class AdmittedUnitsTable {
+public class AdmittedUnitsTable {
 
   private final JdbcClient jdbc;
 
@@ -35,6 +36,36 @@ class AdmittedUnitsTable {
         .query(KnownAdmissions.class)
         .optional()
         .orElse(KnownAdmissions.NOTHING);
+  }
+
+  /**
+   * The late units of an epoch: those of orders of former epochs that MySQL has decided in it.
+   *
+   * @param units at least 1
+   */
+  public record LateUnits(long epoch, long units) {}
+
+  /** Empty when the sale has none. */
+  public Optional<LateUnits> late(long skuId) {
+    return jdbc.sql(
+            "SELECT epoch, late_units AS units FROM admitted_units"
+                + " WHERE sku_id = ? AND late_units > 0")
+        .param(skuId)
+        .query(LateUnits.class)
+        .optional();
+  }
+
+  /**
+   * Removes late units that Redis counts as admitted, too; none when others are late by now.
+   *
+   * @param admitted units that Redis has reported as admitted, with these
+   */
+  public void forgetLate(long skuId, LateUnits late, long admitted) {
+    jdbc.sql(
+            "UPDATE admitted_units SET units = GREATEST(units, ?), late_units = 0"
+                + " WHERE sku_id = ? AND epoch = ? AND late_units = ?")
+        .params(admitted, skuId, late.epoch(), late.units())
+        .update();
   }
 
   /** Keeps the most units that Redis had reported as admitted in the latest epoch. */

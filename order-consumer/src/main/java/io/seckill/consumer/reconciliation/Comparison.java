@@ -292,6 +292,14 @@ final class Comparison {
         Math.max(0, units - seen.number("admittedUnits")));
   }
 
+  /** Whether MySQL has decided just the orders that Redis has counted as admitted. */
+  boolean isAtRest() {
+    return unknown.isEmpty()
+        && sale.settled() == seen.seq()
+        && orders == seen.number("admittedOrders")
+        && units == seen.admittedUnits();
+  }
+
   /** The stock that Redis should have; null when it has that stock, or that is not known. */
   @Nullable Long wrongStock() {
     long should = Math.max(0, stock);

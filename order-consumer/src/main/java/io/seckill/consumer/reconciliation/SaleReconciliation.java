@@ -3,6 +3,8 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
+import io.seckill.consumer.fallback.AdmittedUnitsTable;
+import io.seckill.consumer.fallback.AdmittedUnitsTable.LateUnits;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
@@ -28,6 +30,7 @@ record SaleReconciliation(
     Repairs repairs,
     Rebuild rebuild,
     RedisServers servers,
+    AdmittedUnitsTable admittedUnits,
     ReconciliationProperties settings) {
 
   /** Comparisons of one run: data that change during the first are usually stable at the second. */
@@ -58,6 +61,7 @@ record SaleReconciliation(
           lock.isHeld(); // keeps it
           order.stepEnds().run();
         };
+    Optional<LateUnits> late = admittedUnits.late(skuId); // before the orders of MySQL are read
     Read read = read(skuId, stepEnds);
     int partition = Partition.ofSku(skuId);
     if (!read.isLost() && !servers.isProven(partition)) {
@@ -72,9 +76,32 @@ record SaleReconciliation(
     if (read.isLost()) {
       return lost(read, order, lock);
     }
-    return read.comparison().isPresent()
-        ? compared(read, read.comparison().get(), order.dryRun(), stepEnds)
-        : found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
+    if (read.comparison().isEmpty()) {
+      return found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
+    }
+    Comparison comparison = read.comparison().get();
+    Found found = compared(read, comparison, order.dryRun(), stepEnds);
+    if (!order.dryRun() && found.outcome() == RunOutcome.CLEAN) {
+      late.ifPresent(units -> forgetLate(comparison, units));
+    }
+    return found;
+  }
+
+  /**
+   * A fallback reserves late units beyond those that Redis has admitted. At rest Redis has counted
+   * them, too: as dead letters when the sale was loaded, or by a repair. An order that MySQL has
+   * decided meanwhile may have been in flight.
+   */
+  private void forgetLate(Comparison comparison, LateUnits late) {
+    ProductSnapshot sale = comparison.sale();
+    if (comparison.isAtRest()
+        && late.epoch() == sale.epoch()
+        && comparisons
+            .sale(sale.skuId())
+            .filter(now -> now.epoch() == sale.epoch() && now.settled() == sale.settled())
+            .isPresent()) {
+      admittedUnits.forgetLate(sale.skuId(), late, comparison.seen().admittedUnits());
+    }
   }
 
   /**

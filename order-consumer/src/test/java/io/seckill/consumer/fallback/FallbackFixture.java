@@ -255,6 +255,18 @@ public final class FallbackFixture {
             });
   }
 
+  /** Lets Redis and MySQL be compared and repaired until a run finds no difference. */
+  void reconcile(long sku) {
+    eventually()
+        .untilAsserted(
+            () -> {
+              JsonNode report =
+                  api.post("/internal/v1/skus/" + sku + "/reconciliation", "{\"dryRun\":false}")
+                      .body();
+              assertThat(report.path("outcome").asString()).as("%s", report).isEqualTo("CLEAN");
+            });
+  }
+
   /** Checks that Redis and MySQL hold the same. */
   public void assertStoresAgree(long sku) {
     eventually()

@@ -461,6 +461,10 @@ class FallbackReturnIT extends SaleInFallback {
         1);
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
+
+    fallback.reconcile(sku);
+    fallback.enterWith(GATEWAY, "");
+    assertThat(fallback.number(sku, "reserved_units")).as("in the next fallback").isZero();
   }
 
   private static OrderMessage ofOtherPolicy(OrderMessage order) {

@@ -107,6 +107,13 @@ class ComparisonTest {
     assertThat(comparison.quotas()).isEmpty();
   }
 
+  @Test
+  void isAtRestWithoutOrdersInFlight() {
+    assertThat(compare(STOCK).isAtRest()).isTrue();
+    wrong(Wrong.UNKNOWN, 0);
+    assertThat(compare(STOCK).isAtRest()).isFalse();
+  }
+
   private static int found(Comparison comparison, Wrong kind) {
     return switch (kind) {
       case UNKNOWN -> comparison.unknown().size();
