@@ -7,7 +7,6 @@ import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.LedgerBalances;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
-import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -244,31 +243,6 @@ class WithFallbackFaultsIT {
         awaitReturned(run);
         run.fault("entered and left, " + time);
       }
-      judge(run);
-    }
-  }
-
-  @Test
-  @DisplayName("76: a sale is closed while MySQL decides")
-  void closedMeanwhile() {
-    try (FaultRun run = run("76 fallback, a sale closed meanwhile")) {
-      long sku = lab.newSale().skuId();
-      ShopClient shop = lab.shops().get(0);
-      Answer first = shop.buy(1, sku, 1, "key-of-the-first");
-      assertThat(lab.admin().enterFallback().status()).isEqualTo(200);
-      awaitConfirmed(run, 20);
-      assertThat(lab.admin().close(sku).status()).isEqualTo(200);
-      assertThat(lab.admin().leaveFallback().status()).isEqualTo(200);
-      awaitReturned(run);
-      run.fault("a sale closed while MySQL decided");
-      Signals.await(
-          "a purchase to be refused",
-          () -> shop.buy(2, sku, 1, "key-of-another").code().equals("CLOSED"));
-      assertThat(shop.buy(1, sku, 1, "key-of-the-first").text("orderId"))
-          .isNotEmpty()
-          .isEqualTo(first.text("orderId"));
-      assertThat(lab.gateways())
-          .allSatisfy(one -> assertThat(one.sum("seckill_quarantined_skus")).isZero());
       judge(run);
     }
   }
