@@ -45,8 +45,8 @@ function words({phase, order, product, refusal, declined}, status) {
   if (phase === 'gone') return {title: t('orderGone'), text: t('orderGoneText')};
   const values = {quantity: order.quantity, name: product ? product.name : `SKU ${order.skuId}`};
   if (status === 'REJECTED') return {title: t('rejected'), text: reason(order.reason)};
-  if (status === 'CONFIRMED' && declined) return {title: t('confirmed', values), text: t('declined')};
   if (status === 'CONFIRMED' && leftMs(order) <= 0) return {title: t('confirmed', values), text: t('confirmedLate')};
+  if (status === 'CONFIRMED' && declined === order.orderId) return {title: t('confirmed', values), text: t('declined')};
   const name = status.toLowerCase();
   return {title: t(name, values), text: t(`${name}Text`, values)};
 }
@@ -95,8 +95,9 @@ function renderFacts({phase, order, product}) {
 
 function renderButtons({phase, order, product, acting}, status) {
   const payable = status === 'CONFIRMED';
+  const action = payable && acting && acting.orderId === order.orderId ? acting.name : null;
   if (payable && $('pay').hidden) shownSince = performance.now();
-  const ready = performance.now() - shownSince > SAFE_AFTER_MS && !acting;
+  const ready = performance.now() - shownSince > SAFE_AFTER_MS && !action;
   show($('pay'), payable);
   show($('cancel'), payable);
   show($('pay-balance'), payable);
@@ -107,8 +108,8 @@ function renderButtons({phase, order, product, acting}, status) {
   enable($('pay'), ready && leftMs(order) > 0);
   enable($('cancel'), ready);
   const amount = product ? money(product.priceCents * order.quantity) : '';
-  write($('pay'), acting === 'pay' ? t('paying') : t('pay', {amount}).trim());
-  write($('cancel'), acting === 'cancel' ? t('cancelling') : t('cancel'));
+  write($('pay'), action === 'pay' ? t('paying') : t('pay', {amount}).trim());
+  write($('cancel'), action === 'cancel' ? t('cancelling') : t('cancel'));
 }
 
 function leftMs(order) {

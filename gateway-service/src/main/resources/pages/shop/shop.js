@@ -28,8 +28,8 @@ const state = {
   order: null,
   refusal: '',
   linkUp: true,
-  acting: null,
-  declined: false,
+  acting: null, // {name, orderId} of the call under way
+  declined: null, // the order whose payment was not accepted
 };
 let stopFollowing = () => {};
 let losses = 0; // in a row: times the order at hand was not known any more
@@ -288,7 +288,6 @@ function take(order) {
   const changed = !state.order || state.order.status !== order.status;
   state.phase = 'order';
   state.order = order;
-  if (order.status !== 'CONFIRMED') state.declined = false;
   if (!WITHOUT_RESULT.has(order.status) && state.wanted && state.wanted.key) state.wanted = settle(state.wanted, order.orderId);
   render();
   if (!changed) return;
@@ -298,10 +297,11 @@ function take(order) {
 
 /** Paying and cancelling may be repeated, so they are, until there is an answer. */
 async function act(name, method, path) {
-  if (state.acting || !isEnabled($(name))) return;
+  if (!isEnabled($(name))) return;
   const order = state.order;
-  state.acting = name;
-  state.declined = false;
+  const acting = {name, orderId: order.orderId};
+  state.acting = acting;
+  state.declined = null;
   render();
   const isShown = () => state.order && state.order.orderId === order.orderId;
   for (let attempt = 0; isShown() && !isFinal(state.order.status); attempt++) {
@@ -319,12 +319,14 @@ async function act(name, method, path) {
       break;
     }
     if (!isUnsettled(answer)) {
-      state.declined = answer.code === 'PAYMENT_DECLINED';
-      break; // what stands in the way is shown by the order's own events
+      const status = answer.json.orderStatus;
+      if (answer.code === 'PAYMENT_DECLINED') state.declined = order.orderId;
+      else if (isFinal(status)) take({...state.order, status, payBy: null});
+      break; // anything else is shown by the order's own events
     }
     await pause(backOffMs(attempt, answer.retryAfterMs));
   }
-  state.acting = null;
+  if (state.acting === acting) state.acting = null;
   render();
 }
 

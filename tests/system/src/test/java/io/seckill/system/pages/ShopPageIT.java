@@ -811,6 +811,73 @@ class ShopPageIT {
     page.pay().awaitStatus("PAID");
   }
 
+  @Test
+  void showsWhatBecameOfAPaymentAtItsOwnOrderOnlyAndUntilItIsLate() {
+    onStrongSale(2040, 100);
+    String first = boughtBy(140, "first-of-two");
+    String second = boughtBy(140, "second-of-two");
+    page.openFresh(2040).signIn(140);
+    show(first);
+    browser.run(
+        """
+        const send = window.fetch;
+        const declined = JSON.stringify({code: 'PAYMENT_DECLINED'});
+        window.fetch = async (url, options) => {
+          if (/v1\\/skus\\/2040$/.test(url)) throw new TypeError('cut'); // the clock stays as it is
+          return /payment$/.test(url) ? new Response(declined, {status: 409}) : send(url, options);
+        };
+        """);
+    page.pay();
+    browser.awaitText("#order-text", "You may try again");
+    show(second);
+    browser.awaitText("#order-text", "Pay within the time shown");
+
+    browser.hold("/payment");
+    page.pay();
+    browser.awaitText("#pay", "Paying");
+    show(first);
+    browser.awaitShown("#pay:not([aria-disabled])");
+    assertThat(browser.text("#pay")).startsWith("Pay $");
+    browser.release("/payment");
+    page.pay();
+    browser.awaitText("#order-text", "You may try again");
+    browser.run(
+        """
+        const real = performance.now.bind(performance);
+        performance.now = () => real() + 864_000_000;
+        """);
+    browser.awaitText("#order-text", "The time to pay is over");
+  }
+
+  @Test
+  void showsTheStatusForWhichAPaymentIsRefused() {
+    onStrongSale(2041, 100);
+    page.openFresh(2041).signIn(141);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.run(
+        """
+        const send = window.fetch;
+        window.fetch = async (url, options) => {
+          if (options.method !== 'POST' && /v1\\/orders\\/[0-9]/.test(url)) throw new TypeError('cut');
+          return send(url, options);
+        };
+        """);
+    page.buy().awaitStatus("CONFIRMED");
+    assertThat(pipeline.shop().cancel(141, page.orderId()).status()).isEqualTo(200);
+
+    page.pay().awaitStatus("CANCELLED");
+  }
+
+  private static String boughtBy(long user, String key) {
+    return pipeline.shop().buy(user, 2040, 1, key).text("orderId");
+  }
+
+  private static void show(String order) {
+    browser.press("#order-list button[aria-label='Show " + order + "']");
+    page.awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isEqualTo(order);
+  }
+
   @Tag("proof")
   @Test
   void cancelsOnlyWhenAskedTwice() {
