@@ -61,19 +61,39 @@ record ChargeOutcomes(
 
   /**
    * Settles the outcomes and writes the results of paid orders to Redis, unless MySQL decided them
-   * and decides their sale still: Redis has such orders after a fallback. Of several outcomes,
-   * those whose order another transaction has locked are left out. A repeated outcome changes
-   * nothing, but makes the refund of an order that has ended due again.
+   * and decides their sale still: Redis has such orders after a fallback. A repeated outcome
+   * changes nothing, but makes the refund of an order that has ended due again.
+   *
+   * @param waits for orders that another transaction has locked; else they are left out
    */
-  Settled settle(Collection<ChargeAnswer> outcomes) {
+  Settled settle(Collection<ChargeAnswer> outcomes, boolean waits) {
     List<OrderId> ids = outcomes.stream().map(ChargeAnswer::orderId).toList();
     Settled settled =
         transactions.execute(
             tx -> {
-              Orders.Locked locked = orders.lock(ids, ids.size() == 1);
+              Orders.Locked locked = orders.lock(ids, waits);
               return change(outcomes, locked, judge(outcomes, locked.rows())::judge);
             });
     return report(settled, outcomes.size());
+  }
+
+  /**
+   * Stores the intents to charge those of these orders that wait for their payment.
+   *
+   * @param waits for orders that another transaction has locked; else they are left out
+   * @return the orders
+   */
+  Map<OrderId, OrderRow> begin(Collection<OrderId> ids, boolean waits) {
+    return transactions.execute(
+        tx -> {
+          Map<OrderId, OrderRow> locked = orders.lock(ids, waits).rows();
+          Map<OrderId, Long> amounts = new HashMap<>();
+          locked.values().stream()
+              .filter(ChargeOutcomes::isConfirmed)
+              .forEach(order -> amounts.put(order.orderId(), order.amountCents()));
+          payments.start(amounts);
+          return locked;
+        });
   }
 
   /**
@@ -103,7 +123,7 @@ record ChargeOutcomes(
     return paid;
   }
 
-  private static boolean isConfirmed(OrderRow order) {
+  static boolean isConfirmed(OrderRow order) {
     return order.status() == OrderStatus.CONFIRMED;
   }
 

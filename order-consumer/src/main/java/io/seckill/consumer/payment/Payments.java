@@ -18,8 +18,10 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -129,21 +131,29 @@ class Payments {
   private Map<OrderPayment, Optional<OrderRow>> attempt(Set<OrderPayment> batch, boolean waits) {
     return provider instanceof ChargesInTransaction inTransaction
         ? outcomes.pay(batch, inTransaction, waits)
-        : begin(batch);
+        : begin(batch, waits);
   }
 
   /** Reads the orders, each for its owner only, and stores the intents for those that wait. */
-  Map<OrderPayment, Optional<OrderRow>> begin(Set<OrderPayment> batch) {
+  Map<OrderPayment, Optional<OrderRow>> begin(Set<OrderPayment> batch, boolean waits) {
     Map<OrderId, OrderRow> stored = orders.find(batch.stream().map(OrderPayment::orderId).toList());
     Map<OrderPayment, Optional<OrderRow>> found = new HashMap<>();
-    Map<OrderId, Long> waiting = new HashMap<>();
+    Set<OrderPayment> waiting = new HashSet<>();
     for (OrderPayment attempt : batch) {
       Optional<OrderRow> own = own(attempt, stored);
-      own.filter(order -> order.status() == OrderStatus.CONFIRMED)
-          .ifPresent(order -> waiting.put(order.orderId(), order.amountCents()));
-      found.put(attempt, own);
+      if (own.filter(ChargeOutcomes::isConfirmed).isPresent()) {
+        waiting.add(attempt);
+      } else {
+        found.put(attempt, own);
+      }
     }
-    payments.start(waiting);
+    if (!waiting.isEmpty()) {
+      Map<OrderId, OrderRow> begun =
+          outcomes.begin(waiting.stream().map(OrderPayment::orderId).toList(), waits);
+      waiting.forEach(
+          attempt ->
+              own(attempt, begun).ifPresent(order -> found.put(attempt, Optional.of(order))));
+    }
     return found;
   }
 
@@ -159,20 +169,35 @@ class Payments {
    */
   private OrderRow charge(OrderRow order) {
     PaymentProvider.Charge charge = ask(order);
-    OrderRow now = answers.submit(new ChargeAnswer(order.orderId(), charge));
+    ChargeAnswer answer = new ChargeAnswer(order.orderId(), charge);
+    OrderRow now = answers.submitAll(List.of(answer)).get(answer);
+    if (now == null) {
+      now = settleAlone(answer);
+    }
     if (charge instanceof PaymentProvider.Charge.Charged && hasEnded(now)) {
       refund(order.orderId(), true);
     }
     return now;
   }
 
+  /**
+   * Waits for the order, outside of the batches.
+   *
+   * @throws ProblemException 503 UNAVAILABLE when too many wait: money may have been taken
+   */
+  private OrderRow settleAlone(ChargeAnswer answer) {
+    ChargeOutcomes.Settled settled;
+    try {
+      settled = lockWaits.within(() -> outcomes.settle(List.of(answer), true));
+    } catch (ProblemException e) {
+      throw ProblemException.of(ProblemCode.UNAVAILABLE, "Send the same request again.");
+    }
+    return Objects.requireNonNull(settled.orders().get(answer.orderId()));
+  }
+
   /** Settles the outcomes; one whose order another transaction has locked is missing. */
   Map<ChargeAnswer, OrderRow> settle(Set<ChargeAnswer> batch) {
-    Map<OrderId, OrderRow> now =
-        (batch.size() == 1
-                ? lockWaits.within(() -> outcomes.settle(batch))
-                : outcomes.settle(batch))
-            .orders();
+    Map<OrderId, OrderRow> now = outcomes.settle(batch, false).orders();
     Map<ChargeAnswer, OrderRow> settled = new HashMap<>();
     for (ChargeAnswer outcome : batch) {
       OrderRow order = now.get(outcome.orderId());
@@ -219,7 +244,10 @@ class Payments {
     OrderId orderId = order.orderId();
     boolean isRepeated = hasEnded(order) && payments.isRefunded(orderId, chargeId);
     ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
-    ChargeOutcomes.Settled settled = lockWaits.within(() -> outcomes.settle(List.of(outcome)));
+    ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome), false);
+    if (settled.orders().isEmpty()) {
+      settled = lockWaits.within(() -> outcomes.settle(List.of(outcome), true));
+    }
     OrderRow now = settled.orders().get(orderId);
     if (now == null && !payments.isOfArchived(orderId, chargeId)) {
       return UnexplainedReason.ARCHIVED_ORDER;

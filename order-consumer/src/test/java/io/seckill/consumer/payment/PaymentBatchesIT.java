@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
@@ -11,6 +12,7 @@ import io.seckill.common.payment.PaymentProvider.Charge;
 import io.seckill.consumer.orders.Cancellations;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
@@ -28,10 +30,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,9 +93,9 @@ class PaymentBatchesIT {
     double paidBefore = counted("seckill.consumer.orders.ended", "PAID");
     long transactions = transactions();
     List<Future<Answer>> answers = new ArrayList<>();
-    try (RowLock held = lock("orders", first)) {
+    try (Locked held = lockDuringCharge("payment", first)) {
       Future<Answer> leader = pay(first);
-      eventually().until(() -> provider.charged.contains(first) && waits("orders"));
+      eventually().until(() -> provider.charged.contains(first) && waits("payment"));
 
       for (OrderId id : List.of(good, twice, twice, expired, paidMeanwhile, declined)) {
         answers.add(pay(id));
@@ -126,13 +130,76 @@ class PaymentBatchesIT {
     assertThat(transactions() - transactions).isEqualTo(3);
   }
 
+  /** As a cancel has, that waits for the row of its product. */
+  @Test
+  void aPaymentWhoseOrderIsLockedKeepsNoOtherWaiting() {
+    OrderId declined = confirmed();
+    provider.declined.add(declined);
+    assertThat(Bounded.get(pay(declined)).code()).isEqualTo("PAYMENT_DECLINED");
+    provider.declined.remove(declined);
+    OrderId charged = confirmed();
+    try (RowLock held = lock("orders JOIN payment USING (order_id)", declined);
+        Locked later = lockDuringCharge("orders", charged)) {
+      Future<Answer> begins = pay(declined);
+      eventually()
+          .until(() -> waits("orders") || consumer.executing("INSERT INTO pay%").isPresent());
+      assertThat(Bounded.get(pay(confirmed())).status()).isEqualTo(200);
+      assertThat(begins.isDone()).isFalse();
+      held.release();
+      assertThat(Bounded.get(begins).status()).isEqualTo(200);
+
+      Future<Answer> settles = pay(charged);
+      eventually().until(() -> provider.charged.contains(charged) && waits("orders"));
+      assertThat(Bounded.get(pay(confirmed())).status()).isEqualTo(200);
+      assertThat(settles.isDone()).isFalse();
+      later.release();
+      assertThat(Bounded.get(settles).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aChargeIsSettledWhileNoOtherWaitForALockIsAllowed() {
+    CountDownLatch over = new CountDownLatch(1);
+    int share = consumer.bean(HikariDataSource.class).getMaximumPoolSize() / 2;
+    CountDownLatch taken = new CountDownLatch(share);
+    ConnectionShare lockWaits = consumer.bean(ConnectionShare.class);
+    for (int n = 0; n < share; n++) {
+      var unused =
+          shoppers.submit(
+              () ->
+                  lockWaits.within(
+                      () -> {
+                        taken.countDown();
+                        Bounded.await(over);
+                        return true;
+                      }));
+    }
+    Bounded.await(taken);
+    OrderId reported = confirmed();
+    OrderId locked = confirmed();
+    try (Locked held = lockDuringCharge("orders", locked)) {
+      assertThat(Bounded.get(pay(confirmed())).status()).isEqualTo(200);
+      payments.settle(consumer.bean(Orders.class).find(reported).orElseThrow(), "by-callback-too");
+      assertThat(orders.status(reported)).isEqualTo("PAID");
+
+      Answer answer = Bounded.get(pay(locked));
+      assertThat(provider.charged).contains(locked);
+      assertThat(answer.code()).isEqualTo("UNAVAILABLE");
+      held.release();
+    } finally {
+      over.countDown();
+    }
+    assertThat(Bounded.get(pay(locked)).status()).isEqualTo(200);
+  }
+
   @Test
   void anAttemptOfSomebodyElseBeginsNothing() {
     OrderId mine = confirmed();
     OrderId other = confirmed();
 
     Map<OrderPayment, Optional<OrderRow>> begun =
-        payments.begin(Set.of(new OrderPayment(mine, USER), new OrderPayment(other, USER + 1)));
+        payments.begin(
+            Set.of(new OrderPayment(mine, USER), new OrderPayment(other, USER + 1)), false);
 
     assertThat(begun.get(new OrderPayment(mine, USER))).isPresent();
     assertThat(begun.get(new OrderPayment(other, USER + 1))).isEmpty();
@@ -156,7 +223,7 @@ class PaymentBatchesIT {
     }
 
     var unused =
-        payments.begin(Set.of(new OrderPayment(paid, USER), new OrderPayment(other, USER)));
+        payments.begin(Set.of(new OrderPayment(paid, USER), new OrderPayment(other, USER)), false);
 
     assertThat(checked(paid)).isEqualTo("CHARGED 1");
     assertThat(checked(other)).isEqualTo("CHARGED 0");
@@ -201,7 +268,8 @@ class PaymentBatchesIT {
   @Test
   void aBatchThatMySqlLosesHalfwayChangesNothingAndMayBeRepeated() throws Exception {
     List<OrderId> ids = List.of(confirmed(), confirmed());
-    payments.begin(Set.of(new OrderPayment(ids.get(0), USER), new OrderPayment(ids.get(1), USER)));
+    payments.begin(
+        Set.of(new OrderPayment(ids.get(0), USER), new OrderPayment(ids.get(1), USER)), false);
     Set<ChargeAnswer> batch = Set.of(charged(ids.get(0)), charged(ids.get(1)));
     try (RowLock held = lock("payment", ids.get(1))) {
       Future<?> lost = shoppers.submit(() -> payments.settle(batch));
@@ -243,6 +311,30 @@ class PaymentBatchesIT {
       statuses.add(Bounded.get(answer).status());
     }
     return statuses;
+  }
+
+  /** A lock that the first charge of an order takes. */
+  private static final class Locked implements AutoCloseable {
+
+    private final AtomicReference<RowLock> lock = new AtomicReference<>();
+
+    @Override
+    public void close() {
+      release();
+    }
+
+    void release() {
+      RowLock held = lock.getAndSet(null);
+      if (held != null) {
+        held.close();
+      }
+    }
+  }
+
+  private static Locked lockDuringCharge(String table, OrderId id) {
+    Locked locked = new Locked();
+    provider.during.put(id, () -> locked.lock.set(lock(table, id)));
+    return locked;
   }
 
   private static RowLock lock(String table, OrderId id) {
@@ -289,6 +381,7 @@ class PaymentBatchesIT {
   /** Charges every order but those that the test names. */
   static final class FussyProvider implements PaymentProvider {
 
+    final Map<OrderId, Runnable> during = new ConcurrentHashMap<>();
     final Set<OrderId> charged = ConcurrentHashMap.newKeySet();
     final Set<OrderId> declined = ConcurrentHashMap.newKeySet();
     final Set<OrderId> unanswered = ConcurrentHashMap.newKeySet();
@@ -301,6 +394,7 @@ class PaymentBatchesIT {
       if (declined.contains(orderId)) {
         return new Charge.Declined();
       }
+      Optional.ofNullable(during.remove(orderId)).ifPresent(Runnable::run);
       charged.add(orderId);
       return new Charge.Charged("charge-" + orderId);
     }
