@@ -77,8 +77,8 @@ public final class ConsumerMutations {
       Mutation.named("the ledger shows a unit more than is on sale")
           .text(
               "io/seckill/consumer/ledger/balance_items.lua",
-              "redis.call('GET', prefix .. 'stock:' .. sku) or ''",
-              "string.format('%.0f', redis.call('GET', prefix .. 'stock:' .. sku) + 1)");
+              "and stock or ''",
+              "and string.format('%.0f', stock + 1) or ''");
 
   public static final Mutation FALLBACK_SELLS_THE_RESERVE =
       Mutation.named("a fallback sells the reserve")

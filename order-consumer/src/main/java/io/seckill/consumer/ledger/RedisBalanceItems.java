@@ -77,10 +77,13 @@ record RedisBalanceItems(UnifiedJedis redis) {
         new OrderTotals(number(fields.get(6)), number(fields.get(7))));
   }
 
-  /** An absent value counts as 0. */
+  /** An absent value counts as 0, and so does one that is no number: the ledger shows it. */
   private static long number(Object value) {
-    String text = String.valueOf(value);
-    return text.isEmpty() ? 0 : Long.parseLong(text);
+    try {
+      return Long.parseLong(String.valueOf(value));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
   }
 
   /**

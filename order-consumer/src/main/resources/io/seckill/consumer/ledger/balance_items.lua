@@ -5,7 +5,7 @@
 -- reply {now in ms, orders in the outbox, its oldest order or "", orders in private queues,
 --        those of them that lie in queues of lanes that are dead or have let their lease lapse,
 --        then per SKU preheated: SKU, stock, epoch, seq, admitted orders, units, published orders, units}
---        a stock or field that is not there is ""
+--        a stock or field that is absent or unreadable is "", a SKU whose hash is unreadable is left out
 --
 -- One call, so that an order on its way from the outbox to the broker is counted once: claim, settle and adopt move
 -- it in scripts or single commands. Lengths and counters only; the cost grows with lanes and SKUs, never with orders.
@@ -31,11 +31,12 @@ end
 local reply = { string.format('%.0f', now), redis.call('LLEN', KEYS[1]), redis.call('LINDEX', KEYS[1], -1) or '',
   alive + dead, dead }
 for _, sku in ipairs(redis.call('SMEMBERS', prefix .. 'skus')) do
-  local f = redis.call('HMGET', prefix .. 'sku:' .. sku, 'epoch', 'seq',
+  local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'epoch', 'seq',
     'admittedOrders', 'admittedUnits', 'publishedOrders', 'publishedUnits')
-  if f[1] then
+  if not f.err and f[1] then
+    local stock = redis.pcall('GET', prefix .. 'stock:' .. sku)
     reply[#reply + 1] = sku
-    reply[#reply + 1] = redis.call('GET', prefix .. 'stock:' .. sku) or ''
+    reply[#reply + 1] = type(stock) == 'string' and stock or ''
     for i = 1, 6 do
       reply[#reply + 1] = f[i] or ''
     end

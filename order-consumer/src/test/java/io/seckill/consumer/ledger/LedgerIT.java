@@ -27,6 +27,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -289,6 +292,41 @@ class LedgerIT {
     eventually().untilAsserted(() -> assertThat(ageSeconds(unreadable)).isGreaterThan(0.1));
     assertThat(ageSeconds(unreadable)).isGreaterThan(ageSeconds(readable));
     consumer.update("DELETE FROM stock_change WHERE sku_id = ?", unreadable);
+  }
+
+  private static long another(LongPredicate fits) {
+    return LongStream.generate(NEXT_SKU::getAndIncrement).filter(fits).findFirst().getAsLong();
+  }
+
+  @Test
+  void aForeignValueOfASkuUnbalancesNoOtherLedger() {
+    long other = another(id -> LedgerReader.queueOf(id) == LedgerReader.queueOf(sku));
+    String stock = RedisKeys.stock(sku);
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+
+    consumer.redis().set(stock, "abc");
+    consumer.bean(Ledgers.class).refresh();
+    assertThat(balancedOf(sku, other)).containsExactly(false, true);
+
+    consumer.redis().del(stock);
+    consumer.redis().lpush(stock, "abc");
+    assertThat(balancedOf(sku, other)).containsExactly(false, true);
+
+    consumer.redis().del(RedisKeys.sku(sku), stock);
+    consumer.redis().lpush(RedisKeys.sku(sku), "abc");
+    assertThat(balancedOf(sku, other)).containsExactly(false, true);
+    consumer.redis().del(RedisKeys.sku(sku));
+  }
+
+  private static List<Boolean> balancedOf(long one, long other) {
+    Map<Long, Boolean> balanced =
+        consumer
+            .bean(LedgerReader.class)
+            .read(LedgerReader.queueOf(one), List.of(one, other))
+            .stream()
+            .collect(Collectors.toMap(SkuLedger::skuId, SkuLedger::balanced));
+    return List.of(balanced.get(one), balanced.get(other));
   }
 
   @Test
