@@ -74,7 +74,12 @@ final class PartitionBreaker {
    * @throws CallNotPermittedException when it is open
    */
   <T> T call(Supplier<T> work, boolean writes) {
-    return breaker.executeSupplier(() -> measured(work, writes));
+    try {
+      return breaker.executeSupplier(() -> measured(work, writes));
+    } catch (Error e) { // the library would count its trial call as under way for good
+      breaker.releasePermission();
+      throw e;
+    }
   }
 
   /** A reply that the command is wrong counts neither as a failure nor as a success. */

@@ -145,6 +145,24 @@ class RedisBreakerTest {
   }
 
   @Test
+  void anErrorEndsItsTrialCall() {
+    open(breaker, 0);
+    eventually().until(() -> !breaker.isOpen(0));
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(
+              () ->
+                  breaker.call(
+                      0,
+                      () -> {
+                        throw new StackOverflowError();
+                      }))
+          .isInstanceOf(StackOverflowError.class);
+    }
+
+    recover(breaker, 0);
+  }
+
+  @Test
   void isUsableAgainOnlyWhenAWriteHasSucceededAfterARefusal() {
     refuse(3, new JedisDataException("OOM command not allowed"));
     pass(Duration.ofSeconds(1));

@@ -98,6 +98,9 @@ public class RedisCallGuard {
         log.warn("calls to {} fail: {}", breakers.get(part).getName(), e.toString());
       }
       return false;
+    } catch (Error e) { // the library would count its trial call as under way for good
+      breakers.get(part).releasePermission();
+      throw e;
     }
   }
 

@@ -1,6 +1,8 @@
 package io.seckill.consumer.runtime;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -66,6 +68,22 @@ class RedisCallGuardTest {
     assertThat(lines.list)
         .extracting(ILoggingEvent::getMessage)
         .containsExactly(FAIL, "{} works again", FAIL);
+  }
+
+  @Test
+  void anErrorEndsItsTrialCall() {
+    RedisCallGuard guard = new RedisCallGuard(false, new SimpleMeterRegistry(), System::nanoTime);
+    for (int i = 0; i < 4; i++) {
+      guard.run(0, RedisCallGuardTest::failOver);
+    }
+    eventually()
+        .untilAsserted(() -> assertThatThrownBy(() -> guard.run(0, RedisCallGuardTest::overflow)));
+
+    assertThat(guard.run(0, () -> {})).isTrue();
+  }
+
+  private static void overflow() {
+    throw new StackOverflowError();
   }
 
   private static void failOver() {
