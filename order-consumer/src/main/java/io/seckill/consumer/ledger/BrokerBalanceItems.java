@@ -49,15 +49,17 @@ class BrokerBalanceItems {
 
   /**
    * Reads ready first, then unacked: a message delivered in between is counted twice, not missed.
-   * Returns empty when the broker does not answer, or has no such queue.
+   * Returns empty when the broker does not answer or has no such queue, or Redis does not answer.
    */
   Optional<Messages> read(String queue) {
-    Optional<Long> ready = ready(queue);
-    if (ready.isEmpty() && !unavailable) {
+    Optional<Messages> found =
+        ready(queue)
+            .flatMap(ready -> board.unacked(queue).map(unacked -> new Messages(ready, unacked)));
+    if (found.isEmpty() && !unavailable) {
       log.warn("Cannot read how many messages queue {} holds", queue);
     }
-    unavailable = ready.isEmpty();
-    return ready.map(count -> new Messages(count, board.unacked(queue)));
+    unavailable = found.isEmpty();
+    return found;
   }
 
   private Optional<Long> ready(String queue) {
@@ -129,12 +131,17 @@ class BrokerBalanceItems {
 
     /**
      * Returns the number of unacked deliveries of a queue, counted after this call began. Waits up
-     * to 600 ms when another process holds them; 0 when no process does.
+     * to 600 ms when another process holds them; 0 when no process does, empty when Redis does not
+     * answer or its key is unreadable.
      */
-    long unacked(String queue) {
-      Map<String, Long> own = inHand.unacked();
-      Long here = own.get(queue);
-      return here != null ? here : elsewhere(queue);
+    Optional<Long> unacked(String queue) {
+      Long here = inHand.unacked().get(queue);
+      try {
+        return Optional.of(here != null ? here : elsewhere(queue));
+      } catch (JedisException | NumberFormatException e) {
+        log.debug("Cannot read the number of unacked deliveries", e);
+        return Optional.empty();
+      }
     }
 
     private long elsewhere(String queue) {
@@ -148,7 +155,7 @@ class BrokerBalanceItems {
         }
         now = note(queue);
       }
-      return now == null ? 0 : Long.parseLong(now.substring(0, now.indexOf(':')));
+      return now == null ? 0 : Long.parseLong(now.replaceFirst(":.*", ""));
     }
 
     private @Nullable String note(String queue) {

@@ -18,14 +18,18 @@ import io.seckill.consumer.ledger.SkuLedger.Units;
 import io.seckill.consumer.orders.OrderTotals;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Reads the balance items of the SKUs of one order queue, in the order in which an order travels:
@@ -47,18 +51,34 @@ record LedgerReader(
   }
 
   /**
+   * Without a partition of the queue, the ledgers of the others do not check the queue.
+   *
    * @param skus all of one queue, none of a strong sale
-   * @return a ledger for each that MySQL has
-   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable
+   * @param failed called for each of them that Redis cannot report
+   * @return a ledger for each other SKU that MySQL has
+   * @throws JedisException when Redis is one server and unavailable
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
-  List<SkuLedger> read(int queue, Collection<Long> skus) {
-    List<PartitionItems> partitions = redisItems.read(partitionsOf(queue));
+  List<SkuLedger> read(int queue, Collection<Long> skus, BiConsumer<Long, JedisException> failed) {
+    Map<Integer, JedisException> missing = new HashMap<>();
+    List<PartitionItems> partitions = redisItems.read(partitionsOf(queue), missing::put);
     String name = BrokerTopology.orderQueue(queue);
-    Optional<Messages> messages = brokerItems.read(name);
+    Optional<Messages> messages = missing.isEmpty() ? brokerItems.read(name) : Optional.empty();
     Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
     Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
-    return sales.values().stream().map(sale -> ledger(sale, partitions, checked)).toList();
+    List<SkuLedger> ledgers = new ArrayList<>();
+    for (DatabaseSaleCounters sale : sales.values()) {
+      JedisException failure = missing.get(Partition.ofSku(sale.skuId()));
+      try {
+        if (failure != null) {
+          throw failure;
+        }
+        ledgers.add(ledger(sale, partitions, checked));
+      } catch (JedisException e) {
+        failed.accept(sale.skuId(), e);
+      }
+    }
+    return ledgers;
   }
 
   /**
@@ -151,7 +171,7 @@ record LedgerReader(
     private final long changing;
 
     /**
-     * @param queue null when the broker did not answer
+     * @param queue null when it was not checked
      * @param changing units of stock changes under way
      */
     BalanceCheck(

@@ -221,14 +221,16 @@ public class Ledgers {
     return watched.stream().flatMap(sku -> Optional.ofNullable(last.get(sku)).stream()).toList();
   }
 
+  /** Remembers every ledger that can be read, also when it throws for another. */
   private List<SkuLedger> read(int queue, Collection<Long> skus) {
     Map<Long, SkuLedger> found = new HashMap<>();
+    Map<Long, JedisException> failed = new HashMap<>();
     Set<Long> unbalancedSkus = Set.copyOf(skus);
     for (int reads = 0; reads < READS && !unbalancedSkus.isEmpty(); reads++) {
       List<SkuLedger> ledgers =
           queue == NO_QUEUE
               ? reader.readStrong(unbalancedSkus)
-              : reader.read(queue, unbalancedSkus);
+              : reader.read(queue, unbalancedSkus, failed::put);
       ledgers.forEach(ledger -> found.put(ledger.skuId(), ledger));
       unbalancedSkus =
           ledgers.stream()
@@ -236,7 +238,15 @@ public class Ledgers {
               .map(SkuLedger::skuId)
               .collect(toSet());
     }
-    return found.values().stream().map(this::remember).toList();
+    found.keySet().removeAll(failed.keySet());
+    List<SkuLedger> read = found.values().stream().map(this::remember).toList();
+    failed.values().stream()
+        .findAny()
+        .ifPresent(
+            e -> {
+              throw e;
+            });
+    return read;
   }
 
   private SkuLedger remember(SkuLedger ledger) {

@@ -2,6 +2,7 @@ package io.seckill.consumer.ledger;
 
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.LuaScript;
+import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters;
 import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters.Item;
@@ -11,8 +12,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Reads the balance items in Redis; see {@code balance_items.lua}. Thread-safe. */
 @Component
@@ -35,12 +39,25 @@ record RedisBalanceItems(UnifiedJedis redis) {
   }
 
   /**
-   * @return the requested partitions, each read at one moment, in the requested order
-   * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable, or one of the
-   *     keys has the wrong type
+   * @param failed called for each partition that cannot be read: its node is unavailable, or one of
+   *     its keys has the wrong type
+   * @return the other partitions, each read at one moment, in the requested order
+   * @throws JedisException when all partitions are on one server and it does not answer
    */
-  List<PartitionItems> read(Collection<Integer> partitions) {
-    return partitions.stream().map(this::read).toList();
+  List<PartitionItems> read(
+      Collection<Integer> partitions, BiConsumer<Integer, JedisException> failed) {
+    List<PartitionItems> found = new ArrayList<>();
+    for (int partition : partitions) {
+      try {
+        found.add(read(partition));
+      } catch (JedisException e) {
+        if (!(e instanceof JedisDataException) && !RedisClients.areApart(redis)) {
+          throw e;
+        }
+        failed.accept(partition, e);
+      }
+    }
+    return found;
   }
 
   private PartitionItems read(int partition) {

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
  *     while balanced
  * @param partition all 0 for a strong sale
- * @param queue null while the broker does not answer, and for a strong sale; the queue is then not
- *     checked
+ * @param queue null while the broker, or Redis for any of its partitions, does not answer, and for
+ *     a strong sale; the queue is then not checked
  * @param pool units in no shard, which are part of the stock; null for a SKU without shards
  * @param shards their ledgers, whose sums this one has, except for partition and queue; null for a
  *     SKU without shards
@@ -133,7 +133,7 @@ record SkuLedger(
       found.add("the ledger does not balance");
     }
     if (queue == null && decides == Decider.REDIS && shards == null) {
-      found.add("the broker does not say what it holds");
+      found.add("its queue cannot be checked");
     }
     if (shards != null) {
       shards.stream().flatMap(shard -> shard.waiting().stream()).distinct().forEach(found::add);

@@ -12,6 +12,7 @@ import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
@@ -284,7 +285,7 @@ class LedgerIT {
             () ->
                 consumer
                     .bean(LedgerReader.class)
-                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable)))
+                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable), (id, e) -> {}))
         .isInstanceOf(DataAccessException.class);
     assertThat(consumer.bean(Ledgers.class).latest())
         .extracting(SkuLedger::skuId)
@@ -323,10 +324,56 @@ class LedgerIT {
     Map<Long, Boolean> balanced =
         consumer
             .bean(LedgerReader.class)
-            .read(LedgerReader.queueOf(one), List.of(one, other))
+            .read(LedgerReader.queueOf(one), List.of(one, other), (id, e) -> {})
             .stream()
             .collect(Collectors.toMap(SkuLedger::skuId, SkuLedger::balanced));
     return List.of(balanced.get(one), balanced.get(other));
+  }
+
+  @Test
+  void readsTheOtherPartitionsOfAQueueWhenOneCannotBeRead() {
+    long other =
+        another(
+            id ->
+                LedgerReader.queueOf(id) == LedgerReader.queueOf(sku)
+                    && Partition.ofSku(id) != Partition.ofSku(sku));
+    String prefix = RedisKeys.prefix(Partition.ofSku(sku));
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+    consumer.redis().zadd(prefix + "lanes", 1, "foreign");
+    consumer.redis().set(prefix + "lane:foreign", "abc");
+
+    consumer.bean(Ledgers.class).refresh();
+
+    assertThat(consumer.bean(Ledgers.class).latest())
+        .extracting(SkuLedger::skuId)
+        .contains(other)
+        .doesNotContain(sku);
+    assertThat(consumer.api().get(path() + "/ledger").status()).isEqualTo(503);
+    JsonNode read = consumer.api().get("/internal/v1/skus/" + other + "/ledger").body();
+    assertThat(read.path("balanced").booleanValue()).as("%s", read).isTrue();
+    assertThat(read.path("queue").isNull()).as("%s", read).isTrue();
+    consumer.redis().del(prefix + "lane:foreign");
+    consumer.redis().zrem(prefix + "lanes", "foreign");
+  }
+
+  @Test
+  void anUnreadableStockChangeHidesTheLedgerOfItsSkuOnly() {
+    long other = another(id -> LedgerReader.queueOf(id) == LedgerReader.queueOf(sku));
+    SaleInFlight.open(sku, 10, consumer, flood);
+    SaleInFlight.open(other, 10, consumer, flood);
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
+    consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
+    consumer.redis().del(RedisKeys.stockChanges(sku));
+    consumer.redis().set(RedisKeys.stockChanges(sku), "abc");
+
+    consumer.bean(Ledgers.class).refresh();
+
+    assertThat(consumer.bean(Ledgers.class).latest())
+        .extracting(SkuLedger::skuId)
+        .contains(other)
+        .doesNotContain(sku);
+    consumer.redis().del(RedisKeys.stockChanges(sku));
   }
 
   @Test

@@ -21,7 +21,7 @@ class SkuLedgerTest {
     "true,  REDIS, true,  0, 0, 0, 0,",
     "true,  MYSQL, false, 0, 0, 0, 0,",
     "false, REDIS, true,  0, 0, 0, 0, the ledger does not balance",
-    "true,  REDIS, false, 0, 0, 0, 0, the broker does not say what it holds",
+    "true,  REDIS, false, 0, 0, 0, 0, its queue cannot be checked",
     "true,  REDIS, true,  2, 0, 0, 0, 2 orders on their way to MySQL",
     "true,  REDIS, true,  0, 3, 0, 0, 3 orders on their way to MySQL",
     "true,  REDIS, true,  0, 0, 4, 0, 4 orders that may still be paid",

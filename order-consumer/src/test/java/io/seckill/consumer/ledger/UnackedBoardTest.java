@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class UnackedBoardTest {
 
@@ -25,5 +26,18 @@ class UnackedBoardTest {
 
     assertThat(posted).hasSize(3);
     assertThat(redis.roundTrips()).isEqualTo(1);
+  }
+
+  @Test
+  void theNumberIsUnknownWhileRedisIsSilentOrItsKeyIsForeign() {
+    CannedRedis silent =
+        new CannedRedis(
+            command -> {
+              throw new JedisConnectionException("silent");
+            });
+    CannedRedis foreign = new CannedRedis(command -> "abc");
+
+    assertThat(new UnackedBoard(Map::of, silent).unacked("a")).isEmpty();
+    assertThat(new UnackedBoard(Map::of, foreign).unacked("a")).isEmpty();
   }
 }
