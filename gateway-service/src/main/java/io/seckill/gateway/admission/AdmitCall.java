@@ -39,10 +39,10 @@ record AdmitCall(
       return;
     }
     long askedNanos = System.nanoTime();
-    AdmitReply reply;
     try {
       Reply unread = breaker.write(request.partitions().get(0), () -> call(request));
-      reply = AdmitReply.parse(unread.value(), unread.confirmed(), request.ids());
+      AdmitReply reply = AdmitReply.parse(unread.value(), unread.confirmed(), request.ids());
+      answers.answer(request, reply, askedNanos);
     } catch (CallNotPermittedException e) {
       request.endReservations(reservation -> reservation.deliver(List.of()));
       request.answerAll(Unknown.BREAKER);
@@ -51,7 +51,6 @@ record AdmitCall(
       request.endReservations(Reservation::unknown);
       throw e;
     }
-    answers.answer(request, reply, askedNanos);
   }
 
   private Reply call(AdmitRequest request) {

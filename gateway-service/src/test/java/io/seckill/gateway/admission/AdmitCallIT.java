@@ -2,11 +2,13 @@ package io.seckill.gateway.admission;
 
 import static io.seckill.gateway.admission.Calls.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.admission.Admission.Admitted;
@@ -14,8 +16,11 @@ import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.HighWaterMarks;
+import io.seckill.relay.lane.LaneMailbox;
+import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -626,6 +631,31 @@ class AdmitCallIT {
     assertThat(waiting.one(attempt(sale, 2, KEY, 1))).isEqualTo(Refusal.SOLD_OUT);
     assertThat(redis.exists(pulse)).as("after a refusal").isFalse();
     assertThat(sale.outbox()).hasSize(1);
+  }
+
+  /** The sales are in two partitions, and the lane of the first fails while it is handed over. */
+  @Test
+  void endsEveryReservationWhenAnErrorStopsTheAnswers() {
+    TestSale first = TestSale.open(redis, 1_001, PurchasePolicy.UNLIMITED, 0, 10);
+    TestSale second = TestSale.open(redis, 1_002, PurchasePolicy.UNLIMITED, 0, 10);
+    List<LaneMailbox> lanes =
+        IntStream.range(0, Partition.COUNT)
+            .mapToObj(
+                partition ->
+                    TestDirectLanes.openMailbox(
+                        () -> {
+                          if (partition == first.partition()) {
+                            throw new StackOverflowError();
+                          }
+                        }))
+            .toList();
+    Durability inBroker = new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
+    Calls broken = new Calls(redis, inBroker, lanes);
+
+    assertThatThrownBy(() -> broken.together(attempt(first, 1, KEY, 1), attempt(second, 1, KEY, 1)))
+        .isInstanceOf(StackOverflowError.class);
+
+    assertThat(lanes).allMatch(lane -> TestDirectLanes.outstanding(lane) == 0);
   }
 
   @Test

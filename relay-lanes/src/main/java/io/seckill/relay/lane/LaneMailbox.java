@@ -53,11 +53,12 @@ public final class LaneMailbox {
     return new Reservation(token, orders);
   }
 
-  /** Room for the orders of one script call. Its owner ends it once, with one of two calls. */
+  /** Room for the orders of one script call. The first of two calls ends it. */
   public final class Reservation {
 
     private final String token;
     private final int orders;
+    private boolean ended;
 
     private Reservation(String token, int orders) {
       this.token = token;
@@ -88,22 +89,26 @@ public final class LaneMailbox {
   }
 
   private synchronized void end(Reservation reservation, List<OutboundOrder> pushed) {
-    reserved -= reservation.orders;
-    if (isOpen(reservation) && !pushed.isEmpty()) {
+    if (release(reservation) && !pushed.isEmpty()) {
       entries.addAll(pushed);
       wake.run();
     }
   }
 
   private synchronized void endUnknown(Reservation reservation) {
-    reserved -= reservation.orders;
-    if (isOpen(reservation)) {
+    if (release(reservation)) {
       close();
       wake.run();
     }
   }
 
-  private boolean isOpen(Reservation reservation) {
+  /** Returns false when it had ended before, or its lease is not open. */
+  private boolean release(Reservation reservation) {
+    if (reservation.ended) {
+      return false;
+    }
+    reservation.ended = true;
+    reserved -= reservation.orders;
     return open && reservation.token.equals(lease);
   }
 

@@ -62,6 +62,18 @@ public final class TestDirectLanes implements AutoCloseable {
     return started;
   }
 
+  /** A mailbox that is open without a lane. */
+  public static LaneMailbox openMailbox(Runnable wake) {
+    LaneMailbox mailbox = new LaneMailbox(64);
+    mailbox.open("none", wake);
+    return mailbox;
+  }
+
+  /** As its lane sees it. */
+  public static int outstanding(LaneMailbox mailbox) {
+    return mailbox.outstanding();
+  }
+
   /** By partition. */
   public List<LaneMailbox> mailboxes() {
     return mailboxes;
