@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 /** Preheat through the real order-consumer, on real stores. */
@@ -195,6 +196,29 @@ class PreheatIT {
     assertThat(redis.exists(RedisKeys.sku(sku))).isFalse();
     redis.del(RedisKeys.stock(sku));
     assertThat(preheat(sku).status()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void refusesForeignKeysBeforeMySqlRaisesTheEpoch(boolean inPlaceOfTheRules) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    close(sku);
+    String key = inPlaceOfTheRules ? RedisKeys.sku(sku) : RedisKeys.stockChanges(sku);
+    redis.set(key, "what is this");
+
+    GatewayAnswer answer = preheat(sku);
+    redis.del(key);
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(409);
+    assertThat(answer.code()).isEqualTo("FOREIGN_KEY");
+    assertThat(
+            stage
+                .mysql()
+                .sql("SELECT state, epoch FROM products WHERE sku_id = ?")
+                .param(sku)
+                .query((row, n) -> row.getString(1) + " " + row.getLong(2))
+                .single())
+        .isEqualTo("CLOSED 1");
   }
 
   private static long product(PurchasePolicy policy, int limit, long stock) {

@@ -6,6 +6,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackTable;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -94,6 +95,7 @@ public class Preheat {
     if (product.phase() == SalePhase.SHARDED) {
       return shards(product);
     }
+    loader.probe(ProductRows.find(jdbc, skuId).orElseThrow(Product::unknown));
     refuseWhileRunningInRedis(product);
     return connections.within(() -> load(skuId));
   }
