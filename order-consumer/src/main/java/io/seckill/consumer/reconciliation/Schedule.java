@@ -13,14 +13,15 @@ import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import jakarta.annotation.PreDestroy;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,7 +37,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Checks all sales periodically, in one of several processes: reads the state of each, and compares
- * those that stopped changing since the last comparison, or are due. For one thread.
+ * those that stopped changing since the last comparison, or are due. A comparison may take an hour:
+ * meanwhile another thread reads the states, and rebuilds the sales that are lost.
  */
 @Component
 class Schedule {
@@ -60,18 +62,18 @@ class Schedule {
   private final Reconciler reconciler;
   private final ReconciliationProperties settings;
   private final Pace pace;
-  private final Map<Long, LastCheck> checks = new HashMap<>();
-  private final Map<Long, String> failures = new HashMap<>();
+  private final Map<Long, LastCheck> checks = new ConcurrentHashMap<>();
+  private final Map<Long, String> failures = new ConcurrentHashMap<>();
 
   /** The sales that Redis had when all were last looked at. */
-  private final Set<Long> whole = new HashSet<>();
+  private volatile Set<Long> whole = Set.of();
 
-  private @Nullable RunLock leadership;
+  private volatile @Nullable RunLock leadership;
   private volatile boolean leading;
   private volatile int lost;
 
   /** When all were last looked at, by System.nanoTime. */
-  private long lookedNanos;
+  private volatile long lookedNanos;
 
   /**
    * The last check of a sale.
@@ -114,6 +116,18 @@ class Schedule {
     return new Sweeper("reconciliation", properties.interval(), this::round);
   }
 
+  @Bean
+  Sweeper lostSaleSweeper(ReconciliationProperties properties) {
+    return new Sweeper("lost-sales", properties.interval(), this::lookMeanwhile);
+  }
+
+  /** Looks at all sales when a comparison has kept {@link #round} from it for too long. */
+  void lookMeanwhile() {
+    if (isLeader() && System.nanoTime() - lookedNanos >= settings.interval().toNanos()) {
+      look();
+    }
+  }
+
   /** Checks all sales once; does nothing when another process leads. */
   void round() {
     leading = leads();
@@ -128,16 +142,11 @@ class Schedule {
     }
   }
 
-  /** A comparison may take minutes: sales that are lost by then wait no longer than others. */
   private void checkSales() {
-    List<ProductSnapshot> sales = sales();
-    rebuildLost(sales);
+    List<ProductSnapshot> sales = look();
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
         return;
-      }
-      if (System.nanoTime() - lookedNanos >= settings.interval().toNanos()) {
-        rebuildLost(sales());
       }
       if (whole.contains(sale.skuId())) {
         compare(sale);
@@ -176,26 +185,30 @@ class Schedule {
     }
   }
 
-  private void rebuildLost(List<ProductSnapshot> sales) {
+  /** Reads the state of each sale, and rebuilds those that are lost. Returns all. */
+  synchronized List<ProductSnapshot> look() {
+    List<ProductSnapshot> sales = sales();
+    Set<Long> wholeNow = new HashSet<>();
     int lostNow = 0;
-    whole.clear();
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
-        return;
+        return sales;
       }
-      lostNow += staysLost(sale) ? 1 : 0;
+      lostNow += staysLost(sale, wholeNow) ? 1 : 0;
     }
+    whole = wholeNow;
     lost = lostNow;
     lookedNanos = System.nanoTime();
+    return sales;
   }
 
-  private boolean staysLost(ProductSnapshot sale) {
+  private boolean staysLost(ProductSnapshot sale, Set<Long> wholeNow) {
     RedisSaleState seen = attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
     if (seen != null && isLost(sale, seen)) {
       return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
     }
     if (seen != null) {
-      whole.add(sale.skuId());
+      wholeNow.add(sale.skuId());
     }
     return false;
   }
@@ -269,13 +282,23 @@ class Schedule {
     boolean due =
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
-      Report report =
-          reconciler.run(
-              sale.skuId(), Order.inBackground(false, pace.steps(requireNonNull(leadership))));
+      Report report = reconciler.run(sale.skuId(), Order.inBackground(false, stepEnds(sale)));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
     }
+  }
+
+  /** Ends the comparison of a sale that is lost meanwhile: its rebuild needs the same lock. */
+  private Runnable stepEnds(ProductSnapshot sale) {
+    Runnable rests = pace.steps(requireNonNull(leadership));
+    return () -> {
+      rests.run();
+      if (!whole.contains(sale.skuId())) {
+        throw ProblemException.of(
+            ProblemCode.UNAVAILABLE, "Redis has lost the sale meanwhile, or does not answer.");
+      }
+    };
   }
 
   /** Releases the lock, so that another process can lead. */

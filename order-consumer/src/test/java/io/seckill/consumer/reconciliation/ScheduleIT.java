@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +76,14 @@ class ScheduleIT extends ReconciliationFixture {
     long before = rests.count();
     AtomicLong orders = new AtomicLong();
     Schedule schedule =
-        schedule(consumer.bean(RedisSale.class), new LongRuns(), new SimpleMeterRegistry());
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  busy(Duration.ofMillis(60));
+                  order.stepEnds().run();
+                }),
+            new SimpleMeterRegistry());
     consumer.bean(Schedule.class).stop();
 
     eventually() // what was read of storing is up to a second old
@@ -97,28 +106,22 @@ class ScheduleIT extends ReconciliationFixture {
     AdmittedSale lost = sale(PurchasePolicy.LIMITED, 5, 100);
     AdmittedSale last = sale(PurchasePolicy.LIMITED, 5, 100);
     List<String> states = new ArrayList<>();
+    AtomicReference<Schedule> running = new AtomicReference<>();
     Schedule schedule =
         schedule(
             consumer.bean(RedisSale.class),
-            new Reconciler(
-                consumer.bean(ConnectionPools.class),
-                consumer.bean(SaleReconciliation.class),
-                consumer.bean(ReconciliationTable.class),
-                OFTEN,
-                consumer.bean(Clock.class),
-                new SimpleMeterRegistry()) {
-              @Override
-              Report run(long skuId, Order order) {
-                if (skuId == first.sku || skuId == last.sku) {
-                  states.add(lost.field("state"));
-                  lost.setField("state", RedisSaleState.LOADING); // is lost during the comparison
-                  busy(OFTEN.interval());
-                }
-                return super.run(skuId, order);
-              }
-            },
+            new Comparing(
+                (sku, order) -> {
+                  if (sku == first.sku || sku == last.sku) {
+                    states.add(lost.field("state"));
+                    lost.setField("state", RedisSaleState.LOADING); // is lost meanwhile
+                    busy(OFTEN.interval());
+                    running.get().lookMeanwhile();
+                  }
+                }),
             OFTEN,
             new SimpleMeterRegistry());
+    running.set(schedule);
     schedule.round(); // sees them for the first time
     lost.setField("state", RedisSaleState.LOADING);
 
@@ -127,6 +130,66 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(states).containsExactly("OPEN", "OPEN");
     schedule.round();
     schedule.stop();
+  }
+
+  @Test
+  void endsTheComparisonOfASaleThatIsLostMeanwhile() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    AtomicReference<Schedule> running = new AtomicReference<>();
+    List<String> steps = new ArrayList<>();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  if (sku == sale.sku) {
+                    order.stepEnds().run();
+                    sale.forget();
+                    running.get().look();
+                    steps.add("lost");
+                    order.stepEnds().run();
+                    steps.add("goes on");
+                  }
+                }),
+            new SimpleMeterRegistry());
+    running.set(schedule);
+
+    schedule.round(); // sees it for the first time
+    schedule.round();
+    schedule.stop();
+
+    assertThat(steps).containsExactly("lost");
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  /** Nobody consumes the barrier that the comparison waits for. */
+  @Test
+  void findsALostSaleWhileItComparesAnother() {
+    try (TestConsumer process =
+        TestConsumer.start(
+            Map.of(
+                "seckill.intake.enabled", "false",
+                "seckill.reconciliation.interval", "1s",
+                "seckill.reconciliation.barrier-timeout", "10m"))) {
+      AdmittedSale compared = new AdmittedSale(process, 7_801, PurchasePolicy.LIMITED, 5, 100);
+      AdmittedSale lost = new AdmittedSale(process, 7_802, PurchasePolicy.LIMITED, 5, 100);
+      compared.admit(1, 1);
+      eventually().until(() -> isCompared(process, compared));
+      lost.forget();
+
+      eventually().until(() -> process.gauge("seckill.consumer.sales.lost") == 1);
+      assertThat(isCompared(process, compared)).isTrue();
+    }
+  }
+
+  private static boolean isCompared(TestConsumer process, AdmittedSale sale) {
+    return process
+        .sql()
+        .sql("SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), ?)) IS NOT NULL")
+        .param("reconcile-" + sale.sku)
+        .query(Boolean.class)
+        .single();
   }
 
   @Test
@@ -300,10 +363,12 @@ class ScheduleIT extends ReconciliationFixture {
     }
   }
 
-  /** Each run takes 60 ms. */
-  private static final class LongRuns extends Reconciler {
+  /** Does something at the beginning of each run. */
+  private static final class Comparing extends Reconciler {
 
-    LongRuns() {
+    private final BiConsumer<Long, Order> before;
+
+    Comparing(BiConsumer<Long, Order> before) {
       super(
           consumer.bean(ConnectionPools.class),
           consumer.bean(SaleReconciliation.class),
@@ -311,12 +376,12 @@ class ScheduleIT extends ReconciliationFixture {
           consumer.bean(ReconciliationProperties.class),
           consumer.bean(Clock.class),
           new SimpleMeterRegistry());
+      this.before = before;
     }
 
     @Override
     Report run(long skuId, Order order) {
-      busy(Duration.ofMillis(60));
-      order.stepEnds().run();
+      before.accept(skuId, order);
       return super.run(skuId, order);
     }
   }
