@@ -11,6 +11,7 @@ import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
@@ -33,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -62,11 +64,15 @@ class Schedule {
   private final Reconciler reconciler;
   private final ReconciliationProperties settings;
   private final Pace pace;
+  private final RedisCallGuard guard;
   private final Map<Long, LastCheck> checks = new ConcurrentHashMap<>();
   private final Map<Long, String> failures = new ConcurrentHashMap<>();
 
   /** The sales that Redis had when all were last looked at. */
   private volatile Set<Long> whole = Set.of();
+
+  /** Parts of Redis that have not answered since the last look began; each call takes a time-out. */
+  private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
   private volatile @Nullable RunLock leadership;
   private volatile boolean leading;
@@ -96,6 +102,7 @@ class Schedule {
       Reconciler reconciler,
       ReconciliationProperties settings,
       Pace pace,
+      RedisCallGuard guard,
       MeterRegistry meters) {
     this.dataSource = pools.reconciliation();
     this.jdbc = jdbc;
@@ -103,6 +110,7 @@ class Schedule {
     this.reconciler = reconciler;
     this.settings = settings;
     this.pace = pace;
+    this.guard = guard;
     Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
         .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
         .register(meters);
@@ -190,6 +198,7 @@ class Schedule {
     List<ProductSnapshot> sales = sales();
     Set<Long> wholeNow = new HashSet<>();
     int lostNow = 0;
+    silent.clear();
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
         return sales;
@@ -203,6 +212,9 @@ class Schedule {
   }
 
   private boolean staysLost(ProductSnapshot sale, Set<Long> wholeNow) {
+    if (silent.contains(guard.partOf(sale.skuId()))) {
+      return false;
+    }
     RedisSaleState seen = attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
     if (seen != null && isLost(sale, seen)) {
       return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
@@ -241,6 +253,9 @@ class Schedule {
     } catch (ProblemException e) {
       log.info("sku {}: {}", sale.skuId(), e.getMessage());
     } catch (JedisException e) {
+      if (!(e instanceof JedisDataException)) {
+        silent.add(guard.partOf(sale.skuId()));
+      }
       log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
     } catch (RuntimeException e) {
       failed(sale.skuId(), e);

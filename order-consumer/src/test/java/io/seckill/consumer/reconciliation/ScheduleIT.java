@@ -10,6 +10,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** One process looks at all sales, again and again. */
 class ScheduleIT extends ReconciliationFixture {
@@ -193,6 +195,30 @@ class ScheduleIT extends ReconciliationFixture {
   }
 
   @Test
+  void asksASilentPartOfRedisOnce() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale first = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    AtomicLong calls = new AtomicLong();
+    RedisSale silent =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisSaleState state(long sku) {
+            calls.incrementAndGet();
+            throw new JedisConnectionException("does not answer");
+          }
+        };
+    Schedule schedule =
+        schedule(silent, consumer.bean(Reconciler.class), new SimpleMeterRegistry());
+
+    schedule.round();
+    schedule.stop();
+
+    assertThat(first.sku % 16).isNotEqualTo(next.sku % 16);
+    assertThat(calls).hasValue(1);
+  }
+
+  @Test
   void wantsNoSaleInRedisAfterItsClosingTime() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.forget();
@@ -346,6 +372,7 @@ class ScheduleIT extends ReconciliationFixture {
         reconciler,
         settings,
         consumer.bean(Pace.class),
+        consumer.bean(RedisCallGuard.class),
         meters);
   }
 
