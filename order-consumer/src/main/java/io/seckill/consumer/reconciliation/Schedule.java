@@ -71,7 +71,9 @@ class Schedule {
   /** The sales that Redis had when all were last looked at. */
   private volatile Set<Long> whole = Set.of();
 
-  /** Parts of Redis that have not answered since the last look began; each call takes a time-out. */
+  /**
+   * Parts of Redis that have not answered since the last look began; each call takes a time-out.
+   */
   private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
   private volatile @Nullable RunLock leadership;
@@ -86,7 +88,8 @@ class Schedule {
    *
    * @param moving the values that change while the sale is active
    * @param clean whether it was compared with these values, and another run would do nothing
-   * @param comparedNanos when it was compared last, or first seen, by System.nanoTime
+   * @param comparedNanos the end of its last comparison, or when it was first seen, by
+   *     System.nanoTime: operators and audits, which need the same lock, have the time between two
    */
   private record LastCheck(String moving, boolean clean, long comparedNanos) {
 
@@ -298,7 +301,7 @@ class Schedule {
         atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
     if (due) {
       Report report = reconciler.run(sale.skuId(), Order.inBackground(false, stepEnds(sale)));
-      checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), now));
+      checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), System.nanoTime()));
     } else {
       checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
     }

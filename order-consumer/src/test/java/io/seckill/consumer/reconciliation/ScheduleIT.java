@@ -218,6 +218,34 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(calls).hasValue(1);
   }
 
+  @Tag("proof")
+  @Test
+  void aLongComparisonIsFollowedByTimeForOperators() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    AtomicLong runs = new AtomicLong();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  if (sku == sale.sku && runs.incrementAndGet() == 1) {
+                    busy(OFTEN.busyInterval());
+                  }
+                }),
+            OFTEN,
+            new SimpleMeterRegistry());
+    schedule.round(); // sees it for the first time
+    schedule.round();
+    assertThat(runs).hasValue(1);
+
+    sale.setStock(99);
+    schedule.round();
+
+    assertThat(runs).hasValue(1);
+    schedule.stop();
+  }
+
   @Test
   void wantsNoSaleInRedisAfterItsClosingTime() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
