@@ -1,7 +1,5 @@
 package io.seckill.consumer.reconciliation;
 
-import static java.util.Objects.requireNonNull;
-
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.sale.SalePhase;
@@ -10,9 +8,9 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Leadership;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
-import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -26,8 +24,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -58,7 +54,7 @@ class Schedule {
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL 31 DAY" // for the index
           + " AND p.closes_at > UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND";
 
-  private final DataSource dataSource;
+  private final Leadership leadership;
   private final JdbcClient jdbc;
   private final RedisSale redis;
   private final Reconciler reconciler;
@@ -76,7 +72,6 @@ class Schedule {
    */
   private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
-  private volatile @Nullable RunLock leadership;
   private volatile boolean leading;
   private volatile int lost;
 
@@ -107,7 +102,8 @@ class Schedule {
       Pace pace,
       RedisCallGuard guard,
       MeterRegistry meters) {
-    this.dataSource = pools.reconciliation();
+    this.leadership =
+        new Leadership(pools.reconciliation(), "reconcile-all", settings.lockSilence());
     this.jdbc = jdbc;
     this.redis = redis;
     this.reconciler = reconciler;
@@ -134,7 +130,7 @@ class Schedule {
 
   /** Looks at all sales when a comparison has kept {@link #round} from it for too long. */
   void lookMeanwhile() {
-    if (isLeader() && System.nanoTime() - lookedNanos >= settings.interval().toNanos()) {
+    if (leadership.isHeld() && System.nanoTime() - lookedNanos >= settings.interval().toNanos()) {
       look();
     }
   }
@@ -144,7 +140,7 @@ class Schedule {
     leading = leads();
     if (leading) {
       checkSales();
-      leading = isLeader();
+      leading = leadership.isHeld();
     }
     if (!leading) {
       checks.clear();
@@ -173,23 +169,12 @@ class Schedule {
   }
 
   private boolean mayGoOn() {
-    return !Thread.currentThread().isInterrupted() && isLeader();
-  }
-
-  private boolean isLeader() {
-    RunLock lock = leadership;
-    return lock != null && lock.isHeld();
+    return !Thread.currentThread().isInterrupted() && leadership.isHeld();
   }
 
   private boolean leads() {
-    if (isLeader()) {
-      return true;
-    }
-    stop();
     try {
-      Optional<RunLock> taken = RunLock.take(dataSource, "reconcile-all", settings.lockSilence());
-      leadership = taken.orElse(null);
-      return taken.isPresent();
+      return leadership.isHeld() || leadership.take();
     } catch (DataAccessException e) {
       log.warn("No reconciliation now, MySQL is unavailable: {}", e.toString());
       return false;
@@ -309,9 +294,10 @@ class Schedule {
 
   /** Ends the comparison of a sale that is lost meanwhile: its rebuild needs the same lock. */
   private Runnable stepEnds(ProductSnapshot sale) {
-    Runnable rests = pace.steps(requireNonNull(leadership));
+    Runnable rests = pace.steps();
     return () -> {
       rests.run();
+      leadership.isHeld(); // keeps it
       if (!whole.contains(sale.skuId())) {
         throw ProblemException.of(
             ProblemCode.UNAVAILABLE, "Redis has lost the sale meanwhile, or does not answer.");
@@ -322,11 +308,7 @@ class Schedule {
   /** Releases the lock, so that another process can lead. */
   @PreDestroy
   void stop() {
-    RunLock lock = leadership;
-    leadership = null;
     leading = false;
-    if (lock != null) {
-      lock.close();
-    }
+    leadership.close();
   }
 }

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Leadership;
 import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.ShardProofs;
@@ -15,11 +15,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -44,7 +41,7 @@ class ShardMover {
   private static final Duration LOCK_SILENCE = Duration.ofSeconds(2);
 
   private final ThrottledLog failures = new ThrottledLog(log);
-  private final DataSource dataSource;
+  private final Leadership leadership;
   private final ShardTable table;
   private final ShardReader reader;
   private final StockMoves moves;
@@ -56,7 +53,6 @@ class ShardMover {
   private final Map<Long, Long> looked = new ConcurrentHashMap<>();
 
   private List<ProductSnapshot> sales = List.of();
-  private @Nullable RunLock lock;
 
   ShardMover(
       ConnectionPools pools,
@@ -65,7 +61,7 @@ class ShardMover {
       StockMoves moves,
       ShardProofs proofs,
       MeterRegistry meters) {
-    this.dataSource = pools.reconciliation();
+    this.leadership = new Leadership(pools.reconciliation(), "move-shards", LOCK_SILENCE);
     this.table = table;
     this.reader = reader;
     this.moves = moves;
@@ -155,24 +151,16 @@ class ShardMover {
   }
 
   private boolean leads() {
-    RunLock held = lock;
-    if (held != null && held.isHeld()) {
+    if (leadership.isHeld()) {
       return true;
     }
-    stop();
     movers.clear(); // another process may have led
-    Optional<RunLock> taken = RunLock.take(dataSource, "move-shards", LOCK_SILENCE);
-    lock = taken.orElse(null);
-    return taken.isPresent();
+    return leadership.take();
   }
 
   /** Releases the lock, so that another process goes on. */
   @PreDestroy
   void stop() {
-    RunLock held = lock;
-    lock = null;
-    if (held != null) {
-      held.close();
-    }
+    leadership.close();
   }
 }
