@@ -184,7 +184,7 @@ class ComparisonTest {
             STOCK,
             0,
             0,
-            0,
+            SEQ,
             false,
             false,
             100,
