@@ -25,6 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
@@ -74,6 +75,7 @@ class RedisOrdersIT {
   }
 
   /** A purchase waits for one call, not for all reads of invented ids in all sales. */
+  @Tag("proof")
   @Test
   void looksForInventedIdsInManyCalls(RedisServer server) throws IOException {
     int skus = 100;

@@ -105,6 +105,7 @@ class LostAdmissionsIT extends OwnRedis {
   }
 
   /** Order-consumer would not rebuild it for the alert. */
+  @Tag("proof")
   @Test
   void reportsNoSaleWhoseClosingTimeHasPassed() {
     TestSale sale = onSale();

@@ -692,6 +692,7 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.number(sku, "reserved_units")).as("of orders of others").isEqualTo(2);
   }
 
+  @Tag("proof")
   @Test
   void aGatewayThatDiedLeavesItsReserveWithTheSalesThatRedisHasLost() {
     AdmittedSale lost =

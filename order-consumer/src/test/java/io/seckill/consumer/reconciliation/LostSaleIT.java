@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -328,6 +329,7 @@ class LostSaleIT extends ReconciliationFixture {
     awaitClean(sale);
   }
 
+  @Tag("proof")
   @Test
   void waitsInRedisListsForARelay() {
     try (TestConsumer impatient =

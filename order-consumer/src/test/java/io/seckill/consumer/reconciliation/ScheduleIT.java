@@ -166,6 +166,7 @@ class ScheduleIT extends ReconciliationFixture {
   }
 
   /** Nobody consumes the barrier that the comparison waits for. */
+  @Tag("proof")
   @Test
   void findsALostSaleWhileItComparesAnother() {
     try (TestConsumer process =

@@ -193,6 +193,7 @@ class DirectLaneIT extends LaneFixture {
     assertThat(lanes.mailboxes()).allMatch(mailbox -> mailbox.reserve(1) == null);
   }
 
+  @Tag("proof")
   @Test
   void leavesItsOrdersToRelaysWhenItIsKilled() throws Exception {
     try (RelayProcess gateway = RelayProcess.directLanes(redis.url(), rabbit.url())) {

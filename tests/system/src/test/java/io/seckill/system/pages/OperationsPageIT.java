@@ -128,6 +128,7 @@ class OperationsPageIT {
     browser.screenshot("ops");
   }
 
+  @Tag("proof")
   @Test
   void adjustsAWalletAndFreezesIt() {
     page.open(pipeline.tokens().operator()).askAboutWallets("Adjust…");

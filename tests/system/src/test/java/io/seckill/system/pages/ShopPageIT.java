@@ -811,6 +811,7 @@ class ShopPageIT {
     page.pay().awaitStatus("PAID");
   }
 
+  @Tag("proof")
   @Test
   void showsWhatBecameOfAPaymentAtItsOwnOrderOnlyAndUntilItIsLate() {
     onStrongSale(2040, 100);
