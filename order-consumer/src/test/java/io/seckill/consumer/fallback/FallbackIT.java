@@ -540,13 +540,8 @@ class FallbackIT extends SaleInFallback {
     stock("change-01", 5);
     assertThat(buyFive(101)).isEqualTo("CONFIRMED");
     longAgo();
-    consumer.redis().del(RedisKeys.stock(sku));
-    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
     try {
-      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
-      fallback.beat(2, 1, "USABLE", 60_000);
-      fallback.gatewaysStayAlive();
-      fallback.leaveSoon();
+      leaveWithoutReturning();
       long term = fallback.enter();
       fallback.transfer(GATEWAY, term, "");
       fallback.transfer(2, term, "");
@@ -563,13 +558,8 @@ class FallbackIT extends SaleInFallback {
   @Test
   void aGatewayThatFallsSilentWhileTheSaleIsToReturnLeavesWhatRedisHasPromised() {
     beginWithUnknownOrders();
-    consumer.redis().del(RedisKeys.stock(sku));
-    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
     try {
-      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
-      fallback.beat(2, 1, "USABLE", 60_000);
-      fallback.gatewaysStayAlive();
-      fallback.leaveSoon();
+      leaveWithoutReturning();
       fallsSilent(2, 36);
 
       eventually().until(() -> fallback.number(sku, "reserved_units") == 5);
@@ -579,6 +569,16 @@ class FallbackIT extends SaleInFallback {
       consumer.redis().del(RedisKeys.stock(sku));
     }
     fallback.awaitState("REDIS");
+  }
+
+  /** Both gateways use Redis again; the sale cannot return before its stock there is removed. */
+  private void leaveWithoutReturning() {
+    consumer.redis().del(RedisKeys.stock(sku));
+    consumer.redis().sadd(RedisKeys.stock(sku), "foreign");
+    fallback.beat(GATEWAY, 1, "USABLE", 60_000);
+    fallback.beat(2, 1, "USABLE", 60_000);
+    fallback.gatewaysStayAlive();
+    fallback.leaveSoon();
   }
 
   /** Gateway 2 has forgotten orders of the nine units; four are stored. */

@@ -658,11 +658,7 @@ class WalletsIT {
   void walletsThatCannotBeWrittenKeepTheCheckFromNoOther() {
     long other = NEXT.incrementAndGet();
     long sound = NEXT.incrementAndGet();
-    for (long each : List.of(user, other, sound)) {
-      recharge(each, 100);
-    }
-    String differ = "UPDATE wallet SET balance_cents = 101 WHERE user_id IN (?, ?)";
-    assertThat(consumer.update(differ, user, other)).isEqualTo(2);
+    rechargeAndDiffer(other, sound);
     consumer.asRoot(
         "CREATE TRIGGER refusal BEFORE UPDATE ON wallet FOR EACH ROW"
             + " IF NEW.user_id IN (%d, %d) THEN".formatted(user, sound)
@@ -674,10 +670,8 @@ class WalletsIT {
       consumer.asRoot("DROP TRIGGER refusal");
     }
 
-    assertThat(found.text()).contains("user " + user + ":", "user " + other + ":");
-    assertThat(state(other)).isEqualTo("FROZEN");
-    assertThat(state(user)).isEqualTo("ACTIVE");
-    consumer.update(differ.replace("101", "100"), user, other);
+    assertOnlyTheOtherIsFrozen(found, other);
+    setBalances(100, other);
     assertThat(check().text()).doesNotContain("user " + user, "user " + other);
   }
 
@@ -687,11 +681,7 @@ class WalletsIT {
   void lockedWalletsKeepTheCheckFromNoOther() throws Exception {
     long other = NEXT.incrementAndGet();
     long sound = NEXT.incrementAndGet();
-    for (long each : List.of(user, other, sound)) {
-      recharge(each, 100);
-    }
-    String differ = "UPDATE wallet SET balance_cents = 101 WHERE user_id IN (?, ?)";
-    assertThat(consumer.update(differ, user, other)).isEqualTo(2);
+    rechargeAndDiffer(other, sound);
     Answer found;
     try (RowLock lock =
         consumer.lock(
@@ -699,14 +689,31 @@ class WalletsIT {
       found = check();
       lock.release();
     }
-    assertThat(found.text()).contains("user " + user + ":", "user " + other + ":");
-    assertThat(state(other)).isEqualTo("FROZEN");
-    assertThat(state(user)).isEqualTo("ACTIVE");
+    assertOnlyTheOtherIsFrozen(found, other);
     check();
     assertThat(state(user)).isEqualTo("FROZEN");
 
-    consumer.update(differ.replace("101", "100"), user, other);
+    setBalances(100, other);
     assertThat(check().text()).doesNotContain("user " + user, "user " + other);
+  }
+
+  /** The user and the other one have a cent more than their entries say. */
+  private void rechargeAndDiffer(long other, long sound) {
+    for (long each : List.of(user, other, sound)) {
+      recharge(each, 100);
+    }
+    setBalances(101, other);
+  }
+
+  private void setBalances(long cents, long other) {
+    String balances = "UPDATE wallet SET balance_cents = ? WHERE user_id IN (?, ?)";
+    assertThat(consumer.update(balances, cents, user, other)).isEqualTo(2);
+  }
+
+  private void assertOnlyTheOtherIsFrozen(Answer found, long other) {
+    assertThat(found.text()).contains("user " + user + ":", "user " + other + ":");
+    assertThat(state(other)).isEqualTo("FROZEN");
+    assertThat(state(user)).isEqualTo("ACTIVE");
   }
 
   /** The others of its page, whose owners would wait as long, are marked without waiting for it. */
