@@ -98,9 +98,6 @@ record StockChanges(
           ProblemCode.IDEMPOTENCY_KEY_REUSED, "The key was used for another number of units.");
     }
     StockChange driven = drive(change);
-    if (change.isAddition()) {
-      sale.ifPresent(found -> proofs.takeBack(found.shardIds()));
-    }
     if (!driven.state().isFinal()) {
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
@@ -159,19 +156,26 @@ record StockChanges(
   }
 
   private Step step(StockChange change) {
-    if (DatabaseStock.isBetween(mysql.sale(change.skuId()))) {
+    ProductSnapshot sale = mysql.sale(change.skuId());
+    if (DatabaseStock.isBetween(sale)) {
       return Step.WAIT;
     }
     return switch (change.state()) {
-      case PENDING -> change.isAddition() ? addToMySql(change) : takeFromRedis(change);
+      case PENDING ->
+          change.isAddition() ? addToMySql(change, sale.shardIds()) : takeFromRedis(change);
       case MYSQL_DONE -> addToRedis(change);
       case UNDOING -> undoInRedis(change);
       case DONE, REFUSED -> Step.ON;
     };
   }
 
-  private Step addToMySql(StockChange change) {
-    transactions.executeWithoutResult(tx -> mysql.add(change));
+  /** The units may be on sale although the answer to COMMIT is lost. */
+  private Step addToMySql(StockChange change, List<Long> shards) {
+    try {
+      transactions.executeWithoutResult(tx -> mysql.add(change));
+    } finally {
+      proofs.takeBack(shards);
+    }
     return Step.ON;
   }
 

@@ -2,6 +2,7 @@ package io.seckill.consumer.sales;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.LuaScript;
@@ -17,6 +18,7 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.web.Operator;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
@@ -29,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,6 +41,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -666,6 +671,48 @@ class StockChangeIT {
       case "gathered" -> change("change-2", "{\"delta\":-380,\"reason\":\"of all\"}");
       default -> throw new IllegalArgumentException(change);
     }
+  }
+
+  /** While MySQL is away the proof would be renewed, although the units are on sale. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anAdditionWhoseCommitHasNoAnswerTakesBackThatNoneIsLeft(boolean bySweep) {
+    long shard = openInShards();
+    ShardProofs proofs = consumer.bean(ShardProofs.class);
+    long found = System.currentTimeMillis();
+    proofs.write(shard, 1, 0, found);
+    StockChanges changes = withoutAnswers(consumer.bean(StockChanges.class));
+
+    if (bySweep) {
+      insert(sku, "change-1", 50, "PENDING");
+      changes.sweep();
+    } else {
+      assertThatThrownBy(() -> changes.change(sku, "change-1", 50, "a box", new Operator("tester")))
+          .hasMessage("no answer");
+    }
+
+    assertThat(state("change-1")).isEqualTo("DONE");
+    assertThat(proofs.renew(shard, 1, found, System.currentTimeMillis())).isFalse();
+    assertThat(consumer.redis().hget(RedisKeys.sku(shard), "elsewhere")).startsWith("-1:");
+  }
+
+  /** MySQL commits, and its answer gets lost. */
+  private static StockChanges withoutAnswers(StockChanges changes) {
+    return new StockChanges(
+        changes.table(),
+        changes.redis(),
+        changes.mysql(),
+        changes.moves(),
+        changes.proofs(),
+        changes.guard(),
+        changes.jdbc(),
+        new TransactionOperations() {
+          @Override
+          public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
+            changes.transactions().execute(work);
+            throw new TransactionSystemException("no answer");
+          }
+        });
   }
 
   /** Returns the id of a shard. */
