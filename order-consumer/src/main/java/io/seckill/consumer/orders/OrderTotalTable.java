@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -69,6 +71,30 @@ public final class OrderTotalTable {
                       new OrderTotals(row.getLong(3), row.getLong(4)));
             });
     return found;
+  }
+
+  /**
+   * Locks the totals of paid orders without waiting, until the transaction ends.
+   *
+   * @return the SKUs whose total another transaction has locked
+   */
+  public static Set<Long> lockPaid(JdbcClient jdbc, Collection<Long> skus) {
+    if (skus.isEmpty()) {
+      return Set.of();
+    }
+    Set<Long> busy = new HashSet<>(paid(jdbc, skus, ""));
+    paid(jdbc, skus, " FOR UPDATE SKIP LOCKED").forEach(busy::remove);
+    return busy;
+  }
+
+  private static List<Long> paid(JdbcClient jdbc, Collection<Long> skus, String lock) {
+    return jdbc.sql(
+            "SELECT sku_id FROM order_total FORCE INDEX (PRIMARY)"
+                + " WHERE sku_id IN (:skus) AND fate = 'PAID'"
+                + lock)
+        .param("skus", skus)
+        .query(Long.class)
+        .list();
   }
 
   /** All orders on which MySQL has decided, aliases included. */

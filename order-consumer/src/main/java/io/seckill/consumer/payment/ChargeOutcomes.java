@@ -27,7 +27,6 @@ import java.util.function.BiFunction;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Stores the provider's answers to charges: payments and orders change in one transaction. An order
@@ -41,7 +40,7 @@ record ChargeOutcomes(
     PaymentTable payments,
     ChargeTable charges,
     UnexplainedCharges unexplained,
-    TransactionOperations transactions,
+    PaymentTransactions transactions,
     OrderResults results,
     PaymentMeters meters) {
 
@@ -64,35 +63,33 @@ record ChargeOutcomes(
    * and decides their sale still: Redis has such orders after a fallback. A repeated outcome
    * changes nothing, but makes the refund of an order that has ended due again.
    *
-   * @param waits for orders that another transaction has locked; else they are left out
+   * @param waits as in {@link PaymentTransactions#execute}
    */
   Settled settle(Collection<ChargeAnswer> outcomes, boolean waits) {
     List<OrderId> ids = outcomes.stream().map(ChargeAnswer::orderId).toList();
     Settled settled =
         transactions.execute(
-            tx -> {
-              Orders.Locked locked = orders.lock(ids, waits);
-              return change(outcomes, locked, judge(outcomes, locked.rows())::judge);
-            });
+            ids, waits, locked -> change(outcomes, locked, judge(outcomes, locked.rows())::judge));
     return report(settled, outcomes.size());
   }
 
   /**
    * Stores the intents to charge those of these orders that wait for their payment.
    *
-   * @param waits for orders that another transaction has locked; else they are left out
+   * @param waits as in {@link PaymentTransactions#execute}
    * @return the orders
    */
   Map<OrderId, OrderRow> begin(Collection<OrderId> ids, boolean waits) {
     return transactions.execute(
-        tx -> {
-          Map<OrderId, OrderRow> locked = orders.lock(ids, waits).rows();
+        ids,
+        waits,
+        locked -> {
           Map<OrderId, Long> amounts = new HashMap<>();
-          locked.values().stream()
+          locked.rows().values().stream()
               .filter(ChargeOutcomes::isConfirmed)
               .forEach(order -> amounts.put(order.orderId(), order.amountCents()));
           payments.start(amounts);
-          return locked;
+          return locked.rows();
         });
   }
 
@@ -100,7 +97,7 @@ record ChargeOutcomes(
    * Charges those orders of the attempts that wait for their payment, and settles the charges in
    * the same transaction.
    *
-   * @param waits for orders and wallets that another transaction has locked
+   * @param waits for wallets too, else as in {@link PaymentTransactions#execute}
    * @return the orders afterwards; one that it has not waited for is missing
    */
   Map<OrderPayment, Optional<OrderRow>> pay(
@@ -128,22 +125,29 @@ record ChargeOutcomes(
   }
 
   private Settled charge(Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
+    List<OrderId> ids = attempts.stream().map(OrderPayment::orderId).toList();
     Settled settled;
     try {
-      settled = transactions.execute(tx -> charge(attempts, provider, waits, true));
+      settled =
+          transactions.execute(
+              ids, waits, locked -> charge(attempts, locked, provider, waits, true));
     } catch (DataAccessException e) {
       if (SqlFailure.of(e) != SqlFailure.ROW) {
         throw e;
       }
-      settled = transactions.execute(tx -> charge(attempts, provider, waits, false));
+      settled =
+          transactions.execute(
+              ids, waits, locked -> charge(attempts, locked, provider, waits, false));
     }
     return report(settled, attempts.size());
   }
 
   private Settled charge(
-      Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits, boolean areNew) {
-    Orders.Locked locked =
-        orders.lock(attempts.stream().map(OrderPayment::orderId).toList(), waits);
+      Set<OrderPayment> attempts,
+      Orders.Locked locked,
+      ChargesInTransaction provider,
+      boolean waits,
+      boolean areNew) {
     List<ChargeRequest> requests =
         attempts.stream()
             .flatMap(attempt -> Payments.own(attempt, locked.rows()).stream())

@@ -2,7 +2,9 @@ package io.seckill.consumer.payment;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.payment.PaymentProvider;
+import io.seckill.common.payment.PaymentProvider.Charge;
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.payment.ChargeOutcomes.ChargeAnswer;
 import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.testing.TestConsumer;
@@ -10,6 +12,7 @@ import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Payments of a service that is started already, by another provider than its own. */
 public final class PaidBy {
@@ -48,6 +51,17 @@ public final class PaidBy {
   /** As when a gateway sends several payments. */
   public List<PaymentOutcome> pay(List<OrderPayment> list) {
     return payments.pay(list);
+  }
+
+  /** As when the provider has charged several orders; returns those that need not wait. */
+  public List<OrderRow> settle(List<OrderId> charged) {
+    return List.copyOf(
+        payments
+            .settle(
+                charged.stream()
+                    .map(id -> new ChargeAnswer(id, new Charge.Charged("acme-" + id)))
+                    .collect(Collectors.toSet()))
+            .values());
   }
 
   /** As when the provider reports a charge. */

@@ -14,6 +14,7 @@ import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
+import io.seckill.support.contract.OrderRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.web.ProblemCode;
@@ -124,6 +125,38 @@ class WalletPaidOrdersIT {
       lock.release();
     }
     assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
+  }
+
+  /** As by another process that stopped before its COMMIT. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSaleWhoseTotalIsLockedHoldsUpNoOther(boolean byWallet) throws Exception {
+    open(10);
+    paidBy.pay(orders.confirmed(sku, payer, 1), payer);
+    OrderId waiting = orders.confirmed(sku, payer, 1);
+    long otherSku = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).open(otherSku, "UNLIMITED", 0, 10);
+    OrderId other = orders.confirmed(otherSku, payer, 1);
+    try (RowLock lock =
+        consumer.lock(
+            "SELECT * FROM order_total WHERE sku_id = " + sku + " AND fate = 'PAID' FOR UPDATE")) {
+      if (byWallet) {
+        assertThat(
+                results(List.of(new OrderPayment(waiting, payer), new OrderPayment(other, payer))))
+            .isEqualTo("alone, PAID");
+      } else {
+        assertThat(paidBy.settle(List.of(waiting, other)))
+            .extracting(OrderRow::orderId)
+            .containsExactly(other);
+      }
+      assertThat(orders.status(waiting)).isEqualTo("CONFIRMED");
+      lock.release();
+    }
+    assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(
+            consumer.number(
+                "SELECT orders FROM order_total WHERE sku_id = ? AND fate = 'PAID'", sku))
+        .isEqualTo(2);
   }
 
   /** The money may still be at the provider before, which alone can return it. */
