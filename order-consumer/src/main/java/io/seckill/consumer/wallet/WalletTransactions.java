@@ -34,6 +34,19 @@ final class WalletTransactions {
    */
   static List<WalletOutcome> decide(
       JdbcOperations jdbc, Collection<WalletOperation> operations, boolean areNew, boolean waits) {
+    return decide(jdbc, operations, areNew, waits, true);
+  }
+
+  /**
+   * @param makes wallets of users without one, which may wait for another transaction that makes
+   *     the same one; else these users are BUSY
+   */
+  static List<WalletOutcome> decide(
+      JdbcOperations jdbc,
+      Collection<WalletOperation> operations,
+      boolean areNew,
+      boolean waits,
+      boolean makes) {
     Set<Long> users = new TreeSet<>();
     Set<Long> charges = new TreeSet<>();
     for (WalletOperation operation : operations) {
@@ -44,7 +57,10 @@ final class WalletTransactions {
     }
     Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users, waits);
     users.removeAll(wallets.keySet());
-    Set<Long> busy = waits || users.isEmpty() ? Set.of() : WalletTable.find(jdbc, users).keySet();
+    Set<Long> busy = makes ? Set.of() : Set.copyOf(users);
+    if (makes && !waits && !users.isEmpty()) {
+      busy = WalletTable.find(jdbc, users).keySet();
+    }
     WalletBatch batch = new WalletBatch(wallets, busy, Map.of(), Map.of());
     if (!areNew || !batch.decide(operations).isDone()) {
       Map<EntryKey, Booked> done = WalletTable.done(jdbc, operations);

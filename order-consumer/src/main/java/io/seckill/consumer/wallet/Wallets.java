@@ -128,14 +128,12 @@ public final class Wallets {
     if (places.isEmpty()) {
       return true;
     }
-    List<WalletOutcome> decided;
     try {
-      decided = batcher.submit(new Part(at(places, operations)));
+      set(outcomes, places, batcher.submit(new Part(at(places, operations))));
+      return true;
     } catch (ProblemException e) {
       return false;
     }
-    set(outcomes, places, decided);
-    return true;
   }
 
   private static List<WalletOperation> at(List<Integer> places, List<WalletOperation> operations) {
@@ -193,17 +191,22 @@ public final class Wallets {
     List<WalletOperation> others =
         operations.stream().filter(each -> !before.containsKey(each.userId())).toList();
     Iterator<WalletOutcome> outcomes =
-        others.isEmpty() ? Collections.emptyIterator() : decide(others, undone, wait).iterator();
+        others.isEmpty()
+            ? Collections.emptyIterator()
+            : decide(others, undone, wait, true).iterator();
     return operations.stream()
         .map(each -> Optional.ofNullable(before.get(each.userId())).orElseGet(outcomes::next))
         .toList();
   }
 
   private List<WalletOutcome> decide(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
+      List<WalletOperation> operations,
+      Map<Long, WalletOutcome> undone,
+      boolean wait,
+      boolean makes) {
     try {
       List<WalletOutcome> outcomes =
-          repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, wait))
+          repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, wait, makes))
               .orElseGet(() -> halved(operations, undone, wait));
       for (int i = 0; i < outcomes.size(); i++) {
         if (outcomes.get(i).code() == WalletCode.BUSY) {
@@ -214,7 +217,9 @@ public final class Wallets {
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN) {
-        return all(operations, WalletCode.BUSY, undone);
+        return makes && !wait
+            ? decide(operations, undone, wait, false)
+            : all(operations, WalletCode.BUSY, undone);
       } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
         return halved(operations, undone, wait);
       }

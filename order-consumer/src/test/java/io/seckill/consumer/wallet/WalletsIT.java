@@ -254,6 +254,32 @@ class WalletsIT {
     assertThat(balance(user)).isEqualTo(10);
   }
 
+  /** Its first entry has no lock to look at; another transaction has made it, and not committed. */
+  @Test
+  void aWalletThatIsBeingMadeMakesOnlyItsOwnUserBusy() throws Exception {
+    long other = 40_000 * user + user % 4; // of the same batcher
+    try (RowLock lock =
+        consumer.lock(
+            "INSERT INTO wallet_entry (user_id, seq, kind, amount_cents, balance_after, request_id)"
+                + " VALUES (%d, 1, 'RECHARGE', 9, 9, 'recharge-9')".formatted(user))) {
+      CompletableFuture<List<WalletOutcome>> both =
+          CompletableFuture.supplyAsync(
+              () ->
+                  wallets.execute(
+                      List.of(
+                          of(user, WalletKind.RECHARGE, "recharge-1", 5, null),
+                          of(other, WalletKind.RECHARGE, "recharge-2", 5, null))));
+      eventually()
+          .until(
+              () -> consumer.executing("INSERT INTO wallet_entry%'recharge-1',NULL,NULL)"),
+              Optional::isPresent);
+      assertThat(balance(other)).as("while its neighbour waits alone").isEqualTo(5);
+      lock.release();
+      assertThat(codes(Bounded.get(both))).containsOnly(WalletCode.DONE);
+    }
+    assertThat(balance(user)).isEqualTo(5);
+  }
+
   private static WalletOutcome refund(long user, long charge) {
     return wallets.execute(of(user, WalletKind.REFUND, "refund-001", 5, charge));
   }
