@@ -92,7 +92,7 @@ final class WalletBatch {
 
   /**
    * @param wallets of all users of the operations that have one
-   * @param busy users whose wallets could not be locked
+   * @param busy users whose wallets are locked by others, or edited by hand
    * @param entries of the operations that are done already
    * @param charges that operations name, where they are stored
    */

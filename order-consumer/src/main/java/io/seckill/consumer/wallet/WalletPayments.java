@@ -8,6 +8,8 @@ import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -68,7 +70,9 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();
         WalletCode code = outcomes.get(i).code();
-        if (code == WalletCode.BUSY) {
+        if (code == WalletCode.BUSY && waits) {
+          throw ProblemException.of(ProblemCode.BUSY, "Send the same request again.");
+        } else if (code == WalletCode.BUSY) {
           charges.remove(id);
         } else {
           charges.put(id, answer(id, code));

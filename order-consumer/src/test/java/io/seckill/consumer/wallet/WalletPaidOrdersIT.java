@@ -159,6 +159,24 @@ class WalletPaidOrdersIT {
         .isEqualTo(2);
   }
 
+  @Test
+  void aWalletEditedByHandPaysForNothing() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    editBalance(1);
+    assertThat(results(List.of(new OrderPayment(order, payer)))).isEqualTo("alone");
+    assertThatThrownBy(() -> paidBy.pay(order, payer)).hasMessageStartingWith("BUSY");
+    assertThat(orders.status(order)).isEqualTo("CONFIRMED");
+    editBalance(-1);
+
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+  }
+
+  private void editBalance(long cents) {
+    consumer.update(
+        "UPDATE wallet SET balance_cents = balance_cents + ? WHERE user_id = ?", cents, payer);
+  }
+
   /** The money may still be at the provider before, which alone can return it. */
   @Test
   void aPaymentBegunAtAnotherProviderStaysDue() {

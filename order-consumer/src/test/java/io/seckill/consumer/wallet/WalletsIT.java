@@ -480,6 +480,31 @@ class WalletsIT {
     assertThat(wallets.execute(rechargeOf(5)).code()).isEqualTo(WalletCode.DONE);
   }
 
+  /** The next entry would book it, and then nothing shows what the balance was. */
+  @Test
+  void aBalanceEditedByHandComesIntoNoEntry() {
+    long others = 40_000 * user + user % 4; // of the same batcher
+    recharge(user, 100);
+    charge(60);
+    edit("wallet", "balance_cents = 41", "balance_cents = 40");
+    List<WalletCode> codes =
+        codes(
+            wallets.execute(
+                List.of(
+                    of(others, WalletKind.RECHARGE, "request-01", 5, null),
+                    of(user, WalletKind.RECHARGE, "request-01", 5, null),
+                    of(user, WalletKind.RECHARGE, "recharge-0", 100, null),
+                    of(others, WalletKind.CHARGE, "request-02", 5, others))));
+    WalletCode closed = wallets.close(charge, "refund-01");
+    edit("wallet", "balance_cents = 40", "balance_cents = 41");
+
+    assertThat(codes)
+        .containsExactly(WalletCode.DONE, WalletCode.BUSY, WalletCode.REPEATED, WalletCode.DONE);
+    assertThat(closed).isEqualTo(WalletCode.BUSY);
+    assertThat(wallets.close(charge, "refund-01")).isEqualTo(WalletCode.DONE);
+    assertThat(wallets.execute(rechargeOf(5)).balanceAfterCents()).isEqualTo(105);
+  }
+
   /** It would store the balance that was read, and no entry explains that. */
   @Test
   void theUpdateOfAWalletWhoseRowIsGoneIsUndone() {
