@@ -295,27 +295,34 @@ mysql_standby() {
   for node in $MYSQL_NODES; do [[ $node == "$primary" ]] || printf '%s\n' "$node"; done
 }
 
-# A primary that commits alone already, as an operator or scripts/promote has decided, serves without its standby, too.
+# A primary that may commit alone, as an operator or scripts/promote has decided, serves without its standby, too.
 await_mysql() {
   local primary
   primary=$(mysql_primary)
   wait_ready "$primary" "$primary" 120 mysql_answers "$primary"
   if is_ha && mysql_commits_alone "$primary"; then
     join_standby &
-    wait $! || { LEFT_OUT=$(mysql_standby) && mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = OFF'; }
+    wait $! || { LEFT_OUT=$(mysql_standby) && open_mysql_alone "$primary"; }
   elif is_ha; then
     join_standby
   fi
 }
 
+# In a file, because a server starts closed, and waits for a standby.
 mysql_commits_alone() { # PRIMARY
-  [[ $(mysql_as_root "$1" -N -e 'SELECT @@read_only + @@rpl_semi_sync_master_enabled') == 0 ]]
+  [[ $(cat "$DATA_DIR/mysql-alone" 2>/dev/null) == "$1" ]]
+}
+
+open_mysql_alone() { # NODE
+  mysql_as_root "$1" -e 'STOP SLAVE; RESET SLAVE ALL;
+    SET GLOBAL rpl_semi_sync_master_enabled = OFF, GLOBAL read_only = OFF'
 }
 
 join_standby() {
   local standby
   standby=$(mysql_standby)
-  wait_ready "$standby" "$standby" 120 mysql_answers "$standby"
+  (wait_ready "$standby" "$standby" 120 mysql_answers "$standby") ||
+    fail "$standby is the standby of MySQL; docs/runbooks.md says how to run without it"
   follow_mysql_primary
 }
 
@@ -348,6 +355,7 @@ END
   mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
   # Before that it lacks what the primary has committed alone, and must not be promoted.
   wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_position "$primary")"
+  rm -f "$DATA_DIR/mysql-alone"
   mark_in_step "$standby"
 }
 
