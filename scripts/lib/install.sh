@@ -103,6 +103,7 @@ allow_service_starts() {
 disable_at_boot() { # PACKAGE… that were not there before
   local package
   has systemctl || return 0
+  mkdir -p "$LOG_DIR" # scripts/down --wipe has removed it
   for package in "$@"; do
     case $package in
       redis-server) systemctl --quiet disable redis-server.service ;;
