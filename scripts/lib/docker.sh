@@ -102,11 +102,15 @@ compose_up() { # ARGUMENT…
     fail "the containers did not start; see $LOG_DIR/docker.log, then: $(compose_logs)"
 }
 
-# At every start, because the data keep the passwords of before.
+# At every start, because the data keep the passwords of before, and what runs the rights of before. Redis 8 reads them again
+# without closing the connections of users who keep theirs.
 grant_container_users() {
   # shellcheck disable=SC2016 # expanded in the container
   mysql_users | "${COMPOSE[@]}" exec -T "$MYSQL_NODES" sh -c 'MYSQL_PWD=$(cat /run/secrets/root-password) exec mysql -u root' \
     >>"$LOG_DIR/docker.log" 2>&1 || fail "the MySQL users could not be created; see $LOG_DIR/docker.log"
+  [[ $(printf 'AUTH admin %s\nACL LOAD\n' "$REDIS_ADMIN_PASSWORD" | "${COMPOSE[@]}" exec -T "$REDIS_NODES" redis-cli) == OK*OK ]] ||
+    fail "Redis does not accept its users; see: $(compose_logs "$REDIS_NODES")"
+  load_rabbitmq_users "$RABBITMQ_NODES"
 }
 
 # MySQL's image does not repeat a set-up that was interrupted. Until the first start has succeeded the volumes hold nothing
@@ -147,7 +151,6 @@ write_container_files() {
   mkdir -p "$CONTAINER_ETC"
   cp -R "$ROOT"/deploy/{redis,rabbitmq,mysql,observability} "$CONTAINER_ETC/"
   chmod -R u=rwX,go=rX "$CONTAINER_ETC"/{redis,rabbitmq,mysql,observability}
-  redis_users 8 | write_file "$CONTAINER_ETC/users.acl" 644
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   write_container_secrets
   property_lines | write_file "$CONTAINER_ETC/properties.env"
@@ -164,6 +167,7 @@ write_container_secrets() {
   mkdir -p "$CONTAINER_ETC/secrets"
   find "$CONTAINER_ETC/secrets" -type f -delete
   container_secret redis health-password "$REDIS_GATEWAY_PASSWORD"
+  container_secret redis users.acl "$(redis_users 8)"
   container_secret mysql root-password "$MYSQL_ROOT_PASSWORD"
   container_secret migration spring.flyway.password "$MYSQL_OWNER_PASSWORD"
   container_secret order-consumer redis-password "$REDIS_CONSUMER_PASSWORD"

@@ -166,7 +166,7 @@ redis_as_admin() { # NODE COMMAND…; the password goes through the environment,
 }
 
 start_rabbitmq() { # NODE
-  write_rabbitmq_users
+  rabbitmq_definitions | write_file "$RABBITMQ_ETC/definitions.json"
   rabbitmq_addresses "$1" | write_file "$ETC_DIR/$1/conf.d/10-local.conf"
   ! is_ha || rabbitmq_cluster | write_file "$ETC_DIR/$1/conf.d/20-cluster.conf"
   write_file "$RABBITMQ_ETC/rabbitmq-env.conf" </dev/null
@@ -210,14 +210,9 @@ rabbitmq_name() { # NODE
   printf 'seckill%s@localhost' "${number:+-$number}"
 }
 
-write_rabbitmq_users() {
-  rabbitmq_definitions | write_file "$RABBITMQ_ETC/definitions.json"
-}
-
 load_rabbitmq_users() { # NODE
-  write_rabbitmq_users
-  rabbitmq_api "$1" /api/definitions -H 'Content-Type: application/json' --data-binary "@$RABBITMQ_ETC/definitions.json" ||
-    fail "$1 does not accept its users; see $LOG_DIR/$1.server.log"
+  rabbitmq_definitions | rabbitmq_api "$1" /api/definitions -H 'Content-Type: application/json' --data-binary @- ||
+    fail "$1 does not accept its users; its log says why"
 }
 
 rabbitmq_definitions() {
