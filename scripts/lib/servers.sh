@@ -83,7 +83,6 @@ start_sentinel() { # NODE
   fi
   # The file has the password of its first start, or none.
   { grep -vE '^sentinel (auth-pass|sentinel-user|sentinel-pass) ' "$data/sentinel.conf" && sentinel_login; } | write_file "$data/sentinel.conf"
-  acl_of sentinel.acl "$(redis_version)" | write_file "$ETC_DIR/sentinel.acl"
   sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
     --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --aclfile "$ETC_DIR/sentinel.acl" --daemonize no
@@ -119,15 +118,20 @@ sentinel_answers() { # NODE
   done
 }
 
-# Reading the users again closes connections, so only when they have changed.
+# shellcheck disable=SC2086 # names are words
 renew_redis_users() {
+  renew_users users.acl redis_as_admin $REDIS_NODES
+  [[ -z $SENTINELS ]] || renew_users sentinel.acl sentinel_as_admin $SENTINELS
+}
+
+# Reading the users again closes connections, so only when they have changed.
+renew_users() { # TEMPLATE COMMAND-OF-ADMIN NODE…
   local node users
-  users=$(redis_users "$(redis_version)")
-  [[ $users != "$(cat "$ETC_DIR/users.acl" 2>/dev/null)" ]] || return 0
-  write_file "$ETC_DIR/users.acl" <<<"$users"
-  for node in $REDIS_NODES; do
-    ! is_running "$node" || redis_as_admin "$node" acl load >/dev/null ||
-      fail "$node does not accept its users; see $LOG_DIR/$node.log"
+  users=$(acl_of "$1" "$(redis_version)")
+  [[ $users != "$(cat "$ETC_DIR/$1" 2>/dev/null)" ]] || return 0
+  write_file "$ETC_DIR/$1" <<<"$users"
+  for node in "${@:3}"; do
+    ! is_running "$node" || [[ $("$2" "$node" acl load) == OK ]] || fail "$node does not accept its users; see $LOG_DIR/$node.log"
   done
 }
 
