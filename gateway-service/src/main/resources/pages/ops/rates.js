@@ -17,6 +17,10 @@ export const history = [];
 /** Takes a snapshot; its rates are over the last few seconds, and null before there are two. */
 export function measure(snapshot) {
   const at = Date.parse(snapshot.at);
+  if (snapshots.length > 0 && at < snapshots.at(-1).at) { // of another gateway, whose clock is behind
+    snapshots.length = 0;
+    history.length = 0;
+  }
   const counts = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, counters(ledger)]));
   snapshots.push({at, counts});
   while (snapshots.length > 2 && at - snapshots[1].at >= SPAN_MS) snapshots.shift();

@@ -278,6 +278,25 @@ class OperationsPageIT {
     }
   }
 
+  @Test
+  void measuresRatesAnewWhenAnotherGatewaysClockIsBehind() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object measured =
+        browser.run(
+            """
+            const orders = {outboxAndPrivateQueues: 0, confirmed: 0, paid: 0, cancelled: 0, expired: 0, rejected: 0};
+            const at = (second, admitted) =>
+              ({at: `2026-11-28T10:00:${second}Z`, ledgers: [{skuId: 1, decides: 'REDIS', orders: {...orders, admitted}}]});
+            return import(document.querySelector('link[href$="/rates.js"]').href).then(({history, measure}) => {
+              const rates = [at(20, 0), at(22, 20), at(12, 40), at(14, 60)].map((one) => measure(one)?.admitted ?? 'none');
+              return `${rates} ${history.length}`;
+            });
+            """);
+
+    assertThat(measured).isEqualTo("none,10,none,10 1");
+  }
+
   /** Until the page gives up: something else holds the row of the SKU. */
   private static void askInVain(String action, long sku) throws SQLException {
     try (var mysql = pipeline.mysql().connect();
