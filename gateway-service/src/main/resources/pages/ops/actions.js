@@ -68,7 +68,7 @@ function chosenDecider(product) {
 
 /**
  * The buttons for a product in its state.
- * @param {() => object} latest the product when a button is pressed: the buttons outlive what they were made of
+ * @param {() => object} latest the product when a button is pressed
  */
 export function actionButtons(product, latest, context) {
   return [

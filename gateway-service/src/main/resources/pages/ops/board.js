@@ -23,6 +23,8 @@ const PENDING = [
 const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['unavailable', 'bad'], UNKNOWN: ['not known', '']};
 
 let chosen = null;
+/** The product of the sale that is shown, as it was last known: the buttons outlive what they were made of. */
+let shown = null;
 /** As they were last known. */
 let products = [];
 
@@ -209,13 +211,14 @@ function badge(cell, text, tone) {
 }
 
 function renderSale(product, ledger, context) {
+  shown = product;
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
   write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'}${product.shards > 1 ? `, in ${product.shards} shards` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
   const buttons = `${product.skuId} ${product.decides} ${product.state}`;
   if ($('actions').dataset.of !== buttons) {
     $('actions').dataset.of = buttons;
-    $('actions').replaceChildren(...actionButtons(product, () => productOf(product.skuId) ?? product, context));
+    $('actions').replaceChildren(...actionButtons(product, () => shown, context));
   }
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);

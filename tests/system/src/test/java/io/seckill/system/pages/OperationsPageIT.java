@@ -257,7 +257,7 @@ class OperationsPageIT {
   /** The page lists 200 sales, closed ones last. */
   @Tag("proof")
   @Test
-  void showsWhatBecameOfTheChosenSaleWhenItIsNotListedAnyMore() {
+  void showsAndEditsTheChosenSaleWhenItIsNotListedAnyMore() {
     onSale(3031);
     page.open(pipeline.tokens().operator()).choose(3031);
     pipeline
@@ -273,6 +273,10 @@ class OperationsPageIT {
 
       browser.awaitText("#sale-facts", "CLOSED");
       eventually().until(() -> !page.offers("Pause"));
+      for (String name : List.of("A lamp", "A shade")) {
+        page.ask("Edit…").fill("name", name).confirm("put SKU 3031: " + name);
+        browser.awaitText("#sale-title", name);
+      }
     } finally {
       pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 310001 AND 310200");
     }
