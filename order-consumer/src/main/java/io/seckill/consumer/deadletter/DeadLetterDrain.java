@@ -143,7 +143,7 @@ class DeadLetterDrain {
    *
    * @return false when there are messages to move before
    */
-  private boolean pass(Channel channel, List<GetResponse> fetched) throws IOException {
+  boolean pass(Channel channel, List<GetResponse> fetched) throws IOException {
     for (int looks = 0; !fetched.isEmpty() && looks < MOST_LOOKS; looks++) {
       AMQP.Queue.DeclareOk queue = channel.queueDeclarePassive(BrokerTopology.DEAD_QUEUE);
       if (queue.getMessageCount() > 0) {

@@ -4,19 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
-import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.AMQP.Queue;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.impl.AMQImpl;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.springframework.amqp.rabbit.connection.ChannelProxy;
+import org.springframework.amqp.rabbit.connection.Connection;
+import org.springframework.amqp.rabbit.connection.ConnectionFactory;
+import org.springframework.amqp.rabbit.connection.RabbitUtils;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -25,19 +31,21 @@ import org.springframework.transaction.support.TransactionOperations;
 class DeadLetterDrainTest {
 
   private final Deque<GetResponse> queue = new ArrayDeque<>();
+  private final Deque<Queue.DeclareOk> looks = new ArrayDeque<>();
   private final List<String> steps = new ArrayList<>();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Rows rows = new Rows();
   private final DeadLetterDrain drain =
-      new DeadLetterDrain(null, rows, null, null, null, new DeadLetterMeters(meters));
+      new DeadLetterDrain(
+          (ConnectionFactory) channel(), rows, null, null, null, new DeadLetterMeters(meters));
 
   private void publish(String body) {
-    queue.add(
-        new GetResponse(
-            new Envelope(1 + queue.size(), false, "", ""),
-            new BasicProperties(),
-            body.getBytes(StandardCharsets.UTF_8),
-            0));
+    queue.add(message(1 + queue.size(), new BasicProperties(), body));
+  }
+
+  private static GetResponse message(long tag, BasicProperties properties, String body) {
+    return new GetResponse(
+        new Envelope(tag, false, "", ""), properties, body.getBytes(StandardCharsets.UTF_8), 0);
   }
 
   @Test
@@ -79,19 +87,52 @@ class DeadLetterDrainTest {
     assertThat(queue).isEmpty();
   }
 
+  /** The broker counts each message that is fetched as a consumer. */
+  @Test
+  void passesNoBarrierWhileAnotherProcessHasFetchedAMessage() throws IOException {
+    BasicProperties barrier = new BasicProperties.Builder().type("barrier.v1").build();
+    looks.add(new AMQImpl.Queue.DeclareOk("", 0, 2));
+    looks.add(new AMQImpl.Queue.DeclareOk("", 1, 1)); // the other process has given it back
+
+    assertThat(drain.pass(channel(), List.of(message(1, barrier, "")))).isFalse();
+
+    assertThat(steps).isEmpty();
+  }
+
+  /** A cached channel would keep from the next sweep what was fetched and not acked. */
+  @Test
+  void closesAChannelThatMayHaveFetchedMessages() {
+    publish("one");
+    Thread.currentThread().interrupt(); // before it fetches any
+
+    drain.drain();
+
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(steps).endsWith("close null");
+    assertThat(RabbitUtils.isPhysicalCloseRequired()).isTrue();
+    RabbitUtils.clearPhysicalCloseRequired();
+  }
+
   /** Of the dead queue; what it takes is not acked by the broker. */
-  private Channel channel() {
-    return (Channel)
+  private ChannelProxy channel() {
+    return (ChannelProxy)
         Proxy.newProxyInstance(
-            Channel.class.getClassLoader(),
-            new Class<?>[] {Channel.class},
+            getClass().getClassLoader(),
+            new Class<?>[] {ConnectionFactory.class, Connection.class, ChannelProxy.class},
             (proxy, method, args) -> {
               if (method.getName().equals("basicGet")) {
                 assertThat(args).containsExactly("seckill.orders.dead", false);
                 return queue.poll();
               }
-              steps.add(method.getName() + " " + List.of(args));
-              return null;
+              return switch (method.getName()) {
+                case "createConnection", "createChannel" -> proxy;
+                case "messageCount" -> (long) queue.size();
+                case "queueDeclarePassive" -> looks.remove();
+                default -> {
+                  steps.add(method.getName() + " " + Arrays.toString(args));
+                  yield null;
+                }
+              };
             });
   }
 
