@@ -11,6 +11,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.RedisBreaker.Health;
 import io.seckill.testing.BreakerContract;
+import io.seckill.testing.CannedRedis;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -264,6 +265,18 @@ class RedisBreakerTest {
     assertThat(IntStream.range(0, 16).filter(cluster::isOpen)).containsExactly(0, 1, 2);
     assertThat(cluster.health().usable()).isTrue();
     assertThat(cluster.health().state()).isEqualTo("HALF_OPEN");
+  }
+
+  @Test
+  void ofAClusterIsOneForEachPartition() {
+    RedisBreaker cluster =
+        RedisBreakers.of(CannedRedis.cluster(command -> 0L), new SimpleMeterRegistry());
+    cluster.thresholds(1, 1);
+
+    call(cluster, 1, true);
+
+    assertThat(cluster.isClosed(1)).isFalse();
+    assertThat(cluster.isClosed(0)).isTrue();
   }
 
   @Test

@@ -8,14 +8,17 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.CannedRedis;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 class LeaseRenewalTest {
@@ -85,6 +88,28 @@ class LeaseRenewalTest {
       assertThat(leases.of(1).worker()).isEqualTo(5);
       assertThat(Duration.ofNanos(renewedNanos.get(1) - renewedNanos.get(0)))
           .isLessThan(duration.multipliedBy(3).dividedBy(4));
+    }
+  }
+
+  @Test
+  void aClustersOtherPartitionsGetLeasesWhileOneIsNotAnswered() {
+    CountDownLatch answers = new CountDownLatch(1);
+    UnifiedJedis redis =
+        CannedRedis.cluster(
+            command -> {
+              if (command.contains(RedisKeys.workers(0))) {
+                Bounded.await(answers);
+              }
+              return LEASED;
+            });
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    try (WorkerLeases leases = new WorkerLeases(redis, breaker, LONG)) {
+      eventually()
+          .until(() -> IntStream.range(1, Partition.COUNT).allMatch(p -> leases.nextId(p) != null));
+
+      assertThat(leases.nextId(0)).isNull();
+      answers.countDown();
+      eventually().until(() -> leases.nextId(0) != null);
     }
   }
 

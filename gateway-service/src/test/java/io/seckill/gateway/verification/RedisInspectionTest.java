@@ -11,6 +11,7 @@ import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -46,6 +47,20 @@ class RedisInspectionTest {
     assertThat(view.servers()).hasSize(Partition.COUNT - 1).doesNotContainKey(UNREADABLE);
   }
 
+  @Test
+  void asksForEachPartitionOfAClusterAlone() {
+    UnifiedJedis redis =
+        CannedRedis.cluster(
+            command -> {
+              if (command.contains(RedisKeys.outbox(UNREADABLE))) {
+                throw new JedisConnectionException("its node is away");
+              }
+              return reply(command);
+            });
+
+    assertThat(inspect(redis).servers()).hasSize(Partition.COUNT - 1).doesNotContainKey(UNREADABLE);
+  }
+
   /** As many calls fail as before it asked for all at once: the breaker opens as early. */
   @Test
   void triesOneByOneUntilTheBreakerOpensWhenRedisIsAway() {
@@ -59,7 +74,7 @@ class RedisInspectionTest {
     assertThat(redis.roundTrips()).as("before the breaker opens").isEqualTo(2);
   }
 
-  private static View inspect(CannedRedis redis) {
+  private static View inspect(UnifiedJedis redis) {
     RedisInspection inspection =
         new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()));
     return inspection.inspect(List.of(new Sale(SKU, "OPEN", false, 1, 7, 0)));

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class UnackedBoardTest {
@@ -26,6 +27,21 @@ class UnackedBoardTest {
 
     assertThat(posted).hasSize(3);
     assertThat(redis.roundTrips()).isEqualTo(1);
+  }
+
+  @Test
+  void postsToEachNodeOfAClusterAlone() {
+    List<String> posted = new ArrayList<>();
+    UnifiedJedis redis =
+        CannedRedis.cluster(
+            command -> {
+              posted.add(command.get(1));
+              return "OK";
+            });
+
+    new UnackedBoard(() -> Map.of("a", 1L, "b", 2L, "c", 0L), redis).post();
+
+    assertThat(posted).hasSize(3);
   }
 
   @Test

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.BreakerContract;
+import io.seckill.testing.CannedRedis;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -25,7 +26,9 @@ class RedisCallGuardTest {
 
   @Test
   void onAClusterOnlyThePartitionsThatFailAreNotCalled() {
-    RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry(), System::nanoTime);
+    RedisCallGuard guard =
+        new RedisCallGuard(CannedRedis.cluster(command -> 0L), new SimpleMeterRegistry());
+    assertThat(guard.parts()).isGreaterThan(1);
     int failing = guard.partOf(1_001);
     for (int i = 0; i < 4; i++) {
       assertThat(guard.run(failing, RedisCallGuardTest::failOver)).isFalse();

@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.StreamSupport;
@@ -10,9 +11,13 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.CommandObject;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.executors.CommandExecutor;
+import redis.clients.jedis.providers.ConnectionProvider;
 
 /** A client without a server: a function answers the commands, and the round trips are counted. */
 public final class CannedRedis extends UnifiedJedis {
@@ -32,6 +37,16 @@ public final class CannedRedis extends UnifiedJedis {
     this.connection = connection;
   }
 
+  /** A client of a cluster without servers; it has no pipelines. */
+  public static RedisClusterClient cluster(Function<List<String>, Object> answer) {
+    Canned connection = new Canned(answer);
+    return RedisClusterClient.builder()
+        .nodes(Set.of(new HostAndPort("127.0.0.1", 1)))
+        .connectionProvider(connection)
+        .commandExecutor(connection)
+        .build();
+  }
+
   @Override
   public AbstractPipeline pipelined() {
     return new Pipeline(connection, false);
@@ -43,7 +58,8 @@ public final class CannedRedis extends UnifiedJedis {
   }
 
   /** For one pipeline at a time. */
-  private static final class Canned extends Connection {
+  private static final class Canned extends Connection
+      implements ConnectionProvider, CommandExecutor {
 
     private final Function<List<String>, Object> answer;
     private final AtomicInteger roundTrips = new AtomicInteger();
@@ -59,6 +75,16 @@ public final class CannedRedis extends UnifiedJedis {
               StreamSupport.stream(command.spliterator(), false)
                   .map(argument -> new String(argument.getRaw(), StandardCharsets.UTF_8))
                   .toList()));
+    }
+
+    @Override
+    public Connection getConnection() {
+      return this;
+    }
+
+    @Override
+    public Connection getConnection(CommandArguments command) {
+      return this;
     }
 
     /** As Jedis reads it. */
