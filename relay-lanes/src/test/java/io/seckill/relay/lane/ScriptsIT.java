@@ -8,8 +8,10 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
+import io.seckill.relay.recovery.LaneLease;
 import io.seckill.relay.recovery.LaneLeaseRenewer;
 import io.seckill.relay.recovery.LeaseFencedException;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** claim, settle, adopt and renew on a real Redis, without lanes. */
@@ -207,6 +210,29 @@ class ScriptsIT {
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
   }
 
+  @Test
+  void aFullRedisIsEmptied() throws Exception {
+    try (RedisServer full = RedisServer.start("maxmemory-policy noeviction");
+        TestOutbox its = new TestOutbox(full.newDatabase().url())) {
+      its.preheat(SKU);
+      List<String> admitted = its.admit(3, SKU);
+      String left = its.claimLate(OTHER, SKU);
+      its.redis().zadd(RedisKeys.lanes(0), 1, OTHER); // its lease has ended
+      its.redis().configSet("maxmemory", "1");
+
+      String token = new LaneLease("me", 0, 0, Duration.ofMinutes(1)).begin(its.redis());
+      PrivateQueue lane = new PrivateQueue(its.redis(), 0, token);
+      List<byte[]> adopted = lane.adopt(OTHER, 1);
+      List<byte[]> claimed = lane.settleAndClaim(List.of(), 3, AT_ONCE).taken();
+      renew(its.redis(), 60_000, token);
+
+      assertThat(ids(adopted)).containsExactly(left);
+      assertThat(ids(claimed)).isEqualTo(admitted);
+      assertThat(lane.settleAndClaim(read(claimed), 0, AT_ONCE).queueLength()).isEqualTo(1);
+      assertThat(its.counter(SKU, "publishedOrders")).isEqualTo(3);
+    }
+  }
+
   /** Returns how many orders of any queue were searched for by value so far. */
   private long searches() {
     Matcher calls =
@@ -224,13 +250,17 @@ class ScriptsIT {
   }
 
   private List<String> renew(long quietMs, String... tokens) {
+    return renew(outbox.redis(), quietMs, tokens);
+  }
+
+  private List<String> renew(UnifiedJedis redis, long quietMs, String... tokens) {
     List<String> args =
         new ArrayList<>(List.of("5000", Long.toString(quietMs), RedisKeys.privateQueue(0, "")));
     args.addAll(List.of(tokens));
     List<?> reply =
         (List<?>)
             LuaScript.from(LaneLeaseRenewer.class, "renew.lua")
-                .call(outbox.redis(), List.of(RedisKeys.lanes(0)), args);
+                .call(redis, List.of(RedisKeys.lanes(0)), args);
     deadOrders = (Long) reply.get(1);
     return reply.stream().skip(3 + (Long) reply.get(2)).map(String.class::cast).toList();
   }
