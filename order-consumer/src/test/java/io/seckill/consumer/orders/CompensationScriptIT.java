@@ -120,6 +120,30 @@ class CompensationScriptIT {
     assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("7");
   }
 
+  /** A script is not rolled back: its first write would make the rest count as done. */
+  @Test
+  void changesNothingOfASaleThatItCannotRead() {
+    String bucket = RedisKeys.bucket(SKU, 1);
+    admit("900", 5, 3);
+    Map<String, String> fields = redis.hgetAll(RedisKeys.sku(SKU));
+    for (String field : fields.keySet()) {
+      redis.hset(RedisKeys.sku(SKU), field, "foreign");
+      assertThat(give("900", 5, 3, 2, 2)).as(field).isEqualTo(-1);
+      redis.hset(RedisKeys.sku(SKU), fields);
+    }
+    redis.set(RedisKeys.stock(SKU), "foreign");
+    assertThat(give("900", 5, 3, 2, 2)).as("stock").isEqualTo(-1);
+    redis.set(RedisKeys.stock(SKU), "7");
+    redis.hset(bucket, "5:", "foreign");
+    assertThat(give("900", 5, 3, 2, 2)).as("quota").isEqualTo(-1);
+    redis.hset(bucket, "5:", "3");
+
+    assertThat(give("900", 5, 3, 2, 2)).as("the first that changes anything").isEqualTo(1);
+    assertThat(redis.get(RedisKeys.stock(SKU))).isEqualTo("9");
+    redis.set(RedisKeys.sku(SKU), "foreign");
+    assertThat(give("900", 5, 3, 2, 2)).as("rules").isEqualTo(-1);
+  }
+
   @Test
   void neverMakesStockFromNothing() {
     redis.del(RedisKeys.stock(SKU));
