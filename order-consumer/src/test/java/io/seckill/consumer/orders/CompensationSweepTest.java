@@ -8,6 +8,9 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.consumer.runtime.IdlePaces;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.testing.CannedRedis;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -38,6 +41,37 @@ class CompensationSweepTest {
       sweep.sweep();
 
       assertThat(table.pages).isEqualTo(1);
+    }
+  }
+
+  /** Delivered, they would not be swept again, and nobody would write the results. */
+  @Test
+  void deliversNoCompensationWhoseResultRedisMayLack() {
+    List<Compensation> delivered = new ArrayList<>();
+    try (UnifiedJedis redis = new CannedRedis(command -> 1L)) {
+      ManyPending table = new ManyPending();
+      RedisCallGuard guard = new RedisCallGuard(redis, meters);
+      CompensationSweep sweep =
+          new CompensationSweep(
+              table,
+              new Compensations(table, new JdbcTemplate(), redis, guard, meters) {
+                @Override
+                public boolean deliver(Collection<Compensation> pending) {
+                  return delivered.addAll(pending);
+                }
+              },
+              new OrderResults(redis, guard, meters) {
+                @Override
+                public boolean write(Collection<OrderResult> results) {
+                  return false;
+                }
+              },
+              guard,
+              IdlePaces.create(meters));
+
+      sweep.sweep();
+
+      assertThat(delivered).isEmpty();
     }
   }
 
