@@ -7,6 +7,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -85,6 +86,29 @@ class LaneLeaseRenewerTest {
     assertThat(renewer.backlog(UNREADABLE)).isEqualTo(PartitionBacklog.UNKNOWN);
     assertThat(IntStream.range(0, Partition.COUNT).filter(p -> renewer.backlog(p).dead() == 2))
         .hasSize(Partition.COUNT - 1);
+  }
+
+  /** A frozen node costs a round one time-out, however many partitions it has. */
+  @Test
+  void asksASilentNodeOnceARoundAfterTheFirst() {
+    List<String> away = IntStream.rangeClosed(3, 8).mapToObj(RedisKeys::lanes).toList();
+    AtomicInteger asked = new AtomicInteger();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (!Collections.disjoint(command, away)) {
+                asked.incrementAndGet();
+                throw new JedisConnectionException("frozen");
+              }
+              return reply(command);
+            });
+    LaneLeaseRenewer renewer = renewer(redis, true);
+
+    renewer.round();
+    assertThat(asked.getAndSet(0)).isEqualTo(away.size());
+    renewer.round();
+
+    assertThat(asked).hasValue(1);
   }
 
   /** For example a CA file that is being rewritten, or no thread for a connection. */
