@@ -24,10 +24,13 @@ import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -114,6 +117,37 @@ class OrderResultsIT {
     results.write(List.of(result(unknown, CONFIRMED)));
 
     assertThat(redis.keys("*bucket*")).isEmpty();
+  }
+
+  @Test
+  void writesTheOtherResultsWhenItCannotReadARecord() {
+    OrderMessage foreign = admitted(4);
+    OrderMessage unreadable = admitted(5);
+    OrderMessage order = admitted(6);
+    redis.del(key(foreign));
+    redis.set(key(foreign), "no hash");
+    redis.hset(key(unreadable), unreadable.orderId().toString(), "5|1|1|1|1|Z|1");
+
+    assertThat(
+            results.write(
+                Stream.of(foreign, unreadable, order).map(o -> result(o, CONFIRMED)).toList()))
+        .isTrue();
+
+    assertThat(record(order).status()).isEqualTo(CONFIRMED);
+  }
+
+  /** Else its compensations would never be delivered. */
+  @ParameterizedTest
+  @ValueSource(strings = {"none", "string", "hash"})
+  void needsNoSaleThatCanBeRead(String type) {
+    redis.del(RedisKeys.sku(SKU));
+    if (type.equals("string")) {
+      redis.set(RedisKeys.sku(SKU), "foreign");
+    } else if (type.equals("hash")) {
+      redis.hset(RedisKeys.sku(SKU), "epoch", "1");
+    }
+
+    assertThat(results.write(List.of(result(admitted(7), CONFIRMED)))).isTrue();
   }
 
   @Test
