@@ -4,12 +4,19 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.ids.WorkerLeases;
+import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.SeededDatabase;
+import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
+import io.seckill.gateway.verification.RedisInspection.Observation;
+import io.seckill.gateway.verification.RedisInspection.View;
+import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -87,6 +94,44 @@ class SaleWatchIT {
       } // waits until the thread has ended
 
       assertThat(asked).hasValue(1);
+    }
+  }
+
+  /** Its sale cannot be read; the other sales of its partition can, and are sold. */
+  @Test
+  void aForeignKeyKeepsNoPartitionUnverified(RedisServer redisServer) {
+    try (UnifiedJedis redis = redisServer.newDatabase().open()) {
+      TestSale sale = TestSale.open(redis, PurchasePolicy.UNLIMITED, 0, 100).with("seq", 3);
+      long foreign = sale.sku() + Partition.COUNT;
+      redis.sadd(RedisKeys.sku(foreign), "foreign");
+
+      View view =
+          new RedisInspection(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()))
+              .inspect(
+                  List.of(
+                      new Sale(foreign, "OPEN", false, 1, 0, 0),
+                      new Sale(sale.sku(), "OPEN", false, 1, 3, 0)));
+
+      assertThat(view.servers()).hasSize(Partition.COUNT);
+      assertThat(view.sales().get(foreign)).isEqualTo(Observation.ABSENT);
+      assertThat(view.sales().get(sale.sku()).seq()).isEqualTo(3);
+    }
+  }
+
+  /** The shared Redis is unsafe. */
+  @Test
+  void sellsFromNoServerThatTheNodeWatchRefuses() {
+    GatewayStage stage = GatewayStage.shared();
+    try (TestGateway gateway =
+        TestGateway.start(
+            stage.redisDatabase(),
+            stage.mysqlDatabase(),
+            stage.consumer().url(),
+            "seckill.preheat.allow-unsafe-redis=never")) {
+      SaleWatch watch = gateway.bean(SaleWatch.class);
+      eventually("it has compared").until(() -> watch.pause().compareTo(SaleWatch.TICK) > 0);
+
+      assertThat(gateway.bean(VerifiedServers.class).allVerified()).isFalse();
     }
   }
 
