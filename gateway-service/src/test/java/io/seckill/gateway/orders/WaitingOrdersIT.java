@@ -119,6 +119,24 @@ class WaitingOrdersIT {
     assertThat(call(Long.toString(SKU + 48), 7, 8)).containsExactly(1L, Long.toString(SKU + 16));
   }
 
+  /** Purchases wait for one call at most, however many sales a search has to read. */
+  @Test
+  void continuesTheSearchForAnInventedIdInFurtherCalls() {
+    for (int i = 0; i < 3; i++) {
+      waitingOrder(SKU + 16L * i);
+    }
+
+    List<?> first = status(redis, "1", "");
+
+    assertThat(first.get(1)).as("the search goes on after").isNotEqualTo("");
+    assertThat(first).as("without an answer").hasSize(3);
+    List<?> last = first;
+    for (int call = 0; call < 200 && !last.get(1).equals(""); call++) {
+      last = status(redis, "1", (String) last.get(1));
+    }
+    assertThat(last.subList(3, last.size())).as("not found").isEqualTo(List.of(""));
+  }
+
   /** What a replica lacks, its primary may have. */
   @Test
   void aReplicaDoesNotSayWhichServerItIs() {
@@ -140,11 +158,17 @@ class WaitingOrdersIT {
         (List<?>)
             LuaScript.from(WaitingOrders.class, "waiting_orders.lua")
                 .call(client, keys, List.of(RedisKeys.prefix(PARTITION), "100", "1000", "", "7"));
-    List<?> status =
-        (List<?>)
-            LuaScript.from(RedisOrders.class, "order_status.lua")
-                .call(client, keys, List.of("100", "", "1", "900", "7", ""));
-    return List.of((String) waiting.get(3), (String) status.get(2));
+    return List.of((String) waiting.get(3), (String) status(client, "100", "").get(2));
+  }
+
+  /** The reply of a search for an order that is not there, which goes on after this SKU. */
+  private static List<?> status(UnifiedJedis client, String most, String after) {
+    return (List<?>)
+        LuaScript.from(RedisOrders.class, "order_status.lua")
+            .call(
+                client,
+                List.of(RedisKeys.skus(PARTITION)),
+                List.of(most, after, "1", "900", "7", ""));
   }
 
   /** The reply without the clock, and of each order only the number of its user. */
