@@ -385,6 +385,7 @@ class OrderStatusIT {
       assertThat(unknown.status()).isEqualTo(503);
       assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
       assertThat(unknown.header("Retry-After")).isEqualTo("1");
+      assertThat(own.send(own.shop("/api/v1/skus/" + sku)).code()).isEqualTo("REDIS_UNAVAILABLE");
       assertThat(own.send(own.admin("/actuator/health/readiness")).status()).isEqualTo(503);
 
       proxy.heal();
