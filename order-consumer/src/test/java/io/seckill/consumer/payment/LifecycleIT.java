@@ -597,6 +597,21 @@ class LifecycleIT {
     assertThat(written).contains(id);
   }
 
+  /** Another payment with an earlier time may commit until then; it would be passed over. */
+  @Test
+  void redisGetsAPaymentOfTheLastSecondsLater() {
+    open("LIMITED", 5, 100);
+    OrderId id = orders.confirmed(sku, 1, 1);
+    assertThat(api.pay(id, 1).status()).isEqualTo(200);
+    consumer.update("UPDATE payment SET updated_at = NOW(6) WHERE order_id = ?", id.value());
+    List<OrderId> written = new ArrayList<>();
+
+    new PaidResults(consumer.sql(), results(written, true)).sweep();
+
+    String age = "SELECT TIMESTAMPDIFF(SECOND, updated_at, NOW(6)) FROM payment WHERE order_id = ?";
+    assertThat(written.contains(id) && consumer.number(age, id.value()) < 2).isFalse();
+  }
+
   /** So long ago that the sweep has its result to write. */
   private static void payBefore(OrderId id) {
     assertThat(api.pay(id, 1).status()).isEqualTo(200);
