@@ -228,6 +228,9 @@ class SaleLoadingIT {
         .isEqualTo("2:2");
     assertThat(redis.hget(RedisKeys.stockChanges(sku), "change-of-epoch-2")).isEqualTo("2:5:A");
     assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
+    String expiresAt = redis.hget(RedisKeys.sku(sku), "expiresAt");
+    assertThat(List.of(bucket, RedisKeys.stockChanges(sku), RedisKeys.stock(sku)))
+        .allSatisfy(key -> assertThat(redis.pexpireTime(key)).isEqualTo(Long.parseLong(expiresAt)));
   }
 
   /** As many as compensate.lua would have kept, and numbered as it does. */

@@ -104,12 +104,20 @@ class ReconciliationIT extends ReconciliationFixture {
     ledger.awaitOrders(sale.sku, 2);
     eventually().until(() -> sale.stock() == 98);
     sale.setQuota(1, 4);
+    consumer.redis().persist(RedisKeys.bucket(sale.sku, 0)); // the compensation has set it
 
     Answer report = reconcile(sale, false);
 
     assertThat(subjects(report, "QUOTA_SET")).containsOnly("1");
     assertThat(sale.quota(1)).isEqualTo(2);
+    assertBucketExpires(sale);
     awaitClean(sale);
+  }
+
+  /** With the sale, whichever script wrote to it. */
+  private static void assertBucketExpires(AdmittedSale sale) {
+    assertThat(Long.toString(consumer.redis().pexpireTime(RedisKeys.bucket(sale.sku, 0))))
+        .isEqualTo(sale.field("expiresAt"));
   }
 
   /** More than three comparisons keep; each run repairs some, and the next one goes on. */
@@ -247,6 +255,7 @@ class ReconciliationIT extends ReconciliationFixture {
 
     assertThat(sale.result(order)).isEqualTo("C");
     assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
+    assertBucketExpires(sale);
   }
 
   @Test

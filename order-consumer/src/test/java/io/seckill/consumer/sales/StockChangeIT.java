@@ -117,6 +117,8 @@ class StockChangeIT {
         .isEqualTo("{\"changeId\":\"change-1\",\"delta\":50,\"state\":\"DONE\",\"stock\":150}");
     assertThat(again.text()).isEqualTo(added.text());
     assertStock(150, 150);
+    assertThat(consumer.redis().pexpireTime(RedisKeys.stockChanges(sku)))
+        .isEqualTo(Long.parseLong(consumer.redis().hget(RedisKeys.sku(sku), "expiresAt")));
   }
 
   @Test
