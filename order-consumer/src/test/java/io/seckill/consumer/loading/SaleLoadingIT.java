@@ -7,9 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.redis.RedisNodes;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
@@ -339,17 +337,13 @@ class SaleLoadingIT {
   @Test
   void beginsNoEpochOnARedisThatMayForgetOrders() {
     api.put(path, Sales.product("LIMITED", 5, 100));
-    PreheatProperties settings = consumer.bean(PreheatProperties.class);
     Preheat preheat =
         new Preheat(
             consumer.bean(Products.class),
             consumer.bean(InFlightCheck.class),
-            new RedisSafety(
-                consumer.bean(RedisNodes.class),
-                new PreheatProperties(
-                    settings.maxPerOrder(), settings.retention(), AllowUnsafeRedis.FALSE)),
+            StrictRedisSafety.of(consumer),
             consumer.bean(SaleLoader.class),
-            settings,
+            consumer.bean(PreheatProperties.class),
             consumer.sql(),
             consumer.bean(TransactionOperations.class),
             redis);
