@@ -1,0 +1,60 @@
+package io.seckill.consumer.reconciliation;
+
+import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.seckill.consumer.storage.Barriers;
+import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** Its table of servers is its own, so that the consumer proves none of them. */
+class RedisServersIT extends ReconciliationFixture {
+
+  private static final String PASSED = "SELECT COUNT(*) FROM barrier WHERE passed_at IS NOT NULL";
+  private static final ReconciliationProperties SETTINGS =
+      new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(1), false);
+
+  /** As when the broker loses the barrier that was sent because the first one was slow. */
+  @Test
+  void aBarrierThatPassesLateProvesTheServer() throws SQLException {
+    try (Connection connection = TestServers.mysql().newDatabase().connect()) {
+      JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      own.sql(
+              "CREATE TABLE redis_server (partition_no INT PRIMARY KEY, replication_id VARCHAR(40),"
+                  + " proven_at DATETIME(3))")
+          .update();
+      RedisServers servers =
+          new RedisServers(own, consumer.redis(), consumer.bean(Barriers.class), SETTINGS);
+      servers.round(); // adopts them
+      own.sql("UPDATE redis_server SET replication_id = 'former' WHERE partition_no = 3").update();
+      consumer.update("DELETE FROM barrier");
+
+      servers.round();
+      eventually().until(() -> ledger.number(PASSED) == 1);
+      consumer.update("UPDATE barrier SET passed_at = NULL");
+      eventually()
+          .until(
+              () -> {
+                servers.round();
+                return ledger.number("SELECT COUNT(*) FROM barrier") == 2;
+              });
+      eventually().until(() -> ledger.number(PASSED) == 1);
+      assertThat(former(own)).isEqualTo(1);
+      consumer.update("UPDATE barrier SET passed_at = IF(passed_at IS NULL, NOW(6), NULL)");
+      servers.round();
+
+      assertThat(former(own)).isZero();
+    }
+  }
+
+  private static long former(JdbcClient own) {
+    return own.sql("SELECT COUNT(*) FROM redis_server WHERE replication_id = 'former'")
+        .query(Long.class)
+        .single();
+  }
+}
