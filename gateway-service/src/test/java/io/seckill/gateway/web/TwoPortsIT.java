@@ -90,6 +90,24 @@ class TwoPortsIT {
     assertThat(gateway.send(gateway.admin("/actuator/health")).body()).doesNotContain("components");
   }
 
+  /** Kubernetes sends purchases, or starts again, by these. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "readiness/readinessState",
+        "readiness/redis",
+        "readiness/consumer",
+        "readiness/warmUp",
+        "readiness/issuerKeys",
+        "startup/warmUp",
+        "startup/issuerKeys"
+      })
+  void probesHaveTheirParts(String part) {
+    GatewayAnswer answer = gateway.send(gateway.admin("/actuator/health/" + part));
+
+    assertThat(answer.status()).as(answer.toString()).isIn(200, 503);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"/actuator/env", "/actuator/beans", "/actuator/heapdump", "/actuator/loggers"})
