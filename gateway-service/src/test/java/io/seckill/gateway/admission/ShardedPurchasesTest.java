@@ -9,9 +9,13 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.contract.ProductRow;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -79,6 +83,21 @@ class ShardedPurchasesTest {
                 servers,
                 partition -> open != null && partition == Partition.ofSku(Shards.id(SKU, open))))
         .isEqualTo(expected);
+  }
+
+  /** It then waits for no look at the shard. */
+  @Test
+  void aShardThatWasJustProvenEmptyRefusesAtOnce() {
+    long shard = Shards.id(SKU, 2);
+    SoldOutShield shield = new SoldOutShield(Duration.ofDays(1));
+    shield.raise(shard, System.nanoTime());
+    List<Admission> answers = new ArrayList<>();
+
+    new ShardedPurchases(null, null, shield, null, null, null)
+        .untilProven(new PurchaseAttempt(shard, 7, "key-00001", false, 1, null), answers::add)
+        .accept(Refusal.SOLD_OUT);
+
+    assertThat(answers).containsExactly(Refusal.SOLD_OUT);
   }
 
   private static ProductRow sku(long stock) {
