@@ -84,6 +84,7 @@ class ShopperLimitsIT {
       assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(429);
       assertThat(from(own, "10.0.0.1", "/").status()).isEqualTo(429);
       assertThat(buyFrom(own, "10.0.0.1", sku).code()).isEqualTo("TOO_MANY_REQUESTS");
+      assertThat(from(own, "10.0.0.1", "/api/v1/orders/1").code()).isEqualTo("TOO_MANY_REQUESTS");
       assertThat(buyFrom(own, "10.0.0.3", sku).status()).isNotEqualTo(429);
       assertThat(from(own, "10.0.0.2", "/").status()).isEqualTo(200);
       assertThat(own.adminGet("/admin/v1/skus").status()).isEqualTo(200);
