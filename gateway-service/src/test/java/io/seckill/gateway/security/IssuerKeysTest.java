@@ -14,6 +14,7 @@ import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKMatcher;
 import com.nimbusds.jose.jwk.JWKSelector;
 import com.nimbusds.jose.jwk.JWKSet;
@@ -29,7 +30,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -126,6 +129,32 @@ class IssuerKeysTest {
           .isNull();
       assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(stranger))))
           .isNull();
+    }
+  }
+
+  /** Each key costs the check of a signature. */
+  @Test
+  void triesAFewKeysOnlyForATokenThatNamesNone() throws JOSEException {
+    List<JWK> keys = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      keys.add(new RSAKey.Builder(second).keyID("other-" + i).build());
+    }
+    keys.add(rsa);
+    published = new JWKSet(keys);
+    try (TokenVerifier verifier = verifier()) {
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(second))))
+          .isNotNull();
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, null, new RSASSASigner(rsa)))).isNull();
+      assertThat(verifier.verify(token(JWSAlgorithm.RS256, "r1", new RSASSASigner(rsa))))
+          .isNotNull();
+    }
+  }
+
+  @Test
+  void readsNoKeySetThatIsTooLong() {
+    published = new JWKSet(List.of(rsa), Map.of("note", "x".repeat(256 * 1024)));
+    try (TokenVerifier verifier = verifier()) {
+      assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAVAILABLE);
     }
   }
 
