@@ -122,6 +122,21 @@ class BrokerAddressesTest {
   }
 
   @Test
+  void everyWaitIsBoundedAndNothingIsRecovered() {
+    ConnectionFactory broker = new BrokerAddresses(THREE, null);
+
+    assertThat(
+            List.of(
+                broker.getConnectionTimeout(),
+                broker.getHandshakeTimeout(),
+                broker.getChannelRpcTimeout()))
+        .as("ms for a connection, a login, an answer")
+        .containsExactly(2_000, 5_000, 5_000);
+    assertThat(broker.isAutomaticRecoveryEnabled()).isFalse();
+    assertThat(broker.isTopologyRecoveryEnabled()).isFalse();
+  }
+
+  @Test
   void checksTheHostOfABrokerWithTls() throws IOException {
     ConnectionFactory broker = new BrokerAddresses(List.of("amqps://relay:secret@a/seckill"), null);
     try (SSLSocket socket = (SSLSocket) SSLSocketFactory.getDefault().createSocket()) {

@@ -27,6 +27,9 @@ class RedisSettingsTest {
     try (RedisClient client = (RedisClient) RedisClients.open(settings, "test")) {
       assertThat(client.getPool().getMaxWaitDuration())
           .isBetween(Duration.ofMillis(1), Duration.ofMillis(100));
+      assertThat(List.of(client.getPool().getMaxTotal(), client.getPool().getMaxIdle()))
+          .as("none is closed to be opened again")
+          .containsOnly(settings.maxConnections());
     }
   }
 
