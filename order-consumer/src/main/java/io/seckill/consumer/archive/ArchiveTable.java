@@ -1,5 +1,6 @@
 package io.seckill.consumer.archive;
 
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -101,7 +102,8 @@ class ArchiveTable {
   }
 
   /**
-   * A page of sales that were once preheated and whose closing time was this long ago.
+   * A page of SKUs that were once preheated and whose closing time was this long ago. A shard is
+   * archived with its SKU.
    *
    * @param last of the page before
    */
@@ -112,7 +114,8 @@ class ArchiveTable {
                 + " AND closes_at >= :closed"
                 + " AND closes_at < UTC_TIMESTAMP() - INTERVAL :after SECOND"
                 + " AND (closes_at > :closed OR sku_id > :sku)"
-                + " AND state <> 'NEW'"
+                + " AND state <> 'NEW' AND sku_id < "
+                + Shards.FIRST_ID
                 + " ORDER BY closes_at, sku_id LIMIT :limit")
         .param("closed", last.closed())
         .param("after", after.toSeconds())

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -56,28 +57,35 @@ record SaleArchiver(
   private static final Duration DUE_PAUSE = Duration.ofMinutes(10);
 
   /**
-   * Begins the archive of a sale; {@link #round} completes it. A repeat shows how far it is. The
-   * shards of a SKU come first; when one is not at rest, those before it stay archived.
+   * Begins the archive of a sale with all its shards; {@link #round} completes it. A repeat shows
+   * how far it is.
    *
    * @throws ProblemException 404 UNKNOWN_SKU; 409 NOT_AT_REST naming all that is missing, nothing
    *     is changed
    * @throws JedisException when Redis is unavailable and the sale is not a strong one
    */
   SaleArchive begin(long sku, String startedBy) {
-    ProductSnapshot sale =
-        ProductRows.find(jdbc, sku).orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
-    List<SaleArchive> shards =
-        sale.shardIds().stream().map(shard -> begin(shard, startedBy)).toList();
-    if (table.find(sku).isEmpty()) {
-      refuse(rest.missing(sale));
-      transactions.executeWithoutResult(tx -> begin(sale, startedBy));
+    ProductSnapshot sale = find(sku);
+    List<Long> shards = sale.shardIds();
+    List<ProductSnapshot> running =
+        Stream.concat(Stream.of(sale), shards.stream().map(this::find))
+            .filter(row -> !row.archived())
+            .toList();
+    if (!running.isEmpty()) {
+      refuse(rest.missing(running));
+      transactions.executeWithoutResult(tx -> running.forEach(row -> begin(row, startedBy)));
       log.info("sku {}: {} has it archived", sku, startedBy);
     }
     SaleArchive whole = table.find(sku).orElseThrow();
-    for (SaleArchive shard : shards) {
-      whole = whole.with(shard);
+    for (long shard : shards) {
+      whole = whole.with(table.find(shard).orElseThrow());
     }
     return whole;
+  }
+
+  private ProductSnapshot find(long sku) {
+    return ProductRows.find(jdbc, sku)
+        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
   private static void refuse(List<String> missing) {
@@ -198,7 +206,7 @@ record SaleArchiver(
    * when the barrier has passed, and later ones refuse it.
    */
   private void leaveRedis(long sku) {
-    steps.removeFromRedis(ProductRows.find(jdbc, sku).orElseThrow());
+    steps.removeFromRedis(find(sku));
     if (rest.hasNothingInFlight(sku)) {
       table.end(sku, ArchivePhase.REDIS);
     } else {

@@ -1,6 +1,7 @@
 package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.ledger.Ledgers;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
@@ -73,13 +74,36 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
   }
 
   /**
-   * The reasons why the sale is not at rest, for operators; empty when it is.
+   * The reasons why a SKU and its shards are not at rest, for operators; empty when all are.
    *
+   * @param rows of the products, the SKU's own row first
    * @throws redis.clients.jedis.exceptions.JedisException when Redis is unavailable and the sale is
    *     not a strong one
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
-  List<String> missing(ProductSnapshot sale) {
+  List<String> missing(List<ProductSnapshot> rows) {
+    List<String> found = new ArrayList<>(obstacles(rows.get(0)));
+    if (!found.isEmpty()) {
+      return found; // the shards are in the same state
+    }
+    for (ProductSnapshot row : rows) {
+      unfinished(row).forEach(reason -> found.add(named(row, reason)));
+    }
+    if (found.isEmpty()) {
+      rows.stream()
+          .filter(row -> row.phase().redisDecides() && !hasNothingInFlight(row.skuId()))
+          .findFirst()
+          .ifPresent(row -> found.add(named(row, "messages of it may still be on their way")));
+    }
+    return found;
+  }
+
+  private static String named(ProductSnapshot row, String reason) {
+    long id = row.skuId();
+    return Shards.isShard(id) ? "shard %d: %s".formatted(Shards.shard(id), reason) : reason;
+  }
+
+  private List<String> unfinished(ProductSnapshot sale) {
     List<String> found = new ArrayList<>(obstacles(sale));
     if (!found.isEmpty()) {
       return found;
@@ -90,9 +114,6 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
       if (number > 0) {
         found.add(number + " " + work.text);
       }
-    }
-    if (found.isEmpty() && sale.phase().redisDecides() && !hasNothingInFlight(sale.skuId())) {
-      found.add("messages of it may still be on their way");
     }
     return found;
   }

@@ -118,19 +118,10 @@ class SaleArchiveIT {
   @Test
   void movesTheOrdersOfAllShards() {
     String path = "/internal/v1/skus/" + sku;
-    String four = "\"shards\":4,\"stock\"";
     InternalApi api = consumer.api();
-    api.put(path, Sales.product("ONE_PER_USER", 1, 402).replace("\"stock\"", four));
-    api.post(path + "/preheat");
-    api.post(path + "/open");
     List<OrderId> sold = new ArrayList<>();
-    for (long shard : Shards.ids(sku, 4)) {
-      OrderId order = stored.confirmed(shard, 7 + sold.size(), 1);
-      consumer.redis().hset(RedisKeys.sku(shard), "seq", consumer.product(shard, "last_seq"));
-      for (String count : List.of("admitted", "published")) {
-        consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Orders", 1);
-        consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Units", 1);
-      }
+    for (long shard : openShards()) {
+      OrderId order = sold(shard, 7 + sold.size());
       assertThat(api.pay(order, 7 + sold.size()).status()).isEqualTo(200);
       sold.add(order);
     }
@@ -153,6 +144,67 @@ class SaleArchiveIT {
     assertThat(audit().at("/paid/units").longValue()).isEqualTo(4);
     assertThat(api.get(path).number("stock")).isEqualTo(398);
     assertThat(api.pay(sold.get(2), 9).text("status")).isEqualTo("PAID");
+  }
+
+  /** The shards, in the order of ids. */
+  private List<Long> openShards() {
+    String path = "/internal/v1/skus/" + sku;
+    String four = "\"shards\":4,\"stock\"";
+    consumer.api().put(path, Sales.product("ONE_PER_USER", 1, 402).replace("\"stock\"", four));
+    consumer.api().post(path + "/preheat");
+    assertThat(consumer.api().post(path + "/open").text("state")).isEqualTo("OPEN");
+    return Shards.ids(sku, 4);
+  }
+
+  /** An order that Redis has admitted, and MySQL has stored. */
+  private OrderId sold(long shard, long user) {
+    OrderId order = stored.confirmed(shard, user, 1);
+    consumer.redis().hset(RedisKeys.sku(shard), "seq", consumer.product(shard, "last_seq"));
+    for (String count : List.of("admitted", "published")) {
+      consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Orders", 1);
+      consumer.redis().hincrBy(RedisKeys.sku(shard), count + "Units", 1);
+    }
+    return order;
+  }
+
+  /** A shard that is archived sells nothing any more, and its SKU could not either. */
+  @Test
+  void archivesNoShardOfASkuWhileOneIsNotAtRest() {
+    List<Long> shards = openShards();
+    sold(shards.get(2), 7);
+    consumer.update(
+        "INSERT INTO daily_audit SELECT UTC_DATE(), ?, 'CLOSED', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+            + " 0, 0, 0, 0, 3, '', NOW(6)",
+        shards.get(3));
+    close();
+
+    Answer refused = archive();
+
+    assertThat(refused.code()).isEqualTo("NOT_AT_REST");
+    assertThat(refused.text("detail"))
+        .contains(
+            "shard " + Shards.shard(shards.get(2)) + ": 1 orders that may still be paid",
+            "shard " + Shards.shard(shards.get(3)) + ": 3 differences");
+    assertThat(archivesOf(shards)).isZero();
+    assertThat(consumer.api().post("/internal/v1/skus/" + sku + "/preheat").status())
+        .isEqualTo(200);
+
+    shards.forEach(SaleArchiveIT::closedLongAgo);
+    closedLongAgo(sku);
+    consumer.bean(SaleArchiver.class).beginDue(Duration.ofDays(7));
+
+    assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+    assertThat(archivesOf(shards)).as("by the schedule").isZero();
+  }
+
+  private static void closedLongAgo(long id) {
+    consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?", id);
+  }
+
+  private static long archivesOf(List<Long> shards) {
+    return shards.stream()
+        .mapToLong(id -> consumer.number("SELECT COUNT(*) FROM archive WHERE sku_id = ?", id))
+        .sum();
   }
 
   /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
@@ -593,7 +645,7 @@ class SaleArchiveIT {
     SaleArchiver archiver = consumer.bean(SaleArchiver.class);
     archiver.beginDue(Duration.ofDays(7));
     assertThat(rows("archive")).isZero();
-    consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?", sku);
+    closedLongAgo(sku);
     archiver.beginDue(Duration.ZERO);
     assertThat(rows("archive")).as("no sale is archived by itself").isZero();
 
@@ -619,9 +671,8 @@ class SaleArchiveIT {
     api.post(path + "/open");
     close();
     assertThat(api.post(path + "/preheat").text("state")).isEqualTo("PREHEATED");
-    String closed = "UPDATE products SET closes_at = NOW() - INTERVAL 8 DAY WHERE sku_id = ?";
-    consumer.update(closed, sku);
-    Shards.ids(sku, shards).forEach(shard -> consumer.update(closed, shard));
+    closedLongAgo(sku);
+    Shards.ids(sku, shards).forEach(SaleArchiveIT::closedLongAgo);
 
     eventually()
         .until(

@@ -616,9 +616,11 @@ class ShardsIT {
             + " VALUES (?, 'move-open', -5, 'moved', 'shards', 1, NOW(6) + INTERVAL 1 HOUR)",
         shards.get(2));
 
-    assertThat(api.post(path + "/archive").text()).contains("1 unfinished stock changes");
-    assertThat(api.post(path + "/preheat").code()).as("two shards are").isEqualTo("ARCHIVED");
-    assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+    assertThat(api.post(path + "/archive").text())
+        .contains("shard " + Shards.shard(shards.get(2)) + ": 1 unfinished stock changes");
+    assertThat(rows("archived")).as("two shards are at rest").containsOnly("0");
+    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    state("CLOSED");
 
     consumer.update("UPDATE stock_change SET state = 'REFUSED' WHERE sku_id = ?", shards.get(2));
     assertThat(api.post(path + "/archive").text("phase")).isEqualTo("REDIS");
