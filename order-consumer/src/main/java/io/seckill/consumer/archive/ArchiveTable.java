@@ -1,5 +1,7 @@
 package io.seckill.consumer.archive;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
@@ -7,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -70,13 +73,19 @@ class ArchiveTable {
         .update();
   }
 
-  /** Archives that are not DONE, in the order of SKUs. */
+  /**
+   * Archives that are not DONE, in the order of SKUs. That of a SKU comes after those of its
+   * shards: an audit after its end is the last one, and its history is the last to be deleted.
+   */
   List<Long> unfinished() {
-    return jdbc.sql(
-            "SELECT sku_id FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
-                + " ORDER BY sku_id")
-        .query(Long.class)
-        .list();
+    List<Long> ids =
+        jdbc.sql(
+                "SELECT sku_id FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
+                    + " ORDER BY sku_id")
+            .query(Long.class)
+            .list();
+    Set<Long> behind = ids.stream().filter(Shards::isShard).map(Shards::sku).collect(toSet());
+    return ids.stream().filter(id -> !behind.contains(id)).toList();
   }
 
   /** Archives that were DONE this long ago, and whose history is not deleted yet. */

@@ -207,6 +207,26 @@ class SaleArchiveIT {
         .sum();
   }
 
+  /** An audit after its end is the last one of the SKU, and counts the orders of its shards. */
+  @Test
+  void theArchiveOfASkuEndsAfterThoseOfItsShards() {
+    List<Long> shards = openShards();
+    close();
+    begin(sku);
+    shards.forEach(shard -> consumer.update(BEGUN, 1, shard)); // they wait for gateways
+    ArchiveTable table = consumer.bean(ArchiveTable.class);
+
+    assertThat(table.unfinished()).containsAll(shards).doesNotContain(sku);
+    assertThat(table.find(sku).orElseThrow().phase()).isEqualTo(ArchivePhase.ORDERS);
+
+    shards.forEach(shard -> consumer.update(BEGUN, 0, shard));
+    finish();
+
+    String later = "SELECT COUNT(*) FROM archive WHERE sku_id = ? AND done_at > ?";
+    String done = consumer.text("SELECT done_at FROM archive WHERE sku_id = ?", sku);
+    assertThat(shards).allMatch(shard -> consumer.number(later, shard, done) == 0);
+  }
+
   /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
   private void waitsForGateways() {
     consumer.update(BEGUN, 1, sku);
