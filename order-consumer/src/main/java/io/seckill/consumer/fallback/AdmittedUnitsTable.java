@@ -1,8 +1,12 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.consumer.products.RedisSaleState;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -17,25 +21,25 @@ public class AdmittedUnitsTable {
   }
 
   /**
-   * The known admissions of Redis in an epoch.
+   * The known admissions of Redis in the latest epoch of a sale that has some.
    *
    * @param units most that Redis had reported as admitted
    * @param isMoreUnknown whether a gateway may have promised unknown orders
    * @param lateUnits of orders of former epochs that MySQL has decided in this one
    */
-  record KnownAdmissions(long units, boolean isMoreUnknown, long lateUnits) {
-    private static final KnownAdmissions NOTHING = new KnownAdmissions(0, false, 0);
-  }
+  record KnownAdmissions(
+      long skuId, long epoch, long units, boolean isMoreUnknown, long lateUnits) {}
 
-  KnownAdmissions known(long skuId, long epoch) {
-    return jdbc.sql(
-            "SELECT units, unknown_orders AS is_more_unknown, late_units"
-                + " FROM admitted_units"
-                + " WHERE sku_id = ? AND epoch = ?")
-        .params(skuId, epoch)
+  /** By SKU; a sale without any is absent. */
+  static Map<Long, KnownAdmissions> known(JdbcClient jdbc, Collection<Long> skus) {
+    return jdbc
+        .sql(
+            "SELECT sku_id, epoch, units, unknown_orders AS is_more_unknown, late_units"
+                + " FROM admitted_units WHERE sku_id IN (:skus)")
+        .param("skus", skus)
         .query(KnownAdmissions.class)
-        .optional()
-        .orElse(KnownAdmissions.NOTHING);
+        .stream()
+        .collect(Collectors.toMap(KnownAdmissions::skuId, Function.identity()));
   }
 
   /**

@@ -1,8 +1,14 @@
 package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.consumer.runtime.Sql;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -17,10 +23,13 @@ final class FallbackActivation {
 
   private static final Logger log = LoggerFactory.getLogger(FallbackActivation.class);
 
+  /** Until it is committed nobody sells its sales, and no order of them is stored. */
+  private static final int TOGETHER = 500;
+
   private final FallbackTable table;
   private final FallbackSales sales;
   private final GatewayTable gateways;
-  private final SaleObservations looks;
+  private final SaleReserves reserves;
   private final TransactionOperations transactions;
   private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
   private long reducedTerm;
@@ -34,12 +43,12 @@ final class FallbackActivation {
     this.table = table;
     this.sales = sales;
     this.gateways = gateways;
-    this.looks = looks;
+    this.reserves = new SaleReserves(mysql, looks);
     this.transactions = mysql.transactions();
   }
 
   /**
-   * Activates each sale, when no gateway can promise any more and all have transferred their
+   * Activates the sales, when no gateway can promise any more and all have transferred their
    * promises, or time is up. Returns whether it was time.
    */
   boolean activate(Overview seen) {
@@ -47,12 +56,12 @@ final class FallbackActivation {
       return false;
     }
     long term = seen.fallback().term();
-    sales.all().stream()
-        .filter(sale -> sale.phase() == SalePhase.ENTERING)
-        .forEach(
-            sale ->
-                alone(
-                    sale.skuId(), "MySQL does not decide yet", () -> activate(sale.skuId(), term)));
+    List<Long> entering =
+        sales.all().stream()
+            .filter(sale -> sale.phase() == SalePhase.ENTERING)
+            .map(InFallback::skuId)
+            .toList();
+    changeAll(entering, "MySQL does not decide yet", (skus, waits) -> activate(skus, waits, term));
     return true;
   }
 
@@ -62,12 +71,13 @@ final class FallbackActivation {
         && sales.all().stream().noneMatch(sale -> sale.phase() == SalePhase.ENTERING);
   }
 
-  /** The gateways are read again, after the sale is stopped and while the state cannot change. */
-  private void activate(long skuId, long term) {
-    if (isIn(table.lock(), SalePhase.ENTERING, term)) {
-      boolean whole = gateways.overview().gateways().haveTransferredAll(term);
-      sales.activate(skuId, looks.of(skuId), whole);
+  /** The gateways are read again, after the sales are stopped and while the state cannot change. */
+  private List<Long> activate(List<Long> skus, boolean waits, long term) {
+    if (!isIn(table.lock(), SalePhase.ENTERING, term)) {
+      return skus;
     }
+    boolean whole = gateways.overview().gateways().haveTransferredAll(term);
+    return reserves.activate(skus, waits, whole);
   }
 
   /**
@@ -80,34 +90,59 @@ final class FallbackActivation {
       return;
     }
     boolean areReduced =
-        sales.allReserved().stream()
-            .map(sku -> alone(sku, "all stays reserved", () -> reduce(sku, term)))
-            .reduce(true, Boolean::logicalAnd);
+        changeAll(
+            sales.allReserved(), "all stays reserved", (skus, waits) -> reduce(skus, waits, term));
     if (areReduced) {
       reducedTerm = term; // what is reserved still is for gateways that ended before
     }
   }
 
-  private void reduce(long skuId, long term) {
+  private List<Long> reduce(List<Long> skus, boolean waits, long term) {
     Row row = table.lock();
-    if ((isIn(row, SalePhase.MYSQL, term) || isIn(row, SalePhase.RETURNING, term))
-        && gateways.overview().gateways().haveTransferredAll(term)) {
-      sales.reduceReserve(skuId, looks.of(skuId), row.enteredAt());
-    }
+    boolean may =
+        (isIn(row, SalePhase.MYSQL, term) || isIn(row, SalePhase.RETURNING, term))
+            && gateways.overview().gateways().haveTransferredAll(term);
+    return may ? reserves.reduce(skus, waits, row.enteredAt()) : skus;
   }
 
   private static boolean isIn(Row row, SalePhase state, long term) {
     return row.isIn(state) && row.term() == term;
   }
 
-  /** A row that another transaction keeps locked delays no other sale. */
-  private boolean alone(long skuId, String without, Runnable change) {
+  /** A change of sales in one transaction. */
+  @FunctionalInterface
+  private interface Change {
+
+    /** Returns those for which nothing is left to do; the others are locked, if it did not wait. */
+    List<Long> make(List<Long> skus, boolean waits);
+  }
+
+  /**
+   * Changes many sales in one transaction, and then alone those that another transaction has
+   * locked, or that were with one that failed: neither delays another sale. Returns whether each
+   * change could be made.
+   */
+  private boolean changeAll(List<Long> skus, String without, Change change) {
+    Set<Long> left = new LinkedHashSet<>(skus);
+    for (List<Long> some : Sql.chunks(skus, TOGETHER)) {
+      change(some, false, without, change).ifPresent(left::removeAll);
+    }
+    boolean done = true;
+    for (long sku : left) {
+      done &= change(List.of(sku), true, without, change).isPresent();
+    }
+    return done;
+  }
+
+  /** Empty when the transaction has failed. */
+  private Optional<List<Long>> change(
+      List<Long> skus, boolean waits, String without, Change change) {
     try {
-      transactions.executeWithoutResult(tx -> change.run());
-      return true;
+      return Optional.of(transactions.execute(tx -> change.make(skus, waits)));
     } catch (DataAccessException | TransactionException e) {
-      log.warn("sku {}: {}: {}", skuId, without, e.toString());
-      return false;
+      String which = skus.size() == 1 ? "sku " + skus.get(0) : skus.size() + " sales";
+      log.warn("{}: {}: {}", which, without, e.toString());
+      return Optional.empty();
     }
   }
 }

@@ -3,19 +3,14 @@ package io.seckill.consumer.fallback;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import io.seckill.common.order.OrderId;
 import io.seckill.common.sale.SalePhase;
-import io.seckill.consumer.fallback.AdmittedUnitsTable.KnownAdmissions;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
-import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.runtime.Sql;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -42,7 +37,7 @@ public class FallbackSales {
           + " state_version = state_version + 1";
 
   /** Sales that Redis must have. */
-  private static final String WANTED =
+  static final String WANTED =
       "state IN ('PREHEATED', 'OPEN', 'PAUSED') AND closes_at > UTC_TIMESTAMP(3)";
 
   private static final String EXPECTED =
@@ -51,37 +46,22 @@ public class FallbackSales {
 
   private static final String ENTER =
       "UPDATE products SET decides = 'MYSQL', fallback = 'ENTERING', epoch = epoch + 1,"
-          + " state_version = state_version + 1, settled = ? WHERE sku_id = ?";
+          + " state_version = state_version + 1, settled = "
+          + OrderTotalTable.DECIDED_ORDERS
+          + " WHERE sku_id IN (:skus)";
+
+  /** The caller has locked all at once: only the length of a statement is limited. */
+  private static final int CHUNK = 1_000;
 
   /** By the column that has an index. */
   private static final String RESUME =
       "UPDATE products SET fallback = 'ACTIVE', epoch = epoch + 1,"
           + " state_version = state_version + 1 WHERE fallback IN ('LOADING', 'RETURNING')";
 
-  private static final String ACTIVATE =
-      "UPDATE products SET fallback = 'ACTIVE', reserved_units = ?, reserves_all = ?,"
-          + " state_version = state_version + 1 WHERE sku_id = ?";
-
-  /** Of the processes that take blocks of ids, far above what is normal. */
-  private static final Duration CLOCKS_DIFFER = Duration.ofMinutes(2);
-
-  /** Of orders that MySQL decided under this epoch, after an order of this id. */
-  private static final String SOLD =
-      "SELECT COALESCE(SUM(quantity), 0) FROM orders FORCE INDEX (ix_orders_sku)"
-          + " WHERE sku_id = ? AND order_id > ? AND (order_id >> "
-          + OrderId.SEQUENCE_BITS
-          + " & "
-          + OrderId.MYSQL_WORKER
-          + ") = "
-          + OrderId.MYSQL_WORKER
-          + " AND epoch = ?";
-
   private final JdbcClient jdbc;
-  private final AdmittedUnitsTable admissions;
 
-  FallbackSales(FallbackDatabase mysql, AdmittedUnitsTable admissions) {
+  FallbackSales(FallbackDatabase mysql) {
     this.jdbc = mysql.jdbc();
-    this.admissions = admissions;
   }
 
   /** A sale that MySQL decides, or is about to, or was until its loading. */
@@ -96,9 +76,6 @@ public class FallbackSales {
 
   /** A sale of Redis as MySQL has it. */
   record Expected(long skuId, long epoch, long lastSeq, long changeSeq) {}
-
-  /** A row that the transaction has locked, with the units that can be reserved. */
-  private record Locked(long epoch, long units) {}
 
   List<InFallback> all() {
     return jdbc.sql(
@@ -133,48 +110,13 @@ public class FallbackSales {
                     + " ORDER BY sku_id FOR UPDATE")
             .query(Long.class)
             .list();
-    skus.forEach(
-        sku -> jdbc.sql(ENTER).params(OrderTotalTable.decided(jdbc, sku).orders(), sku).update());
+    Sql.chunks(skus, CHUNK).forEach(some -> jdbc.sql(ENTER).param("skus", some).update());
     return skus.size();
   }
 
   /** Lets MySQL sell on those sales whose loading into Redis has not ended. */
   void resume() {
     jdbc.sql(RESUME).update();
-  }
-
-  /**
-   * Lets MySQL decide a sale, in the caller's transaction.
-   *
-   * @param look the last one at this sale in Redis: so much was admitted at least
-   * @param isWhole whether every registered gateway has transferred everything
-   */
-  void activate(long skuId, Optional<RedisSaleState> look, boolean isWhole) {
-    jdbc.sql(
-            "SELECT epoch, stock AS units FROM products WHERE sku_id = ?"
-                + " AND sale_phase = 'ENTERING' FOR UPDATE")
-        .param(skuId)
-        .query(Locked.class)
-        .optional()
-        .ifPresent(
-            sale -> {
-              long decided = OrderTotalTable.decided(jdbc, skuId).units();
-              Reserve reserve = reserve(skuId, sale, look, decided, isWhole);
-              jdbc.sql(ACTIVATE).params(reserve.units(), reserve.isAll(), skuId).update();
-            });
-  }
-
-  private Reserve reserve(
-      long skuId, Locked sale, Optional<RedisSaleState> look, long decided, boolean isWhole) {
-    long epoch = sale.epoch() - 1; // entering has raised it by one
-    KnownAdmissions known = admissions.known(skuId, epoch);
-    long seen =
-        look.filter(found -> found.epoch() == epoch).map(RedisSaleState::admittedUnits).orElse(0L);
-    return Reserve.of(
-        Math.max(known.units(), seen),
-        decided - known.lateUnits(),
-        isWhole && !known.isMoreUnknown(),
-        sale.units());
   }
 
   /** Those that MySQL decides with all stock reserved. */
@@ -184,38 +126,6 @@ public class FallbackSales {
                 + " AND reserved_units > 0 ORDER BY sku_id")
         .query(Long.class)
         .list();
-  }
-
-  /**
-   * Reserves for such a sale, in the caller's transaction, what {@link #activate} would have when
-   * every gateway had transferred everything by then. No look includes a sale that is over.
-   *
-   * @param begun MySQL has decided nothing of this epoch before
-   */
-  void reduceReserve(long skuId, Optional<RedisSaleState> look, Instant begun) {
-    jdbc.sql(
-            "SELECT epoch, reserved_units AS units FROM products WHERE sku_id = ?"
-                + " AND sale_phase = 'MYSQL' AND reserves_all AND reserved_units > 0 AND "
-                + WANTED
-                + " FOR UPDATE")
-        .param(skuId)
-        .query(Locked.class)
-        .optional()
-        .ifPresent(
-            sale -> {
-              long ofRedis =
-                  OrderTotalTable.decided(jdbc, skuId).units() - sold(skuId, sale.epoch(), begun);
-              Reserve reserve = reserve(skuId, sale, look, ofRedis, true);
-              jdbc.sql("UPDATE products SET reserved_units = ?, reserves_all = ? WHERE sku_id = ?")
-                  .params(reserve.units(), reserve.isAll(), skuId)
-                  .update();
-            });
-  }
-
-  private long sold(long skuId, long epoch, Instant begun) {
-    long from = begun.minus(CLOCKS_DIFFER).toEpochMilli();
-    OrderId first = OrderId.of(Math.max(OrderId.EPOCH_MS + 1, from), 0, 0, 0);
-    return jdbc.sql(SOLD).params(skuId, first.value(), epoch).query(Long.class).single();
   }
 
   /**

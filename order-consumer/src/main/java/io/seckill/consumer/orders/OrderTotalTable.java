@@ -21,6 +21,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  */
 public final class OrderTotalTable {
 
+  /** SQL: the number of orders of a row of {@code products} on which MySQL has decided. */
+  public static final String DECIDED_ORDERS =
+      "(SELECT COALESCE(SUM(t.orders), 0) FROM order_total t WHERE t.sku_id = products.sku_id"
+          + " AND t.fate IN ('CONFIRMED', 'REJECTED', 'ALIASES'))";
+
   private static final String ROW = "(?,?,?,?)";
 
   private OrderTotalTable() {}
@@ -99,7 +104,17 @@ public final class OrderTotalTable {
 
   /** All orders on which MySQL has decided, aliases included. */
   public static OrderTotals decided(JdbcClient jdbc, long sku) {
-    Map<OrderFate, OrderTotals> fates = read(jdbc, List.of(sku)).getOrDefault(sku, Map.of());
+    return decided(jdbc, List.of(sku)).getOrDefault(sku, OrderTotals.NONE);
+  }
+
+  /** The same of several SKUs; one without orders is absent. */
+  public static Map<Long, OrderTotals> decided(JdbcClient jdbc, Collection<Long> skus) {
+    Map<Long, OrderTotals> decided = new HashMap<>();
+    read(jdbc, skus).forEach((sku, fates) -> decided.put(sku, decided(fates)));
+    return decided;
+  }
+
+  private static OrderTotals decided(Map<OrderFate, OrderTotals> fates) {
     return fates
         .getOrDefault(OrderFate.CONFIRMED, OrderTotals.NONE)
         .plus(fates.getOrDefault(OrderFate.REJECTED, OrderTotals.NONE))

@@ -115,7 +115,7 @@ class FallbackControlTest {
   private FallbackControl control(FallbackMode mode) {
     FallbackProperties settings = new FallbackProperties(mode);
     AdmittedUnitsTable admissions = new AdmittedUnitsTable(mysql);
-    FallbackSales sales = new Sales(admissions);
+    FallbackSales sales = new Sales();
     Table table = new Table();
     Nodes nodes = new Nodes();
     return new FallbackControl(
@@ -162,8 +162,8 @@ class FallbackControlTest {
 
   private final class Sales extends FallbackSales {
 
-    Sales(AdmittedUnitsTable admissions) {
-      super(mysql, admissions);
+    Sales() {
+      super(mysql);
     }
 
     @Override

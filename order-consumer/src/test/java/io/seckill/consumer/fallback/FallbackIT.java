@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
@@ -183,6 +184,118 @@ class FallbackIT extends SaleInFallback {
     } finally {
       allowLooks(true);
     }
+  }
+
+  /** Nobody sells the last of them until then. */
+  @Test
+  void aFallbackSwitchesManySalesWithFewStatements() {
+    FallbackDatabase mysql = consumer.bean(FallbackDatabase.class);
+    FallbackTable table = consumer.bean(FallbackTable.class);
+    FallbackSales sales = consumer.bean(FallbackSales.class);
+    GatewayTable gateways = consumer.bean(GatewayTable.class);
+    SaleObservations looks = consumer.bean(SaleObservations.class);
+    FallbackActivation activation = new FallbackActivation(table, sales, gateways, looks, mysql);
+    long last = NEXT_SKU.addAndGet(300);
+    mysql
+        .transactions()
+        .executeWithoutResult(
+            tx -> {
+              tx.setRollbackOnly();
+              table.lock();
+              openSales(mysql.jdbc(), last);
+              long before = statements(mysql.jdbc());
+
+              sales.enter();
+              table.enter("tester");
+              assertThat(activation.activate(gateways.overview())).isTrue();
+
+              assertThat(statements(mysql.jdbc()) - before).isLessThan(40);
+              assertThat(switched(mysql.jdbc(), last))
+                  .hasSize(300)
+                  .endsWith(
+                      "ACTIVE 2, 0 settled, 0 0",
+                      "ACTIVE 2, 0 settled, 7 0",
+                      "ACTIVE 2, 0 settled, 9 1",
+                      "ACTIVE 2, 0 settled, 0 0",
+                      "ACTIVE 2, 10 settled, 8 0");
+            });
+  }
+
+  /** 300 sales of Redis with nine units each; different units of the last four are known. */
+  private static void openSales(JdbcClient jdbc, long last) {
+    jdbc.sql(
+            LongStream.rangeClosed(last - 299, last)
+                .mapToObj(
+                    id ->
+                        "(%d, 'n', 1, 9, 9, 'LIMITED', 1, NOW(), NOW() + INTERVAL 1 DAY, 'OPEN', 1)"
+                            .formatted(id))
+                .collect(
+                    Collectors.joining(
+                        ",",
+                        "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock,"
+                            + " policy, limit_per_user, opens_at, closes_at, state, epoch) VALUES ",
+                        "")))
+        .update();
+    jdbc.sql(
+            "INSERT INTO order_total (sku_id, fate, orders, units) VALUES (:id, 'CONFIRMED', 7, 9),"
+                + " (:id, 'PAID', 4, 5), (:id, 'REJECTED', 2, 2), (:id, 'ALIASES', 1, 1)")
+        .param("id", last)
+        .update();
+    jdbc.sql(
+            "INSERT INTO admitted_units (sku_id, epoch, units, unknown_orders, late_units) VALUES"
+                + " (:id, 1, 20, 0, 0), (:id - 1, 9, 20, 0, 0), (:id - 2, 1, 0, 1, 0),"
+                + " (:id - 3, 1, 5, 0, 2)")
+        .param("id", last)
+        .update();
+  }
+
+  /** That this connection has executed. */
+  private static long statements(JdbcClient jdbc) {
+    return jdbc.sql("SHOW SESSION STATUS LIKE 'Questions'")
+        .query((row, number) -> row.getLong(2))
+        .single();
+  }
+
+  private static List<String> switched(JdbcClient jdbc, long last) {
+    return jdbc.sql(
+            "SELECT CONCAT(fallback, ' ', epoch, ', ', settled, ' settled, ', reserved_units, ' ',"
+                + " reserves_all) FROM products WHERE sku_id BETWEEN ? AND ? ORDER BY sku_id")
+        .params(last - 299, last)
+        .query(String.class)
+        .list();
+  }
+
+  @ParameterizedTest(name = "its row is locked: {0}")
+  @ValueSource(booleans = {true, false})
+  void aSaleThatCannotBeSwitchedDelaysNoOther(boolean isLocked) {
+    AdmittedSale other =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+    fallback.beatBeforeEntering(GATEWAY);
+    long term = fallback.enter();
+    Runnable end = isLocked ? consumer.lockProduct(sku)::close : refusedActivation();
+    try {
+      fallback.transfer(GATEWAY, term, "");
+
+      eventually().until(() -> fallback.buy(other.sku, 7).equals("CONFIRMED"));
+      assertThat(fallback.product(sku, "fallback")).isEqualTo("ENTERING");
+    } finally {
+      end.run();
+    }
+    fallback.awaitState("MYSQL");
+    assertThat(fallback.buy(sku, 7)).isEqualTo("CONFIRMED");
+    fallback.comeBack();
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
+    other.forget();
+  }
+
+  /** Until what it returns is run, MySQL refuses every update that lets it decide the sale. */
+  private Runnable refusedActivation() {
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE UPDATE ON products FOR EACH ROW IF NEW.sku_id = "
+            + sku
+            + " AND NEW.fallback = 'ACTIVE' THEN SIGNAL SQLSTATE '45000'"
+            + " SET MESSAGE_TEXT = 'refused'; END IF");
+    return () -> consumer.asRoot("DROP TRIGGER refusal");
   }
 
   @Test

@@ -176,8 +176,7 @@ class FallbackReturnIT extends SaleInFallback {
     AtomicLong nanos = new AtomicLong();
     AtomicReference<List<InFallback>> read = new AtomicReference<>(List.of());
     FallbackSales before =
-        new FallbackSales(
-            consumer.bean(FallbackDatabase.class), consumer.bean(AdmittedUnitsTable.class)) {
+        new FallbackSales(consumer.bean(FallbackDatabase.class)) {
           @Override
           List<InFallback> all() {
             return read.get();

@@ -22,7 +22,7 @@ class FallbackReturnTest {
   private final List<Long> tried = new ArrayList<>();
 
   private final FallbackSales sales =
-      new FallbackSales(mysql, new AdmittedUnitsTable(mysql)) {
+      new FallbackSales(mysql) {
         @Override
         List<InFallback> all() {
           return List.of(

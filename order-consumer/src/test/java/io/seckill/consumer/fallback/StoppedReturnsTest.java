@@ -21,7 +21,7 @@ class StoppedReturnsTest {
   void aSaleWhoseRowIsLockedKeepsNoOtherStopped() {
     List<Long> tried = new ArrayList<>();
     FallbackSales sales =
-        new FallbackSales(mysql, new AdmittedUnitsTable(mysql)) {
+        new FallbackSales(mysql) {
           @Override
           List<InFallback> all() {
             return List.of(

@@ -33,16 +33,18 @@ class SalePhaseStatementsTest {
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
       sales.StockChangeTable: STRONG ENTERING MYSQL LOADING RETURNING SHARDED
       deadletter.DeadLetterTable: STRONG SHARDED
-      fallback.FallbackSales: ENTERING
       fallback.FallbackSales: ENTERING MYSQL, REDIS ENTERING MYSQL LOADING RETURNING
       fallback.FallbackSales: ENTERING MYSQL
       fallback.FallbackSales: MYSQL LOADING RETURNING
       fallback.FallbackSales: LOADING
-      fallback.FallbackSales: MYSQL
       fallback.FallbackSales: RETURNING
       fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
+      fallback.SaleReserves: ENTERING
+      fallback.SaleReserves: ENTERING
+      fallback.SaleReserves: MYSQL
+      fallback.SaleReserves: MYSQL
       orders.Orders: REDIS
       orders.Cancellations: any
       payment.PaidResults: any
