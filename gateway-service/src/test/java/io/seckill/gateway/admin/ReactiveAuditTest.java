@@ -6,20 +6,14 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.seckill.gateway.security.Identity;
-import io.seckill.gateway.web.Caller;
-import io.seckill.gateway.web.CorrelationFilter;
+import io.seckill.gateway.testing.OperatorExchange;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
 import reactor.core.publisher.Mono;
 
 class ReactiveAuditTest {
@@ -65,16 +59,12 @@ class ReactiveAuditTest {
   }
 
   private static Mono<String> write(Mono<String> write) {
-    MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.post("/"));
-    exchange
-        .getAttributes()
-        .putAll(
-            Map.of(
-                Caller.class.getName(),
-                new Identity(0, "olga", Set.of()),
-                CorrelationFilter.class.getName(),
-                "correlation-1"));
     return new ReactiveAudit(new AuditLog())
-        .write(exchange, "open", "sku=1001", write, done -> "done");
+        .write(
+            OperatorExchange.of("olga", "correlation-1"),
+            "open",
+            "sku=1001",
+            write,
+            done -> "done");
   }
 }
