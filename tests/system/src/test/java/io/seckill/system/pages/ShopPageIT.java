@@ -792,6 +792,7 @@ class ShopPageIT {
     page.buy().awaitStatus("CONFIRMED");
   }
 
+  @Tag("proof")
   @Test
   void paysAnOrderThatEightNewerOnesFollow() throws SQLException {
     onSale(2039, PurchasePolicy.UNLIMITED, 0, 100);
@@ -850,6 +851,7 @@ class ShopPageIT {
     browser.awaitText("#order-text", "The time to pay is over");
   }
 
+  @Tag("proof")
   @Test
   void showsTheStatusForWhichAPaymentIsRefused() {
     onStrongSale(2041, 100);
