@@ -26,7 +26,6 @@ final class PartitionBreaker {
   private final Predicate<Counts> opens;
   private final LongSupplier nanoTime;
 
-  /** Whether the server replied that it cannot decide, and no write has succeeded since. */
   private volatile boolean refuses;
 
   /**
@@ -61,6 +60,11 @@ final class PartitionBreaker {
   /** Whether Redis may decide: also after reads have closed the breaker, writes may be refused. */
   boolean isUsableAgain() {
     return state() == State.CLOSED && !refuses;
+  }
+
+  /** Whether the server replied that it cannot decide, and no write has succeeded since. */
+  boolean refuses() {
+    return refuses;
   }
 
   Counts counts() {

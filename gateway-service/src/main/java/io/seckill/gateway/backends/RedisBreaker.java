@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.breaker.Breakers;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.CallWindow.Counts;
 import java.time.Duration;
@@ -225,6 +226,20 @@ public final class RedisBreaker {
   /** The same with a call that writes, and so shows whether Redis can decide purchases. */
   public <T> T write(int partition, Supplier<T> work) {
     return call(partition, work, true);
+  }
+
+  /**
+   * Writes if Redis has refused a call and no write has succeeded since: while MySQL decides, no
+   * purchase is sent that would show that Redis can decide again, and a full Redis renews leases.
+   */
+  public void tryWrite(int partition) {
+    if (breaker(partition).refuses()) {
+      try {
+        var unused = write(partition, () -> redis.set(RedisKeys.prefix(partition) + "pulse", ""));
+      } catch (CallNotPermittedException | JedisException e) {
+        // counted; the next renewal of leases tries again
+      }
+    }
   }
 
   private <T> T call(int partition, Supplier<T> work, boolean writes) {

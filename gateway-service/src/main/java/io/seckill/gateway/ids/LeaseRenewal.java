@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/** Renews some leases one after the other, each in time. For one thread. */
+/** Renews the leases of one breaker one after the other, each in time. For one thread. */
 final class LeaseRenewal {
 
   /** Between two looks while Redis has not confirmed every lease. */
@@ -32,6 +32,7 @@ final class LeaseRenewal {
         confirmed[i] = lease.renew();
       }
     }
+    leases.get(0).tryWrite();
   }
 
   /** Until the next renewal; a lease that is not confirmed may end before. */

@@ -122,6 +122,11 @@ final class WorkerLease {
     }
   }
 
+  /** See {@link RedisBreaker#tryWrite}. */
+  void tryWrite() {
+    breaker.tryWrite(partition);
+  }
+
   /**
    * Records the current failure; returns true if it differs from the previous one and should be
    * logged.
@@ -212,6 +217,6 @@ final class WorkerLease {
             Long.toString(horizonMs),
             Integer.toString(worker),
             partition == COUNTING ? "1" : "0");
-    return (List<String>) breaker.write(partition, () -> SCRIPT.call(redis, keys, args));
+    return (List<String>) breaker.call(partition, () -> SCRIPT.call(redis, keys, args));
   }
 }

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- lease.lua: take, renew or release the worker number of one generator of order ids.
 --
 -- KEYS  1 hash: worker number -> token|lease end (this server's clock, Unix ms)|horizon (Unix ms)
@@ -13,6 +14,8 @@
 -- The horizon makes ids unique, even when clocks jump: a generator uses no time above its own horizon,
 -- a successor starts above the predecessor's. The lease only keeps generators from taking each
 -- other's number.
+-- Headed allow-oom: without a number a gateway could not answer repeats and refusals, which write nothing, in a
+-- full Redis. The hash has at most 255 short fields.
 
 local LAST = 254 -- 255 is the number of the ids that order-consumer makes
 -- A lease with more time left than this was given before this server's clock was set back.

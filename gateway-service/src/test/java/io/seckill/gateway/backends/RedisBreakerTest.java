@@ -170,7 +170,7 @@ class RedisBreakerTest {
     recover(breaker, 0); // by reads
 
     pass(Duration.ofSeconds(1));
-    refuse(1, new JedisDataException("OOM command not allowed")); // a lease that is not renewed
+    refuse(1, new JedisDataException("OOM command not allowed"));
     assertThat(breaker.isClosed(0)).isTrue();
     assertThat(breaker.health().usable()).isFalse();
     assertThat(breaker.health().since()).isEqualTo(Duration.ofSeconds(2));

@@ -2,6 +2,7 @@ package io.seckill.gateway.ids;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
@@ -69,6 +70,37 @@ class LeaseRenewalTest {
     assertThat(redis.roundTrips()).isEqualTo(2 * Partition.COUNT);
   }
 
+  /** While MySQL decides, no purchase shows that Redis takes writes again. */
+  @Test
+  void triesAWriteAfterARefusalAsAFullRedisRenewsLeases() {
+    AtomicBoolean full = new AtomicBoolean(true);
+    CannedRedis redis =
+        new CannedRedis(
+            command ->
+                !command.get(0).equals("SET")
+                    ? LEASED
+                    : full.get() ? new JedisDataException("OOM command not allowed") : "OK");
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    LeaseRenewal renewal = renewal(redis, breaker, Duration.ZERO);
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> breaker.write(0, () -> redis.set("purchase", "1")))
+          .isInstanceOf(JedisDataException.class);
+    }
+    assertThat(breaker.health().usable()).isFalse();
+
+    eventually().until(() -> renewedAndClosed(renewal, breaker));
+    assertThat(breaker.health().usable()).isFalse();
+
+    full.set(false);
+    renewal.renewDue();
+    assertThat(breaker.health().usable()).isTrue();
+  }
+
+  private static boolean renewedAndClosed(LeaseRenewal renewal, RedisBreaker breaker) {
+    renewal.renewDue();
+    return breaker.isClosed(0);
+  }
+
   @Test
   void renewsALeaseBeforeItEnds() {
     Duration duration = Duration.ofSeconds(4);
@@ -118,7 +150,10 @@ class LeaseRenewalTest {
   }
 
   private static LeaseRenewal renewal(CannedRedis redis, Duration interval) {
-    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    return renewal(redis, RedisBreakers.of(redis, new SimpleMeterRegistry()), interval);
+  }
+
+  private static LeaseRenewal renewal(CannedRedis redis, RedisBreaker breaker, Duration interval) {
     List<WorkerLease> leases =
         IntStream.range(0, Partition.COUNT)
             .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), LONG))
