@@ -5,6 +5,7 @@ import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Aliased;
+import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -41,10 +42,15 @@ record LateOutcomes(
   private static final Duration LONG_AGO = Duration.ofDays(1);
 
   /**
+   * @param decidedBy the SKU, or the shard of it that decided
    * @param outcome of a purchase that MySQL alone does not decide
    * @param decided completed with the outcome, at once unless MySQL is needed
    */
-  void complete(PurchaseAttempt attempt, Admission outcome, CompletableFuture<Admission> decided) {
+  void complete(
+      PurchaseAttempt attempt,
+      long decidedBy,
+      Admission outcome,
+      CompletableFuture<Admission> decided) {
     if (outcome instanceof Aliased alias) {
       var unused =
           statuses
@@ -59,6 +65,9 @@ record LateOutcomes(
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
     } else {
+      if (outcome instanceof Queued order) {
+        statuses.queued(order.orderId(), attempt.userId(), decidedBy);
+      }
       decided.complete(outcome);
     }
   }

@@ -128,7 +128,8 @@ record PurchaseRoute(
     metrics.request();
     long startedNanos = System.nanoTime();
     PurchaseAttempt decidedAs = shards.inShard(attempt);
-    Consumer<Admission> answer = outcome -> late.complete(attempt, outcome, decided);
+    Consumer<Admission> answer =
+        outcome -> late.complete(attempt, decidedAs.skuId(), outcome, decided);
     boolean isStrong =
         admissions.submit(
             decidedAs,

@@ -23,8 +23,8 @@ import org.springframework.stereotype.Component;
  * as queued for suspiciously long, so that a lost result never leaves a shopper waiting;
  * reconciliation writes it to Redis.
  *
- * <p>An id that this gateway has not found in Redis as this user's order costs a lookup in each SKU
- * of its partition and three MySQL statements that other lookups share; the number of such lookups
+ * <p>An id that this gateway does not remember as this user's order costs a lookup in each SKU of
+ * its partition and three MySQL statements that other lookups share; the number of such lookups
  * that find nothing is bounded per user.
  */
 @Component
@@ -120,6 +120,11 @@ public class OrderStatuses {
   public CompletableFuture<@Nullable OrderStatus> statusOf(OrderId id, long userId) {
     return of(id, userId)
         .thenApply(status -> status instanceof Status.Known known ? known.order().status() : null);
+  }
+
+  /** Remembers the SKU, or the shard, of an order that is answered as queued, for its queries. */
+  public void queued(OrderId id, long userId, long skuId) {
+    found.put(id, new Found(userId, skuId));
   }
 
   /** Whether a query for this order would exceed the user's limit of queries that find nothing. */

@@ -88,6 +88,18 @@ class OrderStatusIT {
   }
 
   @Test
+  void searchesNoSaleForAnOrderThatItAnsweredAsQueued() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    String searched = RedisKeys.skus(Partition.ofSku(sku));
+    stage.redis().srem(searched, Long.toString(sku));
+
+    GatewayAnswer status = show(stage.buy(sku, 1));
+
+    stage.redis().sadd(searched, Long.toString(sku));
+    assertThat(status.text("status")).as(status.toString()).isEqualTo("QUEUED");
+  }
+
+  @Test
   void hidesAnOrderFromEverybodyButItsOwner() {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 10);
     Placed order = stage.buy(sku, 1);
