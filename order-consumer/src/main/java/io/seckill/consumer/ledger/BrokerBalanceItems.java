@@ -132,7 +132,8 @@ class BrokerBalanceItems {
     /**
      * Returns the number of unacked deliveries of a queue, counted after this call began. Waits up
      * to 600 ms when another process holds them; 0 when no process does, empty when Redis does not
-     * answer or its key is unreadable.
+     * answer, takes no writes, so that another process could not write its number, or has an
+     * unreadable key.
      */
     Optional<Long> unacked(String queue) {
       Long here = inHand.unacked().get(queue);
@@ -155,7 +156,17 @@ class BrokerBalanceItems {
         }
         now = note(queue);
       }
-      return now == null ? 0 : Long.parseLong(now.replaceFirst(":.*", ""));
+      if (now == null) {
+        requireWrites(queue);
+        return 0;
+      }
+      return Long.parseLong(now.replaceFirst(":.*", ""));
+    }
+
+    /** Where Redis takes writes, this does nothing, as there is no such key. */
+    private void requireWrites(String queue) {
+      SetParams ifPresent = SetParams.setParams().xx().px(NOTE_LIFE.toMillis());
+      var unused = redis.set(RedisKeys.unacked(queue), "", ifPresent);
     }
 
     private @Nullable String note(String queue) {

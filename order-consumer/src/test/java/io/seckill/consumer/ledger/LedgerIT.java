@@ -16,11 +16,13 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.ledger.BrokerBalanceItems.UnackedBoard;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.SaleInFlight;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
@@ -37,6 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -493,6 +496,29 @@ class LedgerIT {
       held.release();
     }
     awaitUnits("confirmed", 3);
+  }
+
+  @Test
+  void theNumberAnotherConsumerHoldsIsUnknownWhereRedisTakesNoWrites() {
+    try (RedisServer server = RedisServer.start();
+        UnifiedJedis redis = server.open()) {
+      UnackedBoard holder = new UnackedBoard(() -> Map.of("a", 3L), redis);
+      UnackedBoard other = new UnackedBoard(Map::of, redis);
+      assertThat(other.unacked("a")).contains(0L);
+
+      redis.configSet("min-replicas-to-write", "1");
+      holder.post();
+      assertThat(other.unacked("a")).isEmpty();
+      redis.configSet("min-replicas-to-write", "0");
+      redis.configSet("maxmemory", "1");
+      holder.post();
+      assertThat(other.unacked("a")).isEmpty();
+      redis.configSet("maxmemory", "0");
+
+      assertThat(other.unacked("a")).contains(0L);
+      holder.post();
+      assertThat(redis.get(RedisKeys.unacked("a"))).startsWith("3:");
+    }
   }
 
   @Test
