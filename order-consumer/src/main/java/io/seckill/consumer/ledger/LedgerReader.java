@@ -53,27 +53,31 @@ record LedgerReader(
   /**
    * Without a partition of the queue, the ledgers of the others do not check the queue.
    *
-   * @param skus all of one queue, none of a strong sale
-   * @param failed called for each of them that Redis cannot report
-   * @return a ledger for each other SKU that MySQL has
    * @throws JedisException when Redis is one server and unavailable
    * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
    */
-  List<SkuLedger> read(int queue, Collection<Long> skus, BiConsumer<Long, JedisException> failed) {
+  QueueReading read(int queue) {
+    Instant at = clock.instant();
     Map<Integer, JedisException> missing = new HashMap<>();
     List<PartitionItems> partitions = redisItems.read(partitionsOf(queue), missing::put);
     String name = BrokerTopology.orderQueue(queue);
     Optional<Messages> messages = missing.isEmpty() ? brokerItems.read(name) : Optional.empty();
-    Map<Long, DatabaseSaleCounters> sales = mysqlItems.read(skus);
     Queue checked = messages.map(found -> check(name, found, partitions)).orElse(null);
+    return new QueueReading(at, partitions, missing, checked);
+  }
+
+  /**
+   * @param skus all of the queue of the reading, none of a strong sale
+   * @param failed called for each of them that Redis cannot report
+   * @return a ledger for each other SKU that MySQL has
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable
+   */
+  List<SkuLedger> read(
+      QueueReading reading, Collection<Long> skus, BiConsumer<Long, JedisException> failed) {
     List<SkuLedger> ledgers = new ArrayList<>();
-    for (DatabaseSaleCounters sale : sales.values()) {
-      JedisException failure = missing.get(Partition.ofSku(sale.skuId()));
+    for (DatabaseSaleCounters sale : mysqlItems.read(skus).values()) {
       try {
-        if (failure != null) {
-          throw failure;
-        }
-        ledgers.add(ledger(sale, partitions, checked));
+        ledgers.add(ledger(sale, reading));
       } catch (JedisException e) {
         failed.accept(sale.skuId(), e);
       }
@@ -128,16 +132,10 @@ record LedgerReader(
                 - progress.deadLetters());
   }
 
-  private SkuLedger ledger(
-      DatabaseSaleCounters sale, List<PartitionItems> partitions, @Nullable Queue queue) {
-    int number = Partition.ofSku(sale.skuId());
-    PartitionItems partition =
-        partitions.stream()
-            .filter(items -> items.lists().partition() == number)
-            .findFirst()
-            .orElseThrow();
+  private SkuLedger ledger(DatabaseSaleCounters sale, QueueReading reading) {
+    PartitionItems partition = reading.of(sale.skuId());
     long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
-    return new BalanceCheck(sale, partition, queue, changing).solve(clock.instant());
+    return new BalanceCheck(sale, partition, reading.checked(), changing).solve(reading.at());
   }
 
   /**

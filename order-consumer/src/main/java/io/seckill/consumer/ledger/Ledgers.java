@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,9 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * The ledgers last read, and since when each has not balanced. For each order queue, and for all
  * strong sales, only one read runs at a time, for all callers; a ledger that is shown is at most
- * {@value #REUSE_MS} ms old. Thread-safe.
+ * {@value #REUSE_MS} ms old. Within this time the SKUs of a queue share one reading of Redis and
+ * the broker; a ledger that does not balance with it, because MySQL is read later, is read anew.
+ * Thread-safe.
  */
 @Component
 public class Ledgers {
@@ -85,6 +88,9 @@ public class Ledgers {
 
   private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
 
+  /** The last one of each order queue. */
+  private final Map<Integer, QueueReading> readings = new ConcurrentHashMap<>();
+
   Ledgers(LedgerReader reader, DatabaseBalanceItems mysql, LedgerMeters meters, Clock clock) {
     this.reader = reader;
     this.mysql = mysql;
@@ -104,16 +110,23 @@ public class Ledgers {
   private SkuLedger of(long skuId, int reuseMs) {
     Set<Long> strong = mysql.strongAmong(Set.of(skuId));
     List<Long> shards = mysql.shardsAmong(strong).get(skuId);
-    return shards == null ? of(skuId, queueOf(skuId, strong), reuseMs) : sharded(skuId, shards);
+    if (shards == null) {
+      return of(skuId, queueOf(skuId, strong), reuseMs);
+    }
+    SkuLedger known = last.get(skuId);
+    return known != null && isYounger(known.readAt(), reuseMs)
+        ? known
+        : sharded(skuId, shards, reuseMs);
   }
 
   /** Units that move while the shards are read unbalance a ledger; not several in a row. */
-  private SkuLedger sharded(long skuId, List<Long> shards) {
+  private SkuLedger sharded(long skuId, List<Long> shards, int reuseMs) {
     SkuLedger ledger = null;
     for (int reads = 0; reads < READS && (ledger == null || !ledger.balanced()); reads++) {
+      int reused = reads == 0 ? reuseMs : 0;
       List<SkuLedger> read =
           byQueue(shards, mysql.strongAmong(shards)).entrySet().stream()
-              .flatMap(queue -> readLocked(queue.getKey(), queue.getValue()).stream())
+              .flatMap(queue -> readLocked(queue.getKey(), queue.getValue(), reused).stream())
               .sorted(Comparator.comparingInt(shard -> Shards.shard(shard.skuId())))
               .toList();
       ledger = new ShardedLedger(reader.readStrong(List.of(skuId)).get(0), read).solve();
@@ -124,10 +137,10 @@ public class Ledgers {
   private SkuLedger of(long skuId, int queue, int reuseMs) {
     synchronized (readLocks.get(queue)) {
       SkuLedger known = last.get(skuId);
-      if (known != null && isYounger(known, reuseMs)) {
+      if (known != null && isYounger(known.readAt(), reuseMs)) {
         return known;
       }
-      return read(queue, Set.of(skuId)).stream()
+      return read(queue, Set.of(skuId), reuseMs).stream()
           .findFirst()
           .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     }
@@ -150,10 +163,10 @@ public class Ledgers {
   }
 
   /**
-   * A ledger read before the clock was set back can lie in the future, hence the absolute value.
+   * What was read before the clock was set back can lie in the future, hence the absolute value.
    */
-  private boolean isYounger(SkuLedger known, int ms) {
-    return Duration.between(known.readAt(), clock.instant()).abs().toMillis() < ms;
+  private boolean isYounger(Instant readAt, int ms) {
+    return Duration.between(readAt, clock.instant()).abs().toMillis() < ms;
   }
 
   @Bean
@@ -173,8 +186,8 @@ public class Ledgers {
     Map<Long, List<Long>> sharded = mysql.shardsAmong(strong);
     List<Long> whole = watched.stream().filter(sku -> !sharded.containsKey(sku)).toList();
     byQueue(whole, strong)
-        .forEach((queue, skus) -> readOrWarn("queue " + queue, () -> readLocked(queue, skus)));
-    sharded.forEach((sku, shards) -> readOrWarn("sku " + sku, () -> sharded(sku, shards)));
+        .forEach((queue, skus) -> readOrWarn("queue " + queue, () -> readLocked(queue, skus, 0)));
+    sharded.forEach((sku, shards) -> readOrWarn("sku " + sku, () -> sharded(sku, shards, 0)));
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
   }
 
@@ -195,9 +208,9 @@ public class Ledgers {
                 toList()));
   }
 
-  private List<SkuLedger> readLocked(int queue, Collection<Long> skus) {
+  private List<SkuLedger> readLocked(int queue, Collection<Long> skus, int reuseMs) {
     synchronized (readLocks.get(queue)) {
-      return read(queue, skus);
+      return read(queue, skus, reuseMs);
     }
   }
 
@@ -222,7 +235,7 @@ public class Ledgers {
   }
 
   /** Remembers every ledger that can be read, also when it throws for another. */
-  private List<SkuLedger> read(int queue, Collection<Long> skus) {
+  private List<SkuLedger> read(int queue, Collection<Long> skus, int reuseMs) {
     Map<Long, SkuLedger> found = new HashMap<>();
     Map<Long, JedisException> failed = new HashMap<>();
     Set<Long> unbalancedSkus = Set.copyOf(skus);
@@ -230,7 +243,7 @@ public class Ledgers {
       List<SkuLedger> ledgers =
           queue == NO_QUEUE
               ? reader.readStrong(unbalancedSkus)
-              : reader.read(queue, unbalancedSkus, failed::put);
+              : reader.read(reading(queue, reads == 0 ? reuseMs : 0), unbalancedSkus, failed::put);
       ledgers.forEach(ledger -> found.put(ledger.skuId(), ledger));
       unbalancedSkus =
           ledgers.stream()
@@ -246,6 +259,16 @@ public class Ledgers {
             e -> {
               throw e;
             });
+    return read;
+  }
+
+  private QueueReading reading(int queue, int reuseMs) {
+    QueueReading known = readings.get(queue);
+    if (known != null && isYounger(known.at(), reuseMs)) {
+      return known;
+    }
+    QueueReading read = reader.read(queue);
+    readings.put(queue, read);
     return read;
   }
 

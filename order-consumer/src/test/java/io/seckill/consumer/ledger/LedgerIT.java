@@ -31,8 +31,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -204,7 +207,8 @@ class LedgerIT {
         "UPDATE products SET state = 'CLOSED', opens_at = NOW() - INTERVAL 3 HOUR,"
             + " closes_at = NOW() - INTERVAL 2 HOUR WHERE sku_id = ?",
         sku);
-    JsonNode first = read();
+    JsonNode first =
+        eventually().until(this::read, ledger -> !ledger.path("balanced").booleanValue());
 
     consumer.bean(Ledgers.class).refresh();
 
@@ -284,12 +288,7 @@ class LedgerIT {
 
     logger.detachAppender(lines);
     assertThat(lines.list).as("lines of failures that repeat").hasSizeLessThan(2);
-    assertThatThrownBy(
-            () ->
-                consumer
-                    .bean(LedgerReader.class)
-                    .read(LedgerReader.queueOf(unreadable), List.of(unreadable), (id, e) -> {}))
-        .isInstanceOf(DataAccessException.class);
+    assertThatThrownBy(() -> read(List.of(unreadable))).isInstanceOf(DataAccessException.class);
     assertThat(consumer.bean(Ledgers.class).latest())
         .extracting(SkuLedger::skuId)
         .contains(readable);
@@ -325,12 +324,15 @@ class LedgerIT {
 
   private static List<Boolean> balancedOf(long one, long other) {
     Map<Long, Boolean> balanced =
-        consumer
-            .bean(LedgerReader.class)
-            .read(LedgerReader.queueOf(one), List.of(one, other), (id, e) -> {})
-            .stream()
+        read(List.of(one, other)).stream()
             .collect(Collectors.toMap(SkuLedger::skuId, SkuLedger::balanced));
     return List.of(balanced.get(one), balanced.get(other));
+  }
+
+  /** Of one queue. */
+  private static List<SkuLedger> read(List<Long> skus) {
+    LedgerReader reader = consumer.bean(LedgerReader.class);
+    return reader.read(reader.read(LedgerReader.queueOf(skus.get(0))), skus, (id, e) -> {});
   }
 
   @Test
@@ -397,10 +399,14 @@ class LedgerIT {
     consumer.api().put(path(), Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
     consumer.api().post(path() + "/preheat");
     assertThat(read().path("balanced").booleanValue()).isTrue();
+    List<JsonNode> atOnce = Stream.generate(this::read).limit(5).toList();
+    assertThat(atOnce.stream().map(ledger -> ledger.path("readAt")).distinct())
+        .as("read at most each half second")
+        .hasSizeLessThan(5);
     String stock = RedisKeys.stock(Shards.id(sku, 2));
     consumer.redis().incrBy(stock, 2);
 
-    JsonNode found = read();
+    JsonNode found = readAfter(atOnce.get(4));
     consumer.redis().decrBy(stock, 2);
 
     assertThat(found.at("/units/difference").longValue()).isEqualTo(-2);
@@ -519,6 +525,31 @@ class LedgerIT {
       holder.post();
       assertThat(redis.get(RedisKeys.unacked("a"))).startsWith("3:");
     }
+  }
+
+  @Test
+  void readsRedisOnceForTheLedgersOfAQueueThatAreReadTogether() {
+    List<Long> skus =
+        LongStream.generate(
+                () -> another(id -> LedgerReader.queueOf(id) == LedgerReader.queueOf(sku)))
+            .limit(12)
+            .boxed()
+            .toList();
+    skus.forEach(each -> SaleInFlight.open(each, 10, consumer, flood));
+    Ledgers ledgers = consumer.bean(Ledgers.class);
+    long before = readsOfPartitions();
+
+    List<SkuLedger> read = skus.parallelStream().map(ledgers::of).toList();
+
+    assertThat(read).allMatch(SkuLedger::balanced);
+    assertThat(readsOfPartitions() - before).as("48 if each reads alone").isLessThanOrEqualTo(16);
+  }
+
+  /** Each reading of a partition has one. */
+  private static long readsOfPartitions() {
+    String stats = (String) consumer.redis().eval("return redis.call('INFO', 'commandstats')");
+    Matcher calls = Pattern.compile("cmdstat_smembers:calls=(\\d+)").matcher(stats);
+    return calls.find() ? Long.parseLong(calls.group(1)) : 0;
   }
 
   @Test
