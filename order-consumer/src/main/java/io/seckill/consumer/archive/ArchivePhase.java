@@ -4,9 +4,9 @@ package io.seckill.consumer.archive;
 enum ArchivePhase {
   /** Redis loses the sale; every message of it that was published comes to its end. */
   REDIS,
-  /** Orders, aliases and payments move to their history tables. */
+  /** Orders, aliases and payments move to history tables; their compensations are deleted. */
   ORDERS,
-  /** Quotas and compensations are deleted: the history shows the same. */
+  /** Quotas, and what else is left, are deleted: the history shows the same. */
   REST,
   DONE,
   /** The history is deleted, too; the sums stay. */

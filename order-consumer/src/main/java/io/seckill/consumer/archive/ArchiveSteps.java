@@ -6,7 +6,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -17,7 +17,8 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * The steps of an archive. Each moves or deletes one page of rows in one transaction, which also
  * checks the phase and keeps the progress: a step that is repeated, or done by two processes,
- * touches no row twice.
+ * touches no row twice. A page begins after the one before it in the same run: the index may still
+ * have the entries of all that were deleted, while a long transaction reads.
  */
 @Component
 record ArchiveSteps(
@@ -44,6 +45,28 @@ record ArchiveSteps(
           + " STRAIGHT_JOIN payment p ON p.order_id = o.order_id"
           + " WHERE o.sku_id = :sku AND o.order_id BETWEEN :first AND :last"
           + " AND p.check_at IS NOT NULL";
+
+  private static final String AFTER =
+      " WHERE sku_id = ? AND order_id > ? ORDER BY order_id LIMIT " + ORDERS + " FOR UPDATE";
+
+  private static final String STORED =
+      "SELECT order_id FROM orders FORCE INDEX (ix_orders_sku)" + AFTER;
+
+  private static final String HISTORY =
+      "SELECT order_id FROM order_history FORCE INDEX (ix_order_history_sku)" + AFTER;
+
+  private static final String QUOTAS =
+      "SELECT user_id FROM user_quota FORCE INDEX (PRIMARY)"
+          + " WHERE sku_id = ? AND user_id > ? ORDER BY user_id LIMIT "
+          + ROWS
+          + " FOR UPDATE";
+
+  private static final String DELETE_QUOTAS =
+      "DELETE q FROM user_quota q FORCE INDEX (PRIMARY)"
+          + " WHERE q.sku_id = :sku AND q.user_id BETWEEN :first AND :last";
+
+  /** In place of the last user of a page, when no quota is left. */
+  private static final long NO_QUOTA = Long.MAX_VALUE;
 
   /** The orders of a page that are in the history; with its index, else MySQL may read it all. */
   private static final String MOVED =
@@ -74,6 +97,7 @@ record ArchiveSteps(
               + moved(
                   " STRAIGHT_JOIN order_alias_history x ON x.stored_order_id = h.order_id"
                       + " STRAIGHT_JOIN order_alias a ON a.order_id = x.order_id"),
+          "DELETE c FROM " + moved(" STRAIGHT_JOIN compensation c ON c.order_id = h.order_id"),
           "DELETE o FROM " + moved(" STRAIGHT_JOIN orders o ON o.order_id = h.order_id"));
 
   private static final List<String> PURGE =
@@ -83,11 +107,11 @@ record ArchiveSteps(
               + moved(" STRAIGHT_JOIN order_alias_history a ON a.stored_order_id = h.order_id"),
           "DELETE h FROM " + moved(""));
 
+  /** What is left, a few rows; the compensations are those of aliases. */
   private static final List<String> REST =
       List.of(
-          "DELETE FROM user_quota WHERE sku_id = ? LIMIT " + ROWS,
-          "DELETE FROM compensation WHERE sku_id = ? LIMIT " + ROWS,
-          "DELETE FROM admitted_units WHERE sku_id = ? LIMIT " + ROWS);
+          "DELETE FROM admitted_units WHERE sku_id = ? LIMIT " + ROWS,
+          "DELETE FROM compensation WHERE sku_id = ? LIMIT " + ROWS);
 
   /** The rules go last: they have the number of buckets, so a repeat finds the rest. */
   void removeFromRedis(ProductSnapshot sale) {
@@ -112,79 +136,82 @@ record ArchiveSteps(
   }
 
   /**
-   * Moves a page of orders; returns its orders, 0 when none was left and the phase is over.
+   * Moves a page of orders.
    *
+   * @param after the last order of the page before, 0 for the first page
+   * @return the last order of the page; 0 when none was left and the phase is over
    * @throws IllegalStateException while the provider may still book or refund a payment of the page
    */
-  int moveOrders(long sku) {
+  long moveOrders(long sku, long after) {
     return inPhase(
         sku,
         ArchivePhase.ORDERS,
         () -> {
-          Page page = page("orders FORCE INDEX (ix_orders_sku)", sku);
+          Page page = page(STORED, sku, after);
           if (page != null) {
             requireSettled(sku, page);
             execute(MOVE, sku, page);
-            table.moved(sku, page.orders());
+            table.moved(sku, page.rows());
           }
-          return page == null ? 0 : page.orders();
+          return page == null ? 0 : page.last();
         });
   }
 
-  /** Deletes a page of rows of no further use; returns their number, 0 when the phase is over. */
-  int deleteRest(long sku) {
+  /**
+   * Deletes a page of rows of no further use.
+   *
+   * @param after as this returned for the page before, 0 for the first page
+   * @return 0 when the phase is over
+   */
+  long deleteRest(long sku, long after) {
     return inPhase(
         sku,
         ArchivePhase.REST,
         () -> {
-          int deleted =
-              REST.stream()
-                  .mapToInt(statement -> jdbc.sql(statement).param(sku).update())
-                  .filter(rows -> rows > 0)
-                  .findFirst()
-                  .orElse(0);
-          if (deleted > 0) {
+          Page quotas = page(QUOTAS, sku, after);
+          if (quotas != null) {
+            execute(List.of(DELETE_QUOTAS), sku, quotas);
             table.moved(sku, 0);
+            return quotas.last();
           }
-          return deleted;
+          if (hasDeletedRest(sku)) {
+            table.moved(sku, 0);
+            return NO_QUOTA;
+          }
+          return 0;
         });
   }
 
-  /** Deletes a page of the history; returns its orders, 0 when the phase is over. */
-  int purge(long sku) {
+  private boolean hasDeletedRest(long sku) {
+    return REST.stream().anyMatch(statement -> jdbc.sql(statement).param(sku).update() > 0);
+  }
+
+  /** Deletes a page of the history; parameter and result are as those of {@link #moveOrders}. */
+  long purge(long sku, long after) {
     return inPhase(
         sku,
         ArchivePhase.DONE,
         () -> {
-          Page page = page("order_history FORCE INDEX (ix_order_history_sku)", sku);
+          Page page = page(HISTORY, sku, after);
           if (page != null) {
             execute(PURGE, sku, page);
             table.moved(sku, 0);
           }
-          return page == null ? 0 : page.orders();
+          return page == null ? 0 : page.last();
         });
   }
 
-  /** The first orders of a sale, by their first and last id. */
-  private record Page(int orders, long first, long last) {
+  /** Rows of a sale, by the first and the last of their keys. */
+  private record Page(int rows, long first, long last) {
 
     Map<String, Long> params(long sku) {
       return Map.of("sku", sku, "first", first, "last", last);
     }
   }
 
-  /** Locks the orders: a transaction that pays for one, or ends it, locks it first. */
-  private @Nullable Page page(String from, long sku) {
-    List<Long> ids =
-        jdbc.sql(
-                "SELECT order_id FROM "
-                    + from
-                    + " WHERE sku_id = ? ORDER BY order_id LIMIT "
-                    + ORDERS
-                    + " FOR UPDATE")
-            .param(sku)
-            .query(Long.class)
-            .list();
+  /** Locks the rows: a transaction that pays for an order, or ends it, locks it first. */
+  private @Nullable Page page(String select, long sku, long after) {
+    List<Long> ids = jdbc.sql(select).params(sku, after).query(Long.class).list();
     return ids.isEmpty() ? null : new Page(ids.size(), ids.get(0), ids.get(ids.size() - 1));
   }
 
@@ -203,17 +230,17 @@ record ArchiveSteps(
   }
 
   /** Ends the phase when the work finds nothing; 0 also in any other phase. */
-  private int inPhase(long sku, ArchivePhase phase, IntSupplier work) {
+  private long inPhase(long sku, ArchivePhase phase, LongSupplier work) {
     return transactions.execute(
         tx -> {
           if (table.lock(sku).filter(archive -> archive.phase() == phase).isEmpty()) {
-            return 0;
+            return 0L;
           }
-          int rows = work.getAsInt();
-          if (rows == 0) {
+          long last = work.getAsLong();
+          if (last == 0) {
             table.end(sku, phase);
           }
-          return rows;
+          return last;
         });
   }
 }

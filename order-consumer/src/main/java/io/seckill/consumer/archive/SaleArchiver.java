@@ -15,7 +15,7 @@ import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -173,7 +173,7 @@ record SaleArchiver(
   void purge(Duration keep) {
     if (!keep.isZero()) {
       for (long sku : table.doneBefore(keep)) {
-        pages(sku, () -> true, () -> steps.purge(sku));
+        pages(sku, () -> true, last -> steps.purge(sku, last));
       }
     }
   }
@@ -195,8 +195,8 @@ record SaleArchiver(
       }
       leaveRedis(sku);
     }
-    if (pages(sku, lock::isHeld, () -> steps.moveOrders(sku))
-        && pages(sku, lock::isHeld, () -> steps.deleteRest(sku))) {
+    if (pages(sku, lock::isHeld, last -> steps.moveOrders(sku, last))
+        && pages(sku, lock::isHeld, last -> steps.deleteRest(sku, last))) {
       table.find(sku).ifPresent(done -> log.info("Archived: {}", done));
     }
   }
@@ -217,18 +217,20 @@ record SaleArchiver(
   /**
    * Does step after step until one finds nothing to do.
    *
-   * @param step returns the number of rows of its page; 0 when the phase is over, or another one
+   * @param step takes the end of the page before, 0 for none, and returns that of its own; 0 when
+   *     the phase is over, or another one
    * @return false when the work was cut off
    */
-  private boolean pages(long sku, BooleanSupplier mayGoOn, IntSupplier step) {
-    int rows;
+  private boolean pages(long sku, BooleanSupplier mayGoOn, LongUnaryOperator step) {
+    long last = 0;
     do {
       if (Thread.currentThread().isInterrupted() || !mayGoOn.getAsBoolean()) {
         log.info("sku {}: the archive was cut off, and goes on later", sku);
         return false;
       }
-      rows = pace.step(step::getAsInt);
-    } while (rows > 0);
+      long after = last;
+      last = pace.step(() -> step.applyAsLong(after));
+    } while (last > 0);
     return true;
   }
 }

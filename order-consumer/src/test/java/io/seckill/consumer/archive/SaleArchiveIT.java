@@ -23,6 +23,7 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.testing.OrderTotalSql;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,8 +31,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -40,6 +44,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionCallback;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.transaction.support.TransactionTemplate;
 import tools.jackson.databind.JsonNode;
 
 /** A finished sale leaves Redis and the tables of running sales, and stays what it was. */
@@ -263,11 +272,15 @@ class SaleArchiveIT {
   }
 
   private static SaleArchiver archiver(ArchiveTable table) {
+    return archiver(table, consumer.bean(ArchiveSteps.class));
+  }
+
+  private static SaleArchiver archiver(ArchiveTable table, ArchiveSteps steps) {
     SaleArchiver real = consumer.bean(SaleArchiver.class);
     return new SaleArchiver(
         table,
         real.rest(),
-        real.steps(),
+        steps,
         real.sales(),
         real.pools(),
         real.jdbc(),
@@ -319,7 +332,7 @@ class SaleArchiveIT {
       begin(sku);
       refundIsDue(order);
 
-      assertThatThrownBy(() -> consumer.bean(ArchiveSteps.class).moveOrders(sku))
+      assertThatThrownBy(() -> consumer.bean(ArchiveSteps.class).moveOrders(sku, 0))
           .hasMessageContaining("1 payments");
 
       assertThat(rows("orders")).isEqualTo(1);
@@ -573,10 +586,104 @@ class SaleArchiveIT {
     purgesWhatIsOldEnough(first, orders);
   }
 
+  /** A dump, for example, keeps the entries of all pages before in the index. */
+  @Test
+  void aPageReadsNothingThatPagesBeforeItHaveDeleted() {
+    new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10_000);
+    long first = seed(7_000);
+    consumer.update(
+        "INSERT INTO user_quota (sku_id, user_id, owned_count, limit_units)"
+            + " SELECT sku_id, user_id, 1, 1 FROM orders WHERE sku_id = ?",
+        sku);
+    close();
+    try (RunLock archives = onlyByTheTest()) {
+      begin(sku);
+      consumer.update("UPDATE archive SET phase = 'REDIS' WHERE sku_id = ?", sku);
+      consumer.update(BEGUN, 1, sku); // the service itself waits
+      assertThat(archives.isHeld()).isTrue();
+    }
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          boolean isOlderThan(long any, Duration age) {
+            return true;
+          }
+        };
+    Set<String> looks = new TreeSet<>();
+    try (RowLock dump = consumer.lock("START TRANSACTION WITH CONSISTENT SNAPSHOT")) {
+      FirstRow orders = new FirstRow("orders FORCE INDEX (ix_orders_sku)", "order_id", first);
+      FirstRow quotas = new FirstRow("user_quota", "user_id", 1);
+      ArchiveSteps steps = locking(looks, orders, quotas);
+      roundUntil(archiver(table, steps), () -> archive().text("phase").equals("DONE"));
+      consumer.update(
+          "UPDATE archive SET done_at = NOW(6) - INTERVAL 31 DAY WHERE sku_id = ?", sku);
+
+      FirstRow history =
+          new FirstRow("order_history FORCE INDEX (ix_order_history_sku)", "order_id", first);
+      archiver(table, locking(looks, history)).purge(Duration.ofDays(30));
+
+      assertThat(looks)
+          .containsExactly(
+              "not read: " + history.table(),
+              "not read: " + orders.table(),
+              "not read: " + quotas.table());
+      dump.release();
+    }
+    assertThat(archive().text("phase")).isEqualTo("PURGED");
+  }
+
+  /** The first row of the sale, which its first page moves or deletes. */
+  private record FirstRow(String table, String key, long value) {
+
+    private String select(long sku) {
+      return "SELECT %s FROM %s WHERE sku_id = %d AND %s = %d"
+          .formatted(key, table, sku, key, value);
+    }
+
+    boolean isGone(long sku) {
+      return consumer.sql().sql(select(sku)).query(Long.class).list().isEmpty();
+    }
+
+    /** Whether a transaction has locked what its index still has of it. */
+    String look(long sku) {
+      try {
+        consumer.database().execute(select(sku) + " FOR UPDATE NOWAIT");
+        return "not read: " + table;
+      } catch (IllegalStateException e) {
+        return "read: " + table;
+      }
+    }
+  }
+
+  /**
+   * Steps that keep everything locked that they read, and look at their end whether that includes
+   * rows that were gone before.
+   */
+  private ArchiveSteps locking(Set<String> looks, FirstRow... rows) {
+    ArchiveSteps real = consumer.bean(ArchiveSteps.class);
+    TransactionTemplate locking =
+        new TransactionTemplate(new JdbcTransactionManager(consumer.bean(DataSource.class)));
+    locking.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    TransactionOperations looking =
+        new TransactionOperations() {
+          @Override
+          public <T> T execute(TransactionCallback<T> work) {
+            List<FirstRow> gone = Stream.of(rows).filter(first -> first.isGone(sku)).toList();
+            return locking.execute(
+                tx -> {
+                  T result = work.doInTransaction(tx);
+                  gone.forEach(first -> looks.add(first.look(sku)));
+                  return result;
+                });
+          }
+        };
+    return new ArchiveSteps(real.jdbc(), real.redis(), real.table(), looking);
+  }
+
   /** Such a page moves nothing. */
   private void breaksAtTheLastStatementOfAPage(long last) {
     ArchiveSteps steps = consumer.bean(ArchiveSteps.class);
-    assertThat(steps.moveOrders(sku)).isPositive();
+    assertThat(steps.moveOrders(sku, 0)).isPositive();
     assertThat(audit().path("differences").toString()).as("half way").isEqualTo("[]");
     consumer.update(
         "INSERT INTO order_history SELECT order_id, user_id, sku_id + 1, quantity,"
@@ -585,7 +692,7 @@ class SaleArchiveIT {
         last);
     assertThatThrownBy(
             () -> {
-              while (steps.moveOrders(sku) > 0) {}
+              while (steps.moveOrders(sku, 0) > 0) {}
             })
         .isInstanceOf(DataAccessException.class);
     assertThat(rows("orders")).isEqualTo(500);
@@ -623,13 +730,13 @@ class SaleArchiveIT {
   @Test
   void auditsNoSaleWhoseHistoryIsBeingDeleted() {
     new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10_000);
-    seed(2_500);
+    long first = seed(2_500);
     close();
     begin(sku);
     finish();
     assertThat(audit().path("differences").toString()).isEqualTo("[]");
 
-    assertThat(consumer.bean(ArchiveSteps.class).purge(sku)).isEqualTo(2_000);
+    assertThat(consumer.bean(ArchiveSteps.class).purge(sku, 0)).isEqualTo(first + 1_999);
 
     assertThat(rows("order_history")).isEqualTo(500);
     assertThat(audit().path("code").asString("-")).isEqualTo("ARCHIVED");
