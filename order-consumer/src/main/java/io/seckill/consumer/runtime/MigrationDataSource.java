@@ -8,6 +8,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +32,7 @@ final class MigrationDataSource extends DelegatingDataSource {
 
   private static final Duration PAUSE = Duration.ofSeconds(3);
 
-  /** A comparison of the largest sale takes minutes. */
+  /** For locks, with the pauses. A comparison of the largest sale takes minutes. */
   private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
   /**
@@ -40,8 +42,20 @@ final class MigrationDataSource extends DelegatingDataSource {
 
   private static final int ER_LOCK_WAIT_TIMEOUT = 1205;
 
+  private final LongSupplier nanoTime;
+  private final LongConsumer sleep;
+
   MigrationDataSource(DataSource database) {
+    this(database, System::nanoTime, Sleeps::nanos);
+  }
+
+  /**
+   * @param sleep waits for this number of nanoseconds
+   */
+  MigrationDataSource(DataSource database, LongSupplier nanoTime, LongConsumer sleep) {
     super(database);
+    this.nanoTime = nanoTime;
+    this.sleep = sleep;
   }
 
   @Override
@@ -56,36 +70,40 @@ final class MigrationDataSource extends DelegatingDataSource {
       connection.close();
       throw e;
     }
-    return proxy(Connection.class, connection, MigrationDataSource::patient);
+    return proxy(Connection.class, connection, this::patient);
   }
 
   /** A call of a connection's method; a statement that it returns repeats itself. */
-  private static @Nullable Object patient(
+  private @Nullable Object patient(
       Object connection, Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
     Object result = call(connection, method, arguments);
     return result instanceof Statement && method.getReturnType().isInterface()
-        ? proxy(method.getReturnType(), result, MigrationDataSource::repeated)
+        ? proxy(method.getReturnType(), result, this::repeated)
         : result;
   }
 
   /** A call of a statement's method, repeated while it cannot get its locks. */
-  private static @Nullable Object repeated(
+  private @Nullable Object repeated(
       Object statement, Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
-    long start = System.nanoTime();
+    long waited = 0;
     while (true) {
+      long start = nanoTime.getAsLong();
       try {
         return call(statement, method, arguments);
       } catch (SQLException e) {
+        // The rest was work, of an index build for example, which waits for its locks at its end.
+        waited += Math.min(nanoTime.getAsLong() - start, LOCK_WAIT.toNanos());
         if (!method.getName().startsWith("execute")
             || e.getErrorCode() != ER_LOCK_WAIT_TIMEOUT
-            || System.nanoTime() - start >= LONGEST_WAIT.toNanos()
+            || waited >= LONGEST_WAIT.toNanos()
             || Thread.currentThread().isInterrupted()) {
           throw e;
         }
         log.warn(
             "The migration waits for transactions that use a table; others go first: {}",
             e.getMessage());
-        Sleeps.nanos(PAUSE.toNanos());
+        sleep.accept(PAUSE.toNanos());
+        waited += PAUSE.toNanos();
       }
     }
   }
