@@ -2,6 +2,7 @@ package io.seckill.consumer.archive;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import java.util.List;
@@ -107,10 +108,14 @@ record ArchiveSteps(
               + moved(" STRAIGHT_JOIN order_alias_history a ON a.stored_order_id = h.order_id"),
           "DELETE h FROM " + moved(""));
 
-  /** What is left, a few rows; the compensations are those of aliases. */
+  /** What is left, a few rows: moves of units of a shard, and compensations of aliases. */
   private static final List<String> REST =
       List.of(
           "DELETE FROM admitted_units WHERE sku_id = ? LIMIT " + ROWS,
+          "DELETE FROM stock_change WHERE sku_id = ? AND sku_id >= "
+              + Shards.FIRST_ID
+              + " LIMIT "
+              + ROWS,
           "DELETE FROM compensation WHERE sku_id = ? LIMIT " + ROWS);
 
   /** The rules go last: they have the number of buckets, so a repeat finds the rest. */

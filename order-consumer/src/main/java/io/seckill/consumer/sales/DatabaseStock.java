@@ -110,7 +110,7 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     return sale.phase().nobodyDecides();
   }
 
-  /** Neither products nor changes are ever deleted. */
+  /** Products are never deleted, and moves only with the archive of their shard. */
   static IllegalStateException gone() {
     return new IllegalStateException("a row of a stock change is gone");
   }

@@ -134,6 +134,12 @@ class SaleArchiveIT {
       assertThat(api.pay(order, 7 + sold.size()).status()).isEqualTo(200);
       sold.add(order);
     }
+    for (long id : List.of(sku, Shards.id(sku, 1))) {
+      consumer.update(
+          "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+              + " VALUES (?, 'change', 1, '', '', 1, 'REFUSED')",
+          id);
+    }
     close();
     eventually().until(() -> archive().text("phase"), "REDIS"::equals);
     JsonNode before = ledger();
@@ -144,8 +150,11 @@ class SaleArchiveIT {
     assertThat(api.post(path + "/preheat").code()).isEqualTo("ARCHIVED");
     for (long shard : Shards.ids(sku, 4)) {
       assertThat(consumer.redis().keys("*:" + shard + "*")).isEmpty();
-      assertThat(consumer.number("SELECT COUNT(*) FROM orders WHERE sku_id = ?", shard)).isZero();
+      for (String table : List.of("orders", "stock_change")) {
+        assertThat(rows(table, shard)).as(table).isZero();
+      }
     }
+    assertThat(rows("stock_change")).as("of an operator").isEqualTo(1);
     assertThat(ledger().path("balanced").booleanValue()).as(ledger().toString()).isTrue();
     assertThat(ledger().path("units")).isEqualTo(before.path("units"));
     assertThat(ledger().at("/orders/paid").longValue()).isEqualTo(4);
@@ -211,9 +220,7 @@ class SaleArchiveIT {
   }
 
   private static long archivesOf(List<Long> shards) {
-    return shards.stream()
-        .mapToLong(id -> consumer.number("SELECT COUNT(*) FROM archive WHERE sku_id = ?", id))
-        .sum();
+    return shards.stream().mapToLong(id -> rows("archive", id)).sum();
   }
 
   /** An audit after its end is the last one of the SKU, and counts the orders of its shards. */
@@ -953,6 +960,10 @@ class SaleArchiveIT {
   }
 
   private long rows(String table) {
+    return rows(table, sku);
+  }
+
+  private static long rows(String table, long sku) {
     return consumer.number("SELECT COUNT(*) FROM " + table + " WHERE sku_id = ?", sku);
   }
 
