@@ -55,18 +55,32 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
                   + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY AND NOT EXISTS"
                   + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)"
                   + LIMIT,
-              "DELETE FROM reconciliation WHERE id IN (:keys)"),
-          // A rebuild, and a search for lost orders, read the resolved dead letters of a sale in
-          // Redis.
-          new Rule(
-              "SELECT d.id FROM dead_letter d FORCE INDEX (ix_dead_letter_resolved)"
-                  + " LEFT JOIN products p ON p.sku_id = d.sku_id"
-                  + " WHERE d.state IN ('REPLAYED', 'DISCARDED')"
-                  + " AND d.resolved_at < NOW(6) - INTERVAL 90 DAY AND (p.sku_id IS NULL"
-                  + " OR p.closes_at < UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND)"
-                  + LIMIT,
-              "DELETE FROM dead_letter_rest WHERE letter_id IN (:keys)",
-              "DELETE FROM dead_letter WHERE id IN (:keys)"));
+              "DELETE FROM reconciliation WHERE id IN (:keys)"));
+
+  /** A rebuild, and a search for lost orders, read the resolved dead letters of a sale in Redis. */
+  private static final String LETTERS =
+      "SELECT d.id, CAST(d.resolved_at AS CHAR) AS resolved, (p.sku_id IS NULL"
+          + " OR p.closes_at < UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND) AS due"
+          + " FROM dead_letter d FORCE INDEX (ix_dead_letter_resolved)"
+          + " LEFT JOIN products p ON p.sku_id = d.sku_id WHERE d.state = :state"
+          + " AND d.resolved_at < NOW(6) - INTERVAL 90 DAY AND d.resolved_at >= :resolved"
+          + " AND (d.resolved_at > :resolved OR d.id > :id) ORDER BY d.resolved_at, d.id"
+          + LIMIT;
+
+  private static final List<String> DELETE_LETTERS =
+      List.of(
+          "DELETE FROM dead_letter_rest WHERE letter_id IN (:keys)",
+          "DELETE FROM dead_letter WHERE id IN (:keys)");
+
+  /**
+   * A resolved dead letter, old enough.
+   *
+   * @param resolved when, in MySQL's format
+   */
+  private record Letter(long id, String resolved, boolean due) {
+
+    static final Letter FIRST = new Letter(0, "1970-01-02 00:00:00", false);
+  }
 
   private static final String OLD_AUDITS =
       "DELETE FROM daily_audit WHERE day < UTC_DATE() - INTERVAL 400 DAY"
@@ -90,18 +104,45 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
     for (Rule rule : RULES) {
       while (pace.step(() -> deletePage(rule)) > 0 && !Thread.currentThread().isInterrupted()) {}
     }
+    List.of("REPLAYED", "DISCARDED").forEach(this::sweepLetters);
     while (pace.step(() -> jdbc.sql(OLD_AUDITS).update()) > 0
         && !Thread.currentThread().isInterrupted()) {}
   }
 
   private int deletePage(Rule rule) {
     List<Object> keys = jdbc.sql(rule.due()).query().singleColumn();
+    delete(rule.deletes(), keys);
+    return keys.size();
+  }
+
+  private void delete(List<String> statements, List<?> keys) {
     if (!keys.isEmpty()) {
       transactions.executeWithoutResult(
-          tx ->
-              rule.deletes()
-                  .forEach(statement -> jdbc.sql(statement).param("keys", keys).update()));
+          tx -> statements.forEach(statement -> jdbc.sql(statement).param("keys", keys).update()));
     }
-    return keys.size();
+  }
+
+  /** Reads each letter that stays once. */
+  private void sweepLetters(String state) {
+    Letter last = Letter.FIRST;
+    List<Letter> page;
+    do {
+      Letter after = last;
+      page = pace.step(() -> deleteLetters(state, after));
+      last = page.isEmpty() ? last : page.get(page.size() - 1);
+    } while (page.size() == PAGE && !Thread.currentThread().isInterrupted());
+  }
+
+  /** Deletes the letters that are due in the page after this one, and returns the page. */
+  private List<Letter> deleteLetters(String state, Letter after) {
+    List<Letter> page =
+        jdbc.sql(LETTERS)
+            .param("state", state)
+            .param("resolved", after.resolved())
+            .param("id", after.id())
+            .query(Letter.class)
+            .list();
+    delete(DELETE_LETTERS, page.stream().filter(Letter::due).map(Letter::id).toList());
+    return page;
   }
 }

@@ -46,9 +46,10 @@ INSERT INTO simulated_charge (order_id, amount_cents, state) SELECT order_id, 10
 INSERT INTO order_alias (order_id, stored_order_id) SELECT 5000000 + i, 1000000 + i FROM n WHERE i < 10000;
 
 INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, payload_bytes, reason, detail, attempts,
-  first_failed_at, last_failed_at, state)
+  first_failed_at, last_failed_at, state, resolved_at)
   SELECT 6000000 + i, IF(i % 2 = 0, 1, 3 + i % 490), i, CONCAT('{"quantity":1,"i":', i, '}'), UNHEX(SHA2(i, 256)), 30, 'OTHER',
-    'x', 1, NOW(3), NOW(3), CASE WHEN i % 500 = 0 THEN 'OPEN' WHEN i % 5 = 0 THEN 'REPLAYED' ELSE 'DISCARDED' END
+    'x', 1, NOW(3), NOW(3), CASE WHEN i % 500 = 0 THEN 'OPEN' WHEN i % 5 = 0 THEN 'REPLAYED' ELSE 'DISCARDED' END,
+    IF(i % 500 = 0, NULL, NOW(6) - INTERVAL IF(i % 2 = 0, 100, 1) DAY)
   FROM n WHERE i < 20000;
 -- A bad day of a sale that is to come again.
 INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, payload_bytes, reason, detail, attempts,
