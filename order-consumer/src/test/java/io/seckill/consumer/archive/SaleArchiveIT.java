@@ -235,12 +235,9 @@ class SaleArchiveIT {
     assertThat(table.unfinished()).containsAll(shards).doesNotContain(sku);
     assertThat(table.find(sku).orElseThrow().phase()).isEqualTo(ArchivePhase.ORDERS);
 
-    shards.forEach(shard -> consumer.update(BEGUN, 0, shard));
+    String done = "UPDATE archive SET phase = 'DONE', done_at = NOW(6) WHERE sku_id = ?";
+    shards.forEach(shard -> consumer.update(done, shard));
     finish();
-
-    String later = "SELECT COUNT(*) FROM archive WHERE sku_id = ? AND done_at > ?";
-    String done = consumer.text("SELECT done_at FROM archive WHERE sku_id = ?", sku);
-    assertThat(shards).allMatch(shard -> consumer.number(later, shard, done) == 0);
   }
 
   /** Until they have read that MySQL decides the sale, they may still admit in Redis. */
