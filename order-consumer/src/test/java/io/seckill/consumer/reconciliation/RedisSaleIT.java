@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
@@ -16,6 +17,7 @@ import io.seckill.consumer.reconciliation.RedisSale.WrongQuota;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.OrderFlood;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -108,6 +110,42 @@ class RedisSaleIT extends ReconciliationFixture {
     assertThat(repairs).noneMatch(Repair::made);
     assertThat(sale.field("publishedOrders")).isEqualTo("0");
     consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    sale.forget();
+  }
+
+  /** It is in the outbox by now. */
+  @Test
+  void countsNoOrderAsPublishedThatWasAdmittedOnceTheListsWereRead() {
+    AdmittedSale sale = twoOrders();
+    sale.oneUnpublished();
+    RedisSaleState seen = redis.state(sale.sku);
+    sale.admit(8, 1);
+    sale.oneUnpublished();
+
+    assertThat(redis.setPublished(product(sale), seen)).isFalse();
+
+    assertThat(sale.field("publishedOrders")).isEqualTo("1");
+    sale.forget();
+  }
+
+  /** As a process does that stood still while others loaded the sale anew. */
+  @Test
+  void changesNothingOfASaleThatHasBeenLoadedSince() {
+    AdmittedSale sale = twoOrders();
+    ProductSnapshot old = product(sale);
+    sale.setField("epoch", Long.toString(old.epoch() + 1));
+    RedisSaleState seen = redis.state(sale.sku);
+    Map<String, Object> before = sale.all();
+    OrderMessage lost = OrderFlood.order(sale.sku, PurchasePolicy.LIMITED, 8, 1);
+
+    assertThat(redis.setStock(old, seen, 1)).isFalse();
+    assertThat(redis.setPublished(old, seen)).isFalse();
+    assertThat(redis.setQuotas(old, 0, List.of(new WrongQuota(7, "2", 3, 3))))
+        .containsExactly(false);
+    assertThat(redis.countLate(old, seen, new Late(1, 1, 1))).isFalse();
+    redis.restore(old, 0, Map.of(lost.orderId(), AdmissionRecord.queued(lost)));
+
+    assertThat(sale.all()).isEqualTo(before);
     sale.forget();
   }
 
