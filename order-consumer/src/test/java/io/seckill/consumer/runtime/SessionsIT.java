@@ -7,6 +7,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -27,7 +29,7 @@ class SessionsIT {
    * within 15 seconds, and nobody waits longer than three for a row.
    */
   @Test
-  void everyPoolSetsItsSessionsWhateverTheServerDoes() throws IOException {
+  void everyPoolSetsItsSessionsWhateverTheServerDoes() throws IOException, SQLException {
     MySqlDatabase database = TestServers.mysql().newDatabase();
     HikariDataSource settings = shipped();
     settings.setUsername(database.username());
@@ -54,6 +56,10 @@ class SessionsIT {
                     "reading", "10",
                     "row_lock", "3",
                     "table_lock", "5"));
+        try (Connection connection = pool.getConnection()) {
+          assertThat(connection.getTransactionIsolation())
+              .isEqualTo(Connection.TRANSACTION_READ_COMMITTED);
+        }
       }
     } finally {
       pools.close();
