@@ -8,11 +8,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
 import com.zaxxer.hikari.HikariDataSource;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.OrderStore;
+import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
@@ -23,6 +27,8 @@ import io.seckill.testing.Ports;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -108,10 +114,7 @@ class IntakeFaultsIT {
   @Tag("proof")
   @Test
   void triesLessAndLessWhileMySqlRefusesWritesOtherThanTheProbe() throws Exception {
-    observer.asRoot(
-        "CREATE TRIGGER disk BEFORE INSERT ON orders FOR EACH ROW"
-            + " IF NEW.sku_id = %d THEN".formatted(sku)
-            + " SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'full'; END IF");
+    fillTheDisk();
     try (TestConsumer consumer = consumer()) {
       eventually().until(() -> state(consumer) == 2 && toBroker.openConnections() == 5);
       long sessions = toBroker.acceptedConnections();
@@ -132,19 +135,75 @@ class IntakeFaultsIT {
     database.check();
   }
 
+  @Test
+  void pausesAfterABatchThatMySqlRefuses() throws Exception {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    AtomicLong tries = new AtomicLong();
+    DatabaseGate gate =
+        new DatabaseGate(observer.bean(OrderStore.class), null, Clock.systemUTC(), meters) {
+          @Override
+          boolean isOpenToOrders() {
+            return true;
+          }
+
+          @Override
+          StoredBatch store(List<OrderMessage> orders) throws DatabaseUnavailableException {
+            tries.incrementAndGet();
+            return super.store(orders);
+          }
+        };
+    QueueIntake intake =
+        new QueueIntake(
+            QUEUE,
+            observer.bean(BrokerConnections.class),
+            gate,
+            null,
+            new IntakeProperties(true, 500, 5),
+            meters);
+    fillTheDisk();
+    try (Connection broker = observer.vhost().connect()) {
+      flood.publish(order(1, 1));
+      intake.start();
+
+      await("pauses of 0.5, 1 and 2 s")
+          .during(Duration.ofMillis(300))
+          .atMost(SOON)
+          .failFast(() -> tries.get() > 3)
+          .until(() -> meters.get("seckill.consumer.intake.state").gauge().value() == 3);
+
+      intake.requestStop();
+      intake.awaitStopped(SOON);
+      eventually().until(() -> broker.createChannel().queuePurge(QUEUE).getMessageCount() == 1);
+    } finally {
+      intake.requestStop();
+      observer.asRoot("DROP TRIGGER disk");
+    }
+  }
+
+  private void fillTheDisk() throws SQLException {
+    observer.asRoot(
+        "CREATE TRIGGER disk BEFORE INSERT ON orders FOR EACH ROW"
+            + " IF NEW.sku_id = %d THEN".formatted(sku)
+            + " SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'full'; END IF");
+  }
+
   /** Its connection could become the queue's active consumer, with no thread behind it. */
-  @Tag("proof")
   @Test
   void aSessionThatCannotBeginLeavesNoConnection() {
-    try (TestConsumer consumer = consumer(Map.of("seckill.intake.enabled", "false"))) {
-      BrokerConnections connections = consumer.bean(BrokerConnections.class);
-      int before = toBroker.openConnections();
-      for (int times = 0; times < 3; times++) {
-        assertThatThrownBy(() -> IntakeSession.open(connections, "no-such-queue", 1))
-            .isInstanceOf(IOException.class);
-      }
-      eventually().until(() -> toBroker.openConnections() <= before + 1); // one of another purpose
+    BrokerConnections connections = observer.bean(BrokerConnections.class);
+    long before = connectionsOfThisJvm();
+    for (int times = 0; times < 3; times++) {
+      assertThatThrownBy(() -> IntakeSession.open(connections, "no-such-queue", 1))
+          .isInstanceOf(IOException.class);
     }
+    eventually().until(() -> connectionsOfThisJvm() <= before + 1); // one of another purpose
+  }
+
+  /** The client has a thread for each. */
+  private static long connectionsOfThisJvm() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("AMQP Connection"))
+        .count();
   }
 
   /**
