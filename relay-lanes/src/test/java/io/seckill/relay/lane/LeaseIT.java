@@ -140,6 +140,32 @@ class LeaseIT extends LaneFixture {
     }
   }
 
+  /** It works: it waits for confirms. */
+  @Test
+  void aLaneWhoseBrokerIsSilentKeepsItsLease() throws Exception {
+    Duration releaseAfter = Duration.ofMillis(500);
+    LeaseSettings settings =
+        new LeaseSettings(Duration.ofSeconds(30), Duration.ofMillis(100), releaseAfter, SOON);
+    outbox.admit(1, SKU);
+    try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
+        TestRelay relay =
+            TestRelay.start(
+                redis.url(),
+                rabbit.via(toRabbit).url(),
+                new TestRelay.Tuning(1, 512, SOON, settings))) {
+      eventually().until(() -> relay.count("settled") == 1);
+      toRabbit.dropToClient(true);
+      outbox.admit(1, SKU);
+      eventually().until(() -> relay.lane(0).inFlight() == 1);
+      Tuple lease = outbox.redis().zrangeWithScores(RedisKeys.lanes(0), 0, -1).get(0);
+      double later = lease.getScore() + releaseAfter.multipliedBy(2).toMillis();
+
+      eventually()
+          .until(() -> outbox.redis().zscore(RedisKeys.lanes(0), lease.getElement()) > later);
+      toRabbit.cut(); // a stop waits for no confirm then
+    }
+  }
+
   /** Late answers are for orders that another lane may have adopted. */
   @Test
   void aLaneWithoutItsLeaseReplacesItsLink() throws Exception {
