@@ -11,7 +11,9 @@ import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.RecordedMessages;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.TestRelay.Tuning;
+import io.seckill.relay.publish.DeafBroker;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -136,6 +138,17 @@ class RelayLaneIT extends LaneFixture {
         .containsExactlyElementsOf(entries);
     assertThat(broker.deadLetters()).isEmpty();
     assertThat(outbox.inPrivateQueues()).isZero();
+  }
+
+  @Test
+  void takesNothingWhileAnAlarmBlocksItsLink() {
+    outbox.admit(5, SKU);
+    try (TestRelay relay =
+        TestRelay.start(RedisSettings.single(redis.url()), new DeafBroker(), Tuning.DEFAULT)) {
+      awaitAll(relay, LaneState.BLOCKED);
+
+      assertThat(outbox.waiting()).isEqualTo(5);
+    }
   }
 
   private static String recorded(String name) {
