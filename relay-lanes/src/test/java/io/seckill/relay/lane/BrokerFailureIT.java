@@ -10,6 +10,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.relay.publish.BrokerFailureException;
+import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
 import io.seckill.relay.recovery.LaneLease;
 import io.seckill.testing.Eventually;
@@ -83,13 +84,17 @@ class BrokerFailureIT extends LaneFixture {
                   Tuning.PATIENT,
                   new RelayMeters(new SimpleMeterRegistry())),
               new LaneLease("relay", 0, 0, Eventually.SOON));
+      List<OutboundOrder> confirmed = new ArrayList<>();
       for (int link = 0; link < 2; link++) {
         lane.open();
+        lane.link().publish(List.of(OutboundOrder.of(new byte[] {'{', '}'}, 0)));
+        eventually().until(() -> lane.link().pending() == 0);
         proxy.reset();
         eventually().until(() -> lane.link().isUnavailable());
-        lane.dropBrokenLink(new BrokerFailureException("it broke", null), new ArrayList<>());
+        lane.dropBrokenLink(new BrokerFailureException("it broke", null), confirmed);
       }
 
+      assertThat(confirmed).as("orders that are not to be sent again").hasSize(2);
       assertThatThrownBy(lane::open).hasMessage("the circuit breaker is open: it broke");
       lane.close();
     }
