@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -66,7 +65,7 @@ final class WalletTransactions {
     }
     Map<Long, WalletRow> wallets = WalletTable.lock(jdbc, users, waits);
     users.removeAll(wallets.keySet());
-    Set<Long> busy = edited(jdbc, wallets.values());
+    Set<Long> busy = edited(jdbc, wallets.keySet());
     if (!makes) {
       busy.addAll(users);
     } else if (!waits && !users.isEmpty()) {
@@ -85,26 +84,20 @@ final class WalletTransactions {
   /**
    * Users whose balance is not that of their last entry: the next one would book the difference.
    */
-  private static Set<Long> edited(JdbcOperations jdbc, Collection<WalletRow> locked) {
-    Set<Long> edited = new HashSet<>();
+  private static Set<Long> edited(JdbcOperations jdbc, Set<Long> locked) {
     if (locked.isEmpty()) {
-      return edited;
+      return new HashSet<>();
     }
-    Map<Long, Long> booked =
-        jdbc.query(
-            "SELECT user_id, balance_after FROM wallet_entry FORCE INDEX (PRIMARY)"
-                + " WHERE (user_id, seq) IN ("
-                + Sql.repeated("(?,?)", locked.size())
-                + ")",
-            Sql.map(row -> row.getLong(1), row -> row.getLong(2)),
-            locked.stream().flatMap(row -> Stream.of(row.userId(), row.seq())).toArray());
-    for (WalletRow wallet : locked) {
-      Long cents = wallet.seq() == 0 ? Long.valueOf(0) : booked.get(wallet.userId());
-      if (cents == null || cents != wallet.balanceCents()) {
-        String difference = wallet + " differs from its last entry, " + cents;
-        edits.warn("user " + wallet.userId(), new IllegalStateException(difference));
-        edited.add(wallet.userId());
-      }
+    String sql =
+        "SELECT w.user_id FROM wallet w FORCE INDEX (PRIMARY)"
+            + " LEFT JOIN wallet_entry e ON e.user_id = w.user_id AND e.seq = w.seq"
+            + " WHERE w.user_id IN ("
+            + Sql.marks(locked.size())
+            + ") AND NOT (w.balance_cents <=> IF(w.seq = 0, 0, e.balance_after))";
+    Set<Long> edited = new HashSet<>(jdbc.queryForList(sql, Long.class, locked.toArray()));
+    if (!edited.isEmpty()) {
+      edits.warn(
+          "users " + edited, new IllegalStateException("a balance is not that of the last entry"));
     }
     return edited;
   }
@@ -122,7 +115,7 @@ final class WalletTransactions {
     if (charge != null) { // its user stays the same, its amounts may change before the lock
       wallets = WalletTable.lock(jdbc, List.of(charge.userId()), true);
       charge = WalletTable.charges(jdbc, id).get(chargeId);
-      busy = edited(jdbc, wallets.values());
+      busy = edited(jdbc, wallets.keySet());
     }
     if (charge != null && charge.closed()) {
       return WalletCode.DONE;

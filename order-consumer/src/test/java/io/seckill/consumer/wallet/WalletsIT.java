@@ -258,6 +258,7 @@ class WalletsIT {
   @Test
   void aWalletThatIsBeingMadeMakesOnlyItsOwnUserBusy() throws Exception {
     long other = 40_000 * user + user % 4; // of the same batcher
+    recharge(other, 4);
     try (RowLock lock =
         consumer.lock(
             "INSERT INTO wallet_entry (user_id, seq, kind, amount_cents, balance_after, request_id)"
@@ -273,7 +274,7 @@ class WalletsIT {
           .until(
               () -> consumer.executing("INSERT INTO wallet_entry%'recharge-1',NULL,NULL)"),
               Optional::isPresent);
-      assertThat(balance(other)).as("while its neighbour waits alone").isEqualTo(5);
+      assertThat(balance(other)).as("while its neighbour waits alone").isEqualTo(9);
       lock.release();
       assertThat(codes(Bounded.get(both))).containsOnly(WalletCode.DONE);
     }
