@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class BrokerTopologyIT {
 
@@ -70,7 +71,6 @@ class BrokerTopologyIT {
     }
   }
 
-  @Tag("proof")
   @Test
   void refusesAQueueOfTheSameNameThatIsNotDurableInTheSameWay() throws Exception {
     Channel channel = connection.createChannel();
@@ -85,7 +85,6 @@ class BrokerTopologyIT {
   }
 
   /** From RabbitMQ 4.0 on, a quorum queue drops a message after 20 deliveries by default. */
-  @Tag("proof")
   @Test
   void keepsADeadLetterHoweverOftenItIsRequeued() throws Exception {
     try (Channel channel = connection.createChannel()) {
