@@ -80,6 +80,19 @@ final class SaleReserves {
     return reserve(ACTIVATE, sales, isWhole, sale -> 0);
   }
 
+  /**
+   * Reserves for sales with all stock reserved, in the caller's transaction, what {@link #activate}
+   * would have when every gateway had transferred everything by then. No look includes a sale that
+   * is over.
+   *
+   * @param begun MySQL has decided nothing of this epoch before
+   */
+  List<Long> reduce(List<Long> skus, boolean waits, Instant begun) {
+    String lock = LOCK_RESERVED + (waits ? "" : " SKIP LOCKED");
+    List<Locked> sales = jdbc.sql(lock).param("skus", skus).query(Locked.class).list();
+    return reserve(REDUCE, sales, true, sale -> sold(sale.skuId(), sale.epoch(), begun));
+  }
+
   /** Makes an update of the locked sales, one for all with the same reserve. Returns their SKUs. */
   private List<Long> reserve(
       String update, List<Locked> sales, boolean isWhole, ToLongFunction<Locked> ofMySql) {
@@ -122,19 +135,6 @@ final class SaleReserves {
         decided - known.map(KnownAdmissions::lateUnits).orElse(0L),
         isWhole && !known.map(KnownAdmissions::isMoreUnknown).orElse(false),
         sale.units());
-  }
-
-  /**
-   * Reserves for sales with all stock reserved, in the caller's transaction, what {@link #activate}
-   * would have when every gateway had transferred everything by then. No look includes a sale that
-   * is over.
-   *
-   * @param begun MySQL has decided nothing of this epoch before
-   */
-  List<Long> reduce(List<Long> skus, boolean waits, Instant begun) {
-    String lock = LOCK_RESERVED + (waits ? "" : " SKIP LOCKED");
-    List<Locked> sales = jdbc.sql(lock).param("skus", skus).query(Locked.class).list();
-    return reserve(REDUCE, sales, true, sale -> sold(sale.skuId(), sale.epoch(), begun));
   }
 
   private long sold(long skuId, long epoch, Instant begun) {
