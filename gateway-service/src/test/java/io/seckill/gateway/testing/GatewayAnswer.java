@@ -3,7 +3,6 @@ package io.seckill.gateway.testing;
 import static io.seckill.testing.Eventually.eventually;
 
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,7 +14,7 @@ public record GatewayAnswer(HttpResponse<String> http) {
 
   /** The first answer to a request that is not 503, which a slow machine may cause at times. */
   public static GatewayAnswer available(Callable<GatewayAnswer> request) {
-    return eventually().pollDelay(Duration.ZERO).until(request, answer -> answer.status() != 503);
+    return eventually().until(request, answer -> answer.status() != 503);
   }
 
   public int status() {

@@ -9,7 +9,6 @@ import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -277,9 +276,7 @@ class DirectAnswersIT {
 
   /** A slow machine may cause 503 at times. */
   private static String answer(String head) {
-    return eventually()
-        .pollDelay(Duration.ZERO)
-        .until(() -> send(head), answer -> !answer.startsWith("HTTP/1.1 503 "));
+    return eventually().until(() -> send(head), answer -> !answer.startsWith("HTTP/1.1 503 "));
   }
 
   private static String send(String head) {

@@ -27,7 +27,6 @@ import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -518,7 +517,6 @@ class DeadLetterAdminIT {
   /** Sends the same request again when a store has not answered in time, as the answer says. */
   private static Answer post(long letter, String action, String body) {
     return eventually()
-        .pollDelay(Duration.ZERO)
         .until(
             () -> api.post(DEAD_LETTERS + "/" + letter + action, body),
             answer -> answer.status() != 503);

@@ -432,8 +432,11 @@ class FallbackIT extends SaleInFallback {
       ledger.awaitOrders(sku, 1);
     }
 
-    eventually().until(() -> fallback.number(sku, "reserved_units") != 20);
-    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("17 2");
+    eventually() // its storing and the end of the doubt are two steps
+        .untilAsserted(
+            () ->
+                assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)"))
+                    .isEqualTo("17 2"));
     fallback.assertBalanced(sku);
   }
 

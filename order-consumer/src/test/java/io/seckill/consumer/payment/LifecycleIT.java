@@ -756,8 +756,7 @@ class LifecycleIT {
 
   /** Repeats a request that waited too long for a lock. */
   private static void noteSuccess(List<String> won, String status, Callable<Answer> request) {
-    Answer answer =
-        eventually().pollDelay(Duration.ZERO).until(request, one -> one.status() != 503);
+    Answer answer = eventually().until(request, one -> one.status() != 503);
     assertThat(answer.status()).as(answer.text()).isIn(200, 409);
     if (answer.status() == 200) {
       won.add(status);

@@ -3,6 +3,7 @@ package io.seckill.testing;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.awaitility.pollinterval.PollInterval;
 
 /** Waits for conditions that must become true. */
 public final class Eventually {
@@ -10,15 +11,23 @@ public final class Eventually {
   /** Allows for a loaded machine: reached only by what never happens. */
   public static final Duration SOON = Duration.ofMinutes(2);
 
+  /** Most conditions hold at once or within some milliseconds. */
+  private static final PollInterval LOOKS =
+      (looks, last) -> Duration.ofMillis(Math.min(10L * looks, 100));
+
   private Eventually() {}
 
-  /** Waits at most {@link #SOON}. */
+  /** Looks at once, then less and less often; waits at most {@link #SOON}. */
   public static ConditionFactory eventually() {
-    return Awaitility.await().atMost(SOON);
+    return lookingSoon(Awaitility.await());
   }
 
   /** As {@link #eventually()}, and names what is missing when it fails. */
   public static ConditionFactory eventually(String what) {
-    return Awaitility.await(what).atMost(SOON);
+    return lookingSoon(Awaitility.await(what));
+  }
+
+  private static ConditionFactory lookingSoon(ConditionFactory wait) {
+    return wait.atMost(SOON).pollDelay(Duration.ZERO).pollInterval(LOOKS);
   }
 }

@@ -41,7 +41,6 @@ public final class ProcessState {
   /** Returns when SIGSTOP, sent before, has stopped all threads of the process or it has ended. */
   public static void awaitStopped(ProcessHandle process) {
     eventually("process " + process.pid() + " to stop")
-        .pollDelay(Duration.ZERO)
         .pollInterval(POLL)
         .until(() -> !process.isAlive() || isStopped(process.pid()));
   }

@@ -4,7 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -163,7 +162,7 @@ final class RabbitProcess implements ServerProgram {
           home,
           List.of(epmd, "-port", String.valueOf(port), "-address", "127.0.0.1"),
           Map.of("ERL_EPMD_PORT", String.valueOf(port)));
-      eventually().pollDelay(Duration.ZERO).until(() -> Ports.isOpen(port));
+      eventually().until(() -> Ports.isOpen(port));
       return port;
     }
   }

@@ -177,7 +177,6 @@ public abstract sealed class TestServer implements AutoCloseable
   private void awaitFirstAnswer() {
     machine.launch();
     eventually()
-        .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(50))
         .ignoreExceptions()
         .failFast(() -> !machine.isRunning())

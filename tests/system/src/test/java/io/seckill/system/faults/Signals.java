@@ -15,15 +15,11 @@ public final class Signals {
 
   /** As {@link #await}, for an assertion, which can say what is missing. */
   public static void awaitThat(String what, ThrowingRunnable assertion) {
-    eventually(what)
-        .pollDelay(Duration.ZERO)
-        .pollInterval(LOOK)
-        .ignoreExceptions()
-        .untilAsserted(assertion);
+    eventually(what).pollInterval(LOOK).ignoreExceptions().untilAsserted(assertion);
   }
 
   /** Waits at most two minutes; a check that throws an exception is repeated. */
   public static void await(String what, Callable<Boolean> seen) {
-    eventually(what).pollDelay(Duration.ZERO).pollInterval(LOOK).ignoreExceptions().until(seen);
+    eventually(what).pollInterval(LOOK).ignoreExceptions().until(seen);
   }
 }

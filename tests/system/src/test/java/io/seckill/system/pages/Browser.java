@@ -298,10 +298,7 @@ final class Browser implements AutoCloseable {
 
   private void await(String what, Supplier<Boolean> holds, Supplier<String> instead) {
     try {
-      eventually(what)
-          .pollInterval(Duration.ofMillis(50))
-          .pollDelay(Duration.ZERO)
-          .until(holds::get);
+      eventually(what).pollInterval(Duration.ofMillis(50)).until(holds::get);
     } catch (org.awaitility.core.ConditionTimeoutException e) {
       screenshot("failed");
       throw new AssertionError(what + ", but: " + instead.get() + "; console " + console(), e);
