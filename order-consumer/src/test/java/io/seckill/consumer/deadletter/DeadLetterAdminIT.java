@@ -67,7 +67,7 @@ class DeadLetterAdminIT {
 
   @BeforeAll
   static void start() throws Exception {
-    consumer = TestConsumer.start(Map.of("pause.deadLetterDrainer", "100ms"));
+    consumer = TestConsumer.start();
     api = consumer.api();
     flood = new OrderFlood(consumer.vhost());
     orders = new StoredOrderFixture(consumer);

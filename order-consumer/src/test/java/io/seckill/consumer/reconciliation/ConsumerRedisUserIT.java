@@ -42,9 +42,7 @@ class ConsumerRedisUserIT {
                         "seckill.redis.url",
                         limitInRedis(redis),
                         "seckill.broker.urls",
-                        brokerUrl,
-                        "pause.deadLetterDrainer",
-                        "50ms"));
+                        brokerUrl));
         OrderFlood flood = new OrderFlood(rabbit)) {
       AdmittedSale sale = new AdmittedSale(consumer, 9001, PurchasePolicy.LIMITED, 5, 50);
       StoredInvariants ledger = new StoredInvariants(consumer.sql());

@@ -25,8 +25,6 @@ import org.junit.jupiter.api.Test;
  */
 class PreheatAfterALossIT extends ReconciliationFixture {
 
-  private static final Map<String, String> SETTINGS = Map.of("pause.deadLetterDrainer", "50ms");
-
   /** Losses of the whole sale, of its latest orders, and of everything since an earlier epoch. */
   private static final List<Consumer<AdmittedSale>> LOSSES =
       List.of(
@@ -90,7 +88,7 @@ class PreheatAfterALossIT extends ReconciliationFixture {
         noIntake.redis().del(RedisKeys.outbox(Partition.ofSku(closed.sale().sku)));
         refuses(noIntake, closed.sale()); // orders are in the broker
       }
-      try (TestConsumer withIntake = noIntake.another(SETTINGS)) {
+      try (TestConsumer withIntake = noIntake.another(Map.of())) {
         sales.forEach(closed -> flood.publish(closed.last()));
         sales.forEach(closed -> preheatsOnceStored(withIntake, closed.sale(), 10));
       }

@@ -30,7 +30,6 @@ abstract class ReconciliationFixture {
       TestConsumer.shared(
           Map.of(
               "seckill.reconciliation.barrier-timeout", "20s",
-              "pause.deadLetterDrainer", "50ms",
               "pause.compensationSweeper", "10m",
               "pause.pendingStopSweeper", "10m"));
 

@@ -31,6 +31,10 @@ public final class SweeperPauses
     return result;
   }
 
+  public static void round(Sweeper sweeper) {
+    sweeper.round();
+  }
+
   @Override
   public void initialize(ConfigurableApplicationContext context) {
     context.addBeanFactoryPostProcessor(

@@ -407,6 +407,7 @@ class ShardsIT {
     eventually()
         .until(
             () -> {
+              consumer.sweep("ledgerRefresh");
               Gauge stock = units(sku);
               return stock != null && stock.value() == 410;
             });

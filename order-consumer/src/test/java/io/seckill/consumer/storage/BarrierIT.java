@@ -41,10 +41,7 @@ class BarrierIT {
 
   @AutoClose
   private static final TestConsumer consumer =
-      TestConsumer.start(
-          Map.of(
-              "seckill.intake.max-attempts", "100",
-              "pause.deadLetterDrainer", "50ms"));
+      TestConsumer.start(Map.of("seckill.intake.max-attempts", "100"));
 
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
 
@@ -89,7 +86,7 @@ class BarrierIT {
       Channel other = connection.createChannel();
       eventually().until(() -> other.basicGet(BrokerTopology.DEAD_QUEUE, false) != null);
 
-      try (TestConsumer next = slow.another(Map.of("pause.deadLetterDrainer", "50ms"))) {
+      try (TestConsumer next = slow.another(Map.of())) {
         assertThat(next.bean(Barriers.class).pass(PARTITION, SHORT)).isFalse();
 
         other.close();

@@ -2,6 +2,7 @@ package io.seckill.consumer.testing;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.ConsumerApplication;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.RabbitVhost;
@@ -177,6 +178,8 @@ public final class TestConsumer implements AutoCloseable {
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
     properties.put("pause.auditSweeper", "1h"); // it reconciles, too, and stores what it finds
+    properties.put("pause.ledgerRefresh", "1h"); // reads all sales that other tests have left
+    properties.put("pause.deadLetterDrainer", "100ms"); // every barrier waits for it
     // No call may fail because the machine is slow.
     properties.put("seckill.redis.socket-timeout", "10s");
     properties.put("spring.datasource.hikari.connection-timeout", "20000");
@@ -205,6 +208,11 @@ public final class TestConsumer implements AutoCloseable {
   /** A bean of the service, for tests of what the internal port does not offer. */
   public <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /** Runs a round of the sweeper of this name, by the caller's thread. */
+  public void sweep(String sweeper) {
+    SweeperPauses.round(context.getBean(sweeper, Sweeper.class));
   }
 
   /** All beans of a type. */
