@@ -9,11 +9,10 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.TestServers;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,10 +28,7 @@ class StrongSaleLedgerIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(14_001);
 
-  @AutoClose
-  private static final ConsumerAlone alone =
-      ConsumerAlone.start(Map.of("pause.ledgerRefresh", "10m"));
-
+  private static final ConsumerAlone alone = ConsumerAlone.shared();
   private static final TestConsumer consumer = alone.consumer();
   private static final InternalApi api = consumer.api();
   private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);
@@ -42,7 +38,6 @@ class StrongSaleLedgerIT {
 
   @BeforeEach
   void open() {
-    alone.isolate();
     new Sales(consumer).openStrong(sku, "LIMITED", 5, 20);
   }
 
@@ -101,6 +96,7 @@ class StrongSaleLedgerIT {
     change("UPDATE products SET stock = stock - 2 WHERE sku_id = ?", sku);
 
     JsonNode ledger = ledger();
+    change("UPDATE products SET stock = stock + 2 WHERE sku_id = ?", sku);
 
     assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isFalse();
     assertThat(ledger.path("unbalancedSince").isNull()).isFalse();
@@ -115,6 +111,7 @@ class StrongSaleLedgerIT {
     change("DELETE FROM order_total WHERE sku_id = ?", sku);
 
     JsonNode ledger = ledger();
+    consumer.update(OrderTotalSql.count(sku));
 
     assertThat(ledger.path("balanced").booleanValue()).as("%s", ledger).isFalse();
     assertThat(ledger.at("/units/difference").longValue()).isEqualTo(3);
@@ -130,6 +127,7 @@ class StrongSaleLedgerIT {
     try {
       consumer.bean(Ledgers.class).refresh();
     } finally {
+      alone.isolate();
       change("DELETE FROM products WHERE sku_id = ?", sku + 500);
     }
 
