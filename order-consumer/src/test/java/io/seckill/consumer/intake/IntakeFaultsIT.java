@@ -22,7 +22,6 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -34,14 +33,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A consumer whose connections the tests break; a second one, which takes no orders, observes. */
+/**
+ * A consumer whose connections the tests break; another one, which takes no orders, observes. Where
+ * an intake is enough, it uses the stores of one of two consumers: each start takes seconds.
+ */
 @ExtendWith(TestServers.class)
 class IntakeFaultsIT {
 
@@ -51,37 +55,88 @@ class IntakeFaultsIT {
   @AutoClose
   private static final TestConsumer observer =
       TestConsumer.start(
-          Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "5m"));
+          Map.of(
+              "seckill.intake.enabled", "false",
+              "seckill.intake.max-attempts", "100",
+              "pause.compensationSweeper", "5m"));
 
   @AutoClose private static final OrderFlood flood = new OrderFlood(observer.vhost());
   private static final StoredInvariants database = new StoredInvariants(observer.sql());
   private static final AdmissionFixture redis = new AdmissionFixture(observer.redis());
 
+  private static TcpProxy toMySql;
+  private static TcpProxy toRedis;
+  private static TestConsumer stores;
+
   /** All SKUs are of partition 0, so that their orders are in one queue. */
   private final long sku = NEXT_SKU.addAndGet(16);
 
-  private TcpProxy toMySql;
   private TcpProxy toBroker;
-  private TcpProxy toRedis;
+
+  @BeforeAll
+  static void start() throws IOException {
+    toMySql = TcpProxy.to(TestServers.mysql());
+    toRedis = TcpProxy.to(TestServers.redis());
+    stores =
+        observer.another(
+            behindProxies(
+                Map.of(
+                    "seckill.intake.enabled", "false",
+                    "pause.compensationSweeper", "5m")));
+  }
+
+  @AfterAll
+  static void stop() {
+    stores.close();
+    toMySql.close();
+    toRedis.close();
+  }
 
   @BeforeEach
   void open() throws IOException {
-    toMySql = TcpProxy.to(TestServers.mysql());
     toBroker = TcpProxy.to(TestServers.rabbit());
-    toRedis = TcpProxy.to(TestServers.redis());
     new Sales(observer).open(sku, "LIMITED", 5, 100_000);
   }
 
   @AfterEach
-  void close() {
-    toMySql.close();
+  void heal() {
+    toMySql.heal();
+    toRedis.heal();
     toBroker.close();
-    toRedis.close();
+  }
+
+  /** Takes the orders of the queue, with the stores of a consumer that takes none itself. */
+  private static final class Taking implements AutoCloseable {
+
+    private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final QueueIntake intake;
+
+    Taking(TestConsumer stores) {
+      intake =
+          new QueueIntake(
+              QUEUE,
+              stores.bean(BrokerConnections.class),
+              stores.bean(DatabaseGate.class),
+              stores.bean(Settler.class),
+              new IntakeProperties(true, 500, 100),
+              meters);
+      intake.start();
+    }
+
+    double state() {
+      return meters.get("seckill.consumer.intake.state").gauge().value();
+    }
+
+    @Override
+    public void close() {
+      intake.requestStop();
+      intake.awaitStopped(SOON);
+    }
   }
 
   @Test
   void pausesWhileMySqlIsAwayAndResumes() { // fault 28
-    try (TestConsumer consumer = consumer()) {
+    try (Taking taking = new Taking(stores)) {
       flood.publish(orders(1, 200));
       database.awaitOrders(sku, 200);
       toMySql.cut();
@@ -93,14 +148,14 @@ class IntakeFaultsIT {
                     .as("orders back at the broker")
                     .isEqualTo(300);
                 assertThat(observer.vhost().queueDepth(QUEUE).unacked()).isZero();
-                assertThat(state(consumer)).isEqualTo(3);
+                assertThat(taking.state()).isEqualTo(3);
               });
-      double before = deliveries(consumer);
+      double before = deliveries(stores);
       await("no try in a loop")
           .during(Duration.ofSeconds(2))
           .atMost(SOON)
-          .failFast(() -> deliveries(consumer) - before >= 2 * 300)
-          .until(() -> state(consumer) == 3);
+          .failFast(() -> deliveries(stores) - before >= 2 * 300)
+          .until(() -> taking.state() == 3);
 
       toMySql.heal();
 
@@ -230,8 +285,8 @@ class IntakeFaultsIT {
 
   @Test
   void goesOnWithoutRedisAndGivesBackLater() { // fault 6
-    try (TestConsumer consumer = consumer()) {
-      eventually().until(() -> state(consumer) == 2);
+    try (Taking taking = new Taking(stores)) {
+      eventually().until(() -> taking.state() == 2);
       List<OrderMessage> warm = orders(1, 10);
       redis.admit(warm);
       flood.publish(warm);
@@ -247,7 +302,12 @@ class IntakeFaultsIT {
       awaitQuiet();
       assertThat(redis.stock(sku)).isEqualTo(100_000 - 30);
       toRedis.heal();
-      eventually().untilAsserted(() -> assertThat(redis.stock(sku)).isEqualTo(100_000 - 15));
+      eventually()
+          .untilAsserted(
+              () -> {
+                stores.sweep("compensationSweeper");
+                assertThat(redis.stock(sku)).isEqualTo(100_000 - 15);
+              });
       database.await("SELECT COUNT(*) FROM compensation WHERE done_at IS NULL", 0);
       assertThat(database.number("SELECT COUNT(*) FROM compensation WHERE sku_id = " + sku))
           .isEqualTo(15);
@@ -325,8 +385,8 @@ class IntakeFaultsIT {
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW"
             + " IF NEW.user_id = 13 AND NEW.sku_id = %d THEN".formatted(sku)
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
-    try (TestConsumer failing = consumer(Map.of("seckill.intake.max-attempts", "100"))) {
-      eventually().until(() -> state(failing) == 2);
+    try (Taking failing = new Taking(observer)) {
+      eventually().until(() -> failing.state() == 2);
       flood.publish(orders);
       database.awaitOrders(sku, 29);
       await("orders still at the broker: the one that fails")
@@ -336,11 +396,13 @@ class IntakeFaultsIT {
     } finally {
       observer.asRoot("DROP TRIGGER poison");
     }
-    try (TestConsumer next = consumer()) {
+    double before = counter(observer, "seckill.consumer.stored");
+    try (Taking next = new Taking(observer)) {
       database.awaitOrders(sku, 30);
       awaitQuiet();
-      assertThat(stored(next)).isEqualTo(1);
+      assertThat(next.state()).isEqualTo(2);
     }
+    assertThat(counter(observer, "seckill.consumer.stored") - before).isEqualTo(1);
     database.check();
   }
 
@@ -417,15 +479,18 @@ class IntakeFaultsIT {
   }
 
   private TestConsumer consumer(Map<String, String> overrides) {
-    MySqlDatabase database = observer.database().via(toMySql);
-    Map<String, String> properties = new HashMap<>();
-    properties.put("spring.datasource.url", database.jdbcUrl());
-    properties.put("seckill.broker.urls", observer.vhost().via(toBroker).url());
+    Map<String, String> properties = behindProxies(overrides);
+    properties.putIfAbsent("seckill.broker.urls", observer.vhost().via(toBroker).url());
+    return observer.another(properties);
+  }
+
+  private static Map<String, String> behindProxies(Map<String, String> others) {
+    Map<String, String> properties = new HashMap<>(others);
+    properties.put("spring.datasource.url", observer.database().via(toMySql).jdbcUrl());
     properties.put("seckill.redis.url", observer.redisDatabase().via(toRedis).url());
     properties.put("seckill.redis.socket-timeout", "500ms");
-    properties.put("spring.datasource.hikari.connection-timeout", "2000");
-    properties.putAll(overrides);
-    return observer.another(properties);
+    properties.put("spring.datasource.hikari.connection-timeout", "1000");
+    return properties;
   }
 
   private List<OrderMessage> orders(long firstUser, int count) {
@@ -443,10 +508,6 @@ class IntakeFaultsIT {
 
   private static double state(TestConsumer consumer) {
     return consumer.gauge("seckill.consumer.intake.state", "queue", QUEUE);
-  }
-
-  private static double stored(TestConsumer consumer) {
-    return counter(consumer, "seckill.consumer.stored");
   }
 
   private static double duplicates(TestConsumer consumer) {
