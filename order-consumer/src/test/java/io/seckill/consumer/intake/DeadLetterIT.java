@@ -39,12 +39,10 @@ class DeadLetterIT {
 
   private static final long SKU = 17;
 
-  private static final Map<String, String> SETTINGS =
-      Map.of(
-          "seckill.intake.max-attempts", "3",
-          "pause.deadLetterDrainer", "100ms");
+  /** The service with them is that of other classes, too. */
+  static final Map<String, String> SETTINGS = Map.of("seckill.intake.max-attempts", "3");
 
-  @AutoClose private static final TestConsumer consumer = TestConsumer.start(SETTINGS);
+  private static final TestConsumer consumer = TestConsumer.shared(SETTINGS);
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());
   private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());

@@ -43,8 +43,8 @@ class GuardsIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(2000);
 
-  // Not the shared one: the invariants are checked for every SKU of its database.
-  @AutoClose private static final TestConsumer consumer = TestConsumer.start();
+  // Not the one of all: the invariants are checked for every SKU of its database.
+  private static final TestConsumer consumer = TestConsumer.shared(DeadLetterIT.SETTINGS);
   @AutoClose private static final OrderFlood flood = new OrderFlood(consumer.vhost());
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());
   private static final AdmissionFixture redis = new AdmissionFixture(consumer.redis());
@@ -171,15 +171,16 @@ class GuardsIT {
             order.seq(),
             order.admittedAt(),
             null);
+    long before = deadLetters("OTHER_CONTENT");
 
     flood.publish(forged);
 
-    awaitDeadLetters("OTHER_CONTENT", 1);
+    awaitDeadLetters("OTHER_CONTENT", before + 1);
     assertThat(database.stock(sku)).isEqualTo(98);
     assertThat(database.number("SELECT quantity FROM orders WHERE sku_id = " + sku)).isEqualTo(2);
     flood.publish(order, forged, order);
     awaitQuiet();
-    awaitDeadLetters("OTHER_CONTENT", 1);
+    awaitDeadLetters("OTHER_CONTENT", before + 1);
   }
 
   @Test
@@ -278,11 +279,12 @@ class GuardsIT {
     long nowhere = sku + 500_000;
     OrderMessage unknown = OrderFlood.order(nowhere, LIMITED, 1, 1);
     OrderMessage other = OrderFlood.order(sku, UNLIMITED, 1, 50);
+    long ofPolicy = deadLetters("OTHER_POLICY");
 
     flood.publish(unknown, other, OrderFlood.order(sku, LIMITED, 2, 1));
 
     awaitDeadLetters("UNKNOWN_SKU", 1);
-    awaitDeadLetters("OTHER_POLICY", 1);
+    awaitDeadLetters("OTHER_POLICY", ofPolicy + 1);
     database.awaitOrders(sku, 1);
     assertThat(database.stock(sku)).isEqualTo(99);
   }
