@@ -17,14 +17,12 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisServer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -928,18 +926,6 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.state()).isEqualTo("MYSQL");
     fallback.leaveSoon();
     fallback.awaitState("REDIS");
-  }
-
-  @Test
-  void isRefusedWhereItIsOff() {
-    try (TestConsumer off = consumer.another(Map.of())) {
-      FallbackFixture others = new FallbackFixture(off);
-
-      assertThat(others.view().path("mode").asString()).isEqualTo("off");
-      assertThat(others.beat(3, 0, "USABLE", 0).path("failurePercent").intValue()).isEqualTo(50);
-      Answer refused = off.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
-      assertThat(refused.code()).isEqualTo("REFUSED");
-    }
   }
 
   /** MySQL's clock is set back by an hour just after its last heartbeat. */

@@ -31,6 +31,7 @@ abstract class SaleInFallback {
               "seckill.fallback", "automatic",
               "seckill.reconciliation.barrier-timeout", "20s",
               "pause.fallbackControlSweeper", "50ms",
+              "pause.fallbackReturnSweeper", "50ms",
               "pause.fallbackObservationSweeper", "100ms"));
 
   static final FallbackFixture fallback = new FallbackFixture(consumer);
@@ -55,7 +56,8 @@ abstract class SaleInFallback {
       fallback.comeBack();
     }
     ledger.check();
-    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
+    execute( // over, or a sweep would write that to Redis each second
+        "UPDATE products SET state = 'CLOSED', closes_at = NOW(3) WHERE sku_id = " + sku);
     sale.forget(); // or its orders that went nowhere would be expected in the queue
   }
 

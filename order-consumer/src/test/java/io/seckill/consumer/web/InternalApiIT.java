@@ -99,6 +99,21 @@ class InternalApiIT {
     assertThat(open).containsExactly(CALLBACK);
   }
 
+  @Test
+  void noFallbackBeginsWhereItIsOff() {
+    String fallback = "/internal/v1/fallback";
+    String beat =
+        "{'name':'a','fallback':'automatic','term':0,'redis':'USABLE','forMs':0,'breaker':'CLOSED',"
+            + "'failurePercent':0,'failuresPerSecond':0}";
+
+    Answer heard = api.put("/internal/v1/gateways/" + "3".repeat(32), beat.replace('\'', '"'));
+
+    assertThat(heard.number("failurePercent")).as(heard.text()).isEqualTo(50);
+    assertThat(api.get(fallback).text("mode")).isEqualTo("off");
+    assertThat(api.post(fallback + "/enter", "{}").code()).isEqualTo("REFUSED");
+    consumer.update("DELETE FROM gateway_node");
+  }
+
   /** Or each would keep a thread for as long as its body takes. */
   @ParameterizedTest
   @CsvSource({
