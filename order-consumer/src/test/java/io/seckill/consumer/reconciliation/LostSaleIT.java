@@ -3,14 +3,18 @@ package io.seckill.consumer.reconciliation;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
 
 /** Sales that Redis has lost are rebuilt from MySQL. */
@@ -269,6 +274,7 @@ class LostSaleIT extends ReconciliationFixture {
 
   @Test
   void goesOnWithARebuildThatSomebodyElseBegan() {
+    endOtherSales();
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.setField("state", "PREHEATING"); // the process died at this point
     consumer.bean(Schedule.class).round();
@@ -279,6 +285,7 @@ class LostSaleIT extends ReconciliationFixture {
 
   @Test
   void asksBeforeItRebuildsWhatIsLost() {
+    endOtherSales();
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     sale.forget();
     consumer.bean(Schedule.class).round();
@@ -294,18 +301,43 @@ class LostSaleIT extends ReconciliationFixture {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     OrderMessage first = sale.admit(1, 1);
     OrderMessage second = sale.admit(2, 1);
-    try (TestConsumer impatient =
-            consumer.another(Map.of("seckill.reconciliation.barrier-timeout", "1s"));
-        RowLock lock = consumer.lockProduct(sale.sku)) {
+    try (RowLock lock = consumer.lockProduct(sale.sku)) {
       flood.publish(first, second);
       sale.setField("seq", "1"); // as if Redis had restarted without the second order
       consumer.update("UPDATE redis_server SET replication_id = 'another'");
-      Answer report = impatient.api().post(path(sale), "{\"dryRun\":false}");
-      assertThat(outcome(report)).isEqualTo("UNPROVEN");
+      Report report = impatient().run(sale.sku, new Reconciler.Order(false, true, "tester"));
+      assertThat(report.outcome()).isEqualTo(RunOutcome.UNPROVEN);
       lock.commit();
     }
     eventually().until(() -> ledger.number(proven) == 16);
     assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
+  }
+
+  /** Waits a second for a barrier. */
+  private static Reconciler impatient() {
+    SaleReconciliation patient = consumer.bean(SaleReconciliation.class);
+    ReconciliationProperties settings =
+        new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(1), false);
+    RedisServers servers =
+        new RedisServers(
+            consumer.sql(),
+            consumer.bean(UnifiedJedis.class),
+            consumer.bean(Barriers.class),
+            settings);
+    return new Reconciler(
+        consumer.bean(ConnectionPools.class),
+        new SaleReconciliation(
+            patient.comparisons(),
+            patient.lostOrders(),
+            patient.repairs(),
+            patient.rebuild(),
+            servers,
+            patient.admittedUnits(),
+            settings),
+        consumer.bean(ReconciliationTable.class),
+        settings,
+        Clock.systemUTC(),
+        new SimpleMeterRegistry());
   }
 
   @Test

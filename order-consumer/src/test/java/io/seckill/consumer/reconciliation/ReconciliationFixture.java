@@ -40,6 +40,11 @@ abstract class ReconciliationFixture {
     return new AdmittedSale(consumer, SKUS.incrementAndGet(), policy, limit, stock);
   }
 
+  /** A round of the schedule would compare those of all tests before. */
+  static void endOtherSales() {
+    consumer.update("UPDATE products SET closes_at = NOW() - INTERVAL 40 DAY");
+  }
+
   static String path(AdmittedSale sale) {
     return "/internal/v1/skus/" + sale.sku + "/reconciliation";
   }

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,11 @@ class ScheduleIT extends ReconciliationFixture {
 
   private static final ReconciliationProperties OFTEN =
       new ReconciliationProperties(Duration.ofSeconds(1), Duration.ofSeconds(20), false);
+
+  @BeforeEach
+  void alone() {
+    endOtherSales();
+  }
 
   @Test
   void reportsTheSameAgainOnlyWhenTheSaleMoves() {
