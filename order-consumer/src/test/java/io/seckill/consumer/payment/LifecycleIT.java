@@ -69,7 +69,9 @@ class LifecycleIT {
               "seckill.payment.simulated-decline-from-cents", "500000",
               // The tests call the sweep themselves.
               "pause.expirySweeper", "10m",
-              "pause.paymentSweeper", "10m"));
+              "pause.paymentSweeper", "10m",
+              "pause.paidResultsSweeper", "100ms",
+              "pause.compensationSweeper", "100ms"));
 
   private static final InternalApi api = consumer.api();
   private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);

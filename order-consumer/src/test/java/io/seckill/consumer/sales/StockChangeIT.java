@@ -77,7 +77,7 @@ class StockChangeIT {
                     "seckill.redis.url",
                     database.via(toRedis).url(),
                     "seckill.redis.socket-timeout",
-                    "3s",
+                    "1s",
                     // The tests call the sweep themselves, and make halves of moves of their own.
                     "pause.stockChangeSweeper",
                     "10m",
