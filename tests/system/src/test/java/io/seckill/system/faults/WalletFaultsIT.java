@@ -44,6 +44,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -90,6 +91,11 @@ class WalletFaultsIT {
   private final Map<String, Long> outcomes = new ConcurrentHashMap<>();
 
   private final AtomicInteger repeated = new AtomicInteger();
+
+  @BeforeAll
+  static void endTheLabOfOtherClasses() {
+    LabExtension.closeAll();
+  }
 
   @BeforeEach
   void startConsumers() {

@@ -3,6 +3,7 @@ package io.seckill.system.journey;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.system.faults.LabExtension;
 import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
@@ -40,6 +41,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,6 +73,11 @@ class BackupDrillIT {
 
   private Path tree;
   private Path backup;
+
+  @BeforeAll
+  static void endTheLabOfOtherClasses() {
+    LabExtension.closeAll();
+  }
 
   /** A clone by links, with a {@code .local} and ports of its own. */
   @BeforeEach
