@@ -19,14 +19,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("proof")
 @OnChannel(durableIn = "replicas")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
-class BrokerClusterFaultsIT {
+class RabbitClusterFaultsIT {
 
   private static final Duration PROMISED = Duration.ofSeconds(10);
 
   private final SentinelLab lab;
   private final RabbitCluster rabbit;
 
-  BrokerClusterFaultsIT(SentinelLab lab) {
+  RabbitClusterFaultsIT(SentinelLab lab) {
     this.lab = lab;
     this.rabbit = lab.servers().rabbit();
   }

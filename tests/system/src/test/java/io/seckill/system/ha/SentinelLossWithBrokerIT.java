@@ -6,9 +6,9 @@ import org.junit.jupiter.api.Tag;
 /** The rows of {@link SentinelLossIT} with "queued" durable in the broker. */
 @OnChannel(durableIn = "broker")
 @Tag("proof")
-class SentinelBrokerDurableIT extends SentinelLossIT {
+class SentinelLossWithBrokerIT extends SentinelLossIT {
 
-  SentinelBrokerDurableIT(SentinelLab lab) {
+  SentinelLossWithBrokerIT(SentinelLab lab) {
     super(lab);
   }
 }

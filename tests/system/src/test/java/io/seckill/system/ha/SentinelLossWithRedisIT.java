@@ -6,9 +6,9 @@ import org.junit.jupiter.api.Tag;
 /** The rows of {@link SentinelLossIT} with "queued" durable in the primary alone. */
 @OnChannel
 @Tag("proof")
-class SentinelRedisDurableIT extends SentinelLossIT {
+class SentinelLossWithRedisIT extends SentinelLossIT {
 
-  SentinelRedisDurableIT(SentinelLab lab) {
+  SentinelLossWithRedisIT(SentinelLab lab) {
     super(lab);
   }
 }

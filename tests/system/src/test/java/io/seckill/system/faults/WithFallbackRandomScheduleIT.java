@@ -8,11 +8,11 @@ import org.junit.jupiter.api.Tag;
 /** The random schedule where MySQL decides while Redis cannot. */
 @OnChannel(fallback = "automatic")
 @Tag("proof")
-class FallbackRandomScheduleIT extends RandomScheduleIT {
+class WithFallbackRandomScheduleIT extends RandomScheduleIT {
 
   private final FaultLab lab;
 
-  FallbackRandomScheduleIT(FaultLab lab) {
+  WithFallbackRandomScheduleIT(FaultLab lab) {
     super(lab);
     this.lab = lab;
   }
