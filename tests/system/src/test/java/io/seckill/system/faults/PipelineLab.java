@@ -75,6 +75,9 @@ public abstract class PipelineLab implements AutoCloseable {
     this.channel = channel;
     this.report = report;
     unpackAll();
+    for (int number = 1; number <= EACH; number++) {
+      relays.add(newRelay(number)); // they use no database
+    }
     List<Integer> consumerPorts = new ArrayList<>();
     for (int number = 1; number <= EACH; number++) {
       int port = Ports.free();
@@ -83,7 +86,6 @@ public abstract class PipelineLab implements AutoCloseable {
       consumers.get(0).awaitReady(); // it migrates the database
     }
     for (int number = 1; number <= EACH; number++) {
-      relays.add(newRelay(number));
       gateways.add(newGateway(number, consumerPorts.get(number - 1)));
     }
     all().forEach(ServiceInstance::awaitReady);

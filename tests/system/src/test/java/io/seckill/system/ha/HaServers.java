@@ -6,6 +6,7 @@ import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.faults.Links;
 import io.seckill.system.faults.Servers;
 import io.seckill.system.process.Service;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlPair;
 import io.seckill.testing.RabbitCluster;
@@ -13,6 +14,7 @@ import io.seckill.testing.RabbitVhost;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import redis.clients.jedis.UnifiedJedis;
 
 /** The servers of {@code scripts/up --ha}, or with a Redis Cluster, without users and HAProxy. */
@@ -24,10 +26,10 @@ final class HaServers implements Servers {
   private static final int CONNECTIONS = 8;
 
   private final RedisForm redis;
-  private final RabbitCluster rabbit = RabbitCluster.start();
-  private final MySqlPair mysql = MySqlPair.start();
-  private final MySqlDatabase database = mysql.newDatabase();
-  private final RabbitVhost vhost = rabbit.newVhost();
+  private final RabbitCluster rabbit;
+  private final MySqlPair mysql;
+  private final MySqlDatabase database;
+  private final RabbitVhost vhost;
   private final UnifiedJedis redisClient;
 
   /**
@@ -41,6 +43,11 @@ final class HaServers implements Servers {
 
   HaServers(RedisForm redis) {
     this.redis = redis;
+    var starting = CompletableFuture.supplyAsync(RabbitCluster::start);
+    mysql = MySqlPair.start();
+    database = mysql.newDatabase();
+    rabbit = Bounded.get(starting);
+    vhost = rabbit.newVhost();
     this.redisClient =
         RedisClients.open(
             new RedisSettings(
