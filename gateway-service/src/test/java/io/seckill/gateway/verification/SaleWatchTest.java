@@ -109,6 +109,17 @@ class SaleWatchTest {
   }
 
   @Test
+  void forgetsWhatItHasSeenOfASaleThatMySqlDoesNotHaveAnyMore() {
+    marks.record("5eed", SKU, 2, 5);
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases)) {
+      watch.wake();
+
+      eventually().until(() -> marks.of(SKU) == null);
+    }
+  }
+
+  @Test
   void reportsALossThatMySqlDoesNotShow() {
     try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
         SaleWatch watch = watchALoss(leases)) {

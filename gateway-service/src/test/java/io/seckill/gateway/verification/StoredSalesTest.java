@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.verification.RedisInspection.Observation;
 import io.seckill.gateway.verification.StoredSales.Sale;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -35,6 +36,18 @@ class StoredSalesTest {
         new Observation(inRedis[0], number(inRedis[1]), number(inRedis[2]), number(inRedis[3]));
 
     assertThat(SaleWatch.isSuspect(sale, data, null)).as(name).isEqualTo(suspect);
+  }
+
+  /** MySQL may not have stored an order of it yet. */
+  @Test
+  void isNotSoldFromIfItLacksASaleThatThisGatewayHasSeenSelling() {
+    Sale sale = new Sale(1, "CLOSED", false, 2, 0, 0);
+    HighWaterMarks marks = new HighWaterMarks();
+    assertThat(SaleWatch.isSuspect(sale, Observation.ABSENT, marks.of(1))).isFalse();
+
+    marks.record("a server", 1, 2, 1);
+
+    assertThat(SaleWatch.isSuspect(sale, Observation.ABSENT, marks.of(1))).isTrue();
   }
 
   private static long number(String text) {
