@@ -56,6 +56,9 @@ class RedisBreakerTest {
     assertThatThrownBy(() -> breaker.call(0, () -> ""))
         .isInstanceOf(CallNotPermittedException.class);
     assertThat(transitions("open")).isEqualTo(1);
+    assertThat(errors("link")).isEqualTo(3);
+    assertThat(errors("breaker")).isEqualTo(1);
+    assertThat(errors("reply")).isZero();
   }
 
   @Test
@@ -111,6 +114,7 @@ class RedisBreakerTest {
 
     assertThat(breaker.isClosed(0)).isTrue();
     assertThat(breaker.health().failuresPerSecond()).isZero();
+    assertThat(errors("reply")).isEqualTo(10);
   }
 
   static Stream<JedisDataException> repliesOfAServerThatCannotDecide() {
@@ -348,6 +352,10 @@ class RedisBreakerTest {
     eventually().until(() -> !breaker.isOpen(partition));
     IntStream.range(0, 3).forEach(i -> call(breaker, partition, false));
     assertThat(breaker.isClosed(partition)).isTrue();
+  }
+
+  private double errors(String kind) {
+    return meters.get("seckill.redis.errors").tag("kind", kind).counter().count();
   }
 
   private double transitions(String to) {
