@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -16,6 +17,7 @@ import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.web.InternalToken;
+import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -25,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -86,12 +89,13 @@ class ConsumerClientTest {
     server.createContext("/", this::answer);
     server.start();
     resources.start();
+    client = client(Duration.ofSeconds(60));
+  }
+
+  private ConsumerClient client(Duration timeout) {
     URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-    client =
-        new ConsumerClient(
-            new ConsumerProperties(url, Duration.ofSeconds(60)),
-            new InternalToken("0123456789abcdef"),
-            resources);
+    return new ConsumerClient(
+        new ConsumerProperties(url, timeout), new InternalToken("0123456789abcdef"), resources);
   }
 
   @AfterEach
@@ -132,16 +136,32 @@ class ConsumerClientTest {
   @ParameterizedTest
   @EnumSource
   void answersWhileLongCallsHoldAllTheirConnections(Call call) throws InterruptedException {
-    List<Disposable> audits =
-        hold(
-            "/audit",
-            LONG_CONNECTIONS,
-            () -> client.forward(HttpMethod.POST, "/skus/1/audit", null, Map.of(), true));
+    List<Disposable> audits = hold("/audit", LONG_CONNECTIONS, () -> audit(client, true));
     try {
       assertThat(succeeds(call)).isTrue();
     } finally {
       audits.forEach(Disposable::dispose);
     }
+  }
+
+  /** Another call, which begins later, is given up first. */
+  @Test
+  void waitsLongerForALongCallThanForOthers() {
+    ConsumerClient hasty = client(Duration.ofMillis(500));
+    held = new CountDownLatch(1);
+    heldPath = "/audit";
+    CompletableFuture<ConsumerAnswer> longCall = audit(hasty, true).toFuture();
+    Bounded.await(held);
+    assertThatThrownBy(() -> audit(hasty, false).block(SOON)).isInstanceOf(ProblemException.class);
+
+    end.countDown();
+
+    assertThat(Bounded.get(longCall)).isNotNull();
+    hasty.destroy();
+  }
+
+  private static Mono<ConsumerAnswer> audit(ConsumerClient client, boolean isLong) {
+    return client.forward(HttpMethod.POST, "/skus/1/audit", null, Map.of(), isLong);
   }
 
   @Test
