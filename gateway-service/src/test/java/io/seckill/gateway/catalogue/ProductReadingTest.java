@@ -13,9 +13,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCreator;
+import org.springframework.jdbc.core.RowCallbackHandler;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 class ProductReadingTest {
 
@@ -92,6 +97,23 @@ class ProductReadingTest {
     assertThat(sku.withUnitsOf(parts).decides()).isEqualTo(Decider.MYSQL);
     assertThat(sku.withUnitsOf(parts.subList(0, 1)).decides()).isEqualTo(Decider.REDIS);
     assertThat(sku.withUnitsOf(List.of())).isEqualTo(sku);
+  }
+
+  /** A change of MySQL while it reads may be missing. */
+  @Test
+  void isAsOldAsTheBeginningOfItsRead() {
+    AtomicLong asked = new AtomicLong();
+    JdbcTemplate mysql =
+        new JdbcTemplate() {
+          @Override
+          public void query(PreparedStatementCreator statement, RowCallbackHandler rows) {
+            asked.set(System.nanoTime());
+          }
+        };
+
+    ProductReading reading = ProductReader.read(JdbcClient.create(mysql), Set.of());
+
+    assertThat(reading.atNanos() - asked.get()).isNotPositive();
   }
 
   private static ProductReading reading(Duration age) {
