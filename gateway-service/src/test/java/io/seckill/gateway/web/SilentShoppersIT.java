@@ -18,23 +18,24 @@ import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-@Tag("proof")
 class SilentShoppersIT {
 
   private static final Duration IDLE = Duration.ofSeconds(3);
 
   @Test
+  void endsAConnectionThatCarriesNothing() {
+    DisposableServer server = server(Duration.ofMillis(200));
+    try {
+      assertThat(ask(server.port(), "")).isEmpty();
+    } finally {
+      server.disposeNow();
+    }
+  }
+
+  @Tag("proof")
+  @Test
   void endsConnectionsThatCarryNothingAndNoOthers() {
-    DisposableServer server =
-        new ShopperIdleTimeout(IDLE)
-            .apply(HttpServer.create())
-            .port(0)
-            .route(
-                routes ->
-                    routes
-                        .get("/ticks", (request, response) -> response.sendString(ticks()))
-                        .post("/body", (request, response) -> request.receive().then()))
-            .bindNow();
+    DisposableServer server = server(IDLE);
     try {
       CompletableFuture<String> ticking =
           CompletableFuture.supplyAsync(
@@ -58,6 +59,18 @@ class SilentShoppersIT {
     } finally {
       server.disposeNow();
     }
+  }
+
+  private static DisposableServer server(Duration idle) {
+    return new ShopperIdleTimeout(idle)
+        .apply(HttpServer.create())
+        .port(0)
+        .route(
+            routes ->
+                routes
+                    .get("/ticks", (request, response) -> response.sendString(ticks()))
+                    .post("/body", (request, response) -> request.receive().then()))
+        .bindNow();
   }
 
   private static Flux<String> ticks() {
