@@ -1,28 +1,32 @@
 package io.seckill.relay.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.Eventually;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PublisherChannelTest {
 
   private static final Duration CONFIRM_TIMEOUT = Duration.ofMillis(50);
+  private static final LinkSettings SETTINGS =
+      new LinkSettings("relay-service", false, 16, CONFIRM_TIMEOUT);
+
+  private final RelayMeters meters = new RelayMeters(new SimpleMeterRegistry());
 
   /** A blocked connection gets no confirms; all of them come once the alarm is over. */
   @Test
   void expectsNoConfirmWhileAnAlarmLastsAndForTheWholeTimeoutAfterIt() throws Exception {
     DeafBroker broker = new DeafBroker();
-    PublisherChannel link =
-        new BrokerConnector(
-                broker,
-                new LinkSettings("relay-service", false, 16, CONFIRM_TIMEOUT),
-                new RelayMeters(new SimpleMeterRegistry()))
-            .open("test");
+    PublisherChannel link = new BrokerConnector(broker, SETTINGS, meters).open("test");
     link.publish(List.of(OutboundOrder.of(new byte[] {'{', '}'}, 0)));
 
     await()
@@ -37,5 +41,24 @@ class PublisherChannelTest {
     } catch (BrokerFailureException e) {
       assertThat(System.nanoTime() - since).isGreaterThan(CONFIRM_TIMEOUT.toNanos());
     }
+  }
+
+  @Test
+  void closesAConnectionOnWhichTheBrokerAllowsNoChannel() {
+    List<String> calls = new ArrayList<>();
+    Connection connection =
+        (Connection)
+            Proxy.newProxyInstance(
+                Connection.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, args) -> {
+                  calls.add(method.getName());
+                  return null;
+                });
+
+    assertThatThrownBy(() -> PublisherChannel.over(connection, new LinkSocket(), SETTINGS, meters))
+        .isInstanceOf(IOException.class);
+
+    assertThat(calls).containsExactly("createChannel", "abort");
   }
 }

@@ -159,6 +159,15 @@ class UnconfirmedWindowTest {
     assertThat(window.silentNanos()).isZero();
   }
 
+  /** The last answer, which is older here, says nothing about the broker's silence now. */
+  @Test
+  void countsSilenceAfterAPauseFromTheFirstPublish() {
+    long inAnHour = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+    window.enter(1, order(1), inAnHour);
+
+    assertThat(window.silentNanos()).isNegative();
+  }
+
   private List<OutboundOrder> enter(int count) {
     List<OutboundOrder> orders = new ArrayList<>();
     for (int tag = 1; tag <= count; tag++) {
