@@ -20,7 +20,8 @@ class PublisherChannelTest {
   private static final LinkSettings SETTINGS =
       new LinkSettings("relay-service", false, 16, CONFIRM_TIMEOUT);
 
-  private final RelayMeters meters = new RelayMeters(new SimpleMeterRegistry());
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+  private final RelayMeters meters = new RelayMeters(registry);
 
   /** A blocked connection gets no confirms; all of them come once the alarm is over. */
   @Test
@@ -33,6 +34,8 @@ class PublisherChannelTest {
         .during(CONFIRM_TIMEOUT.multipliedBy(2))
         .atMost(Eventually.SOON)
         .untilAsserted(link::check);
+    assertThat(registry.get("seckill.relay.blocked.seconds").functionCounter().count())
+        .isGreaterThan(0.05);
 
     long since = System.nanoTime();
     broker.endAlarm();

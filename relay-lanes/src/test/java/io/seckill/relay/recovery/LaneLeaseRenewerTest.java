@@ -2,7 +2,11 @@ package io.seckill.relay.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
@@ -13,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -39,6 +45,33 @@ class LaneLeaseRenewerTest {
       assertThat(renewer.backlog(p)).isEqualTo(new PartitionBacklog(5, 0, 2));
     }
     assertThat(leases.get(7).deadLeases()).containsExactly("dead");
+  }
+
+  /** One is of the future: the clock of Redis was set back. */
+  @ParameterizedTest
+  @CsvSource({"400, 600", "1000, 0", "2000, 0"})
+  void readsTheAgeOfTheOldestOrderOfAnOutbox(long admittedAt, long age) {
+    String oldest =
+        OrderMessageCodec.encode(
+            new OrderMessage(
+                OrderId.of(OrderId.EPOCH_MS, 1, 1, 1),
+                1,
+                1601,
+                1,
+                "request-1",
+                PurchasePolicy.UNLIMITED,
+                1,
+                1,
+                admittedAt,
+                null));
+    LaneLeaseRenewer renewer =
+        renewer(
+            new CannedRedis(command -> command.get(0).equals("LINDEX") ? oldest : reply(command)),
+            false);
+
+    renewer.round();
+
+    assertThat(renewer.backlog(1).oldestAgeMs()).isEqualTo(age);
   }
 
   @Test
