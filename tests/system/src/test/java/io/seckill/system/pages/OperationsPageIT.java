@@ -283,6 +283,52 @@ class OperationsPageIT {
   }
 
   @Test
+  void everyButtonOfTheFallbackSendsItsCall() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object calls =
+        browser.run(
+            """
+            const calls = [];
+            window.fetch = async (url, {method}) => {
+              calls.push(`${method} ${url}`);
+              return new Response('{}');
+            };
+            const context = {token: () => 'a token', changed: () => {}};
+            const dialog = document.querySelector('#confirm');
+            const sales = [{skuId: 7, fallback: 'ACTIVE', reservedUnits: 2}];
+            const pressAll = async () => {
+              for (const button of document.querySelectorAll('#fallback-switch button')) {
+                button.click();
+                if (dialog.open) document.querySelector('#confirm-form').requestSubmit();
+                while (dialog.open) await new Promise((resolve) => setTimeout(resolve));
+              }
+            };
+            const module = document.querySelector('link[href$="/rates.js"]').href.replace('rates.js', 'fallback.js');
+            return import(module).then(async ({renderFallback}) => {
+              for (const state of ['REDIS', 'ENTERING', 'MYSQL', 'RETURNING']) {
+                calls.push(state);
+                renderFallback({mode: 'manual', state, changedAt: '', sales, salesInFallback: 1, gateways: [], failurePercent: 50, failuresPerSecond: 3}, context);
+                await pressAll();
+              }
+              return calls.join('\\n').replaceAll('admin/v1/', '') + '\\n';
+            });
+            """);
+
+    String always = "POST skus/7/release-reserve\nPUT fallback/settings\n";
+    assertThat(calls)
+        .isEqualTo(
+            "REDIS\nPOST fallback/enter\n"
+                + always
+                + "ENTERING\n"
+                + always
+                + "MYSQL\nPOST fallback/leave\n"
+                + always
+                + "RETURNING\nPOST fallback/enter\n"
+                + always);
+  }
+
+  @Test
   void measuresRatesAnewWhenAnotherGatewaysClockIsBehind() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
 
