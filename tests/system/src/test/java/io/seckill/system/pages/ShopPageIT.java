@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -696,6 +697,7 @@ class ShopPageIT {
     onSale(2004, PurchasePolicy.UNLIMITED, 0, 100);
     page.openFresh(2004).signIn(104);
     browser.awaitShown("#buy:not([aria-disabled])");
+    Object key = intendAndBlockTheSecondCall();
     link.dropToClient(true);
     try {
       page.buy();
@@ -706,12 +708,34 @@ class ShopPageIT {
     }
     page.awaitStatus("CONFIRMED");
     assertThat(ordersOf(2004)).isOne();
+    assertThat(browser.run("return keys;")).isEqualTo(Collections.nCopies(3, key));
 
     link.reset();
     String order = page.orderId();
     eventually() // from another device
         .until(() -> pipeline.shop().pay(104, order).text("status"), "PAID"::equals);
     page.awaitStatus("PAID");
+  }
+
+  /**
+   * An intention that is kept, also beside another order; and a firewall, whose answer has no code.
+   * Returns the key.
+   */
+  private static Object intendAndBlockTheSecondCall() {
+    return browser.run(
+        """
+        const send = window.fetch;
+        window.keys = [];
+        window.fetch = async (url, options) => {
+          if (!/2004\\/orders$/.test(url)) return send(url, options);
+          const calls = keys.push(options.headers['Idempotency-Key']);
+          return calls === 2 ? new Response('blocked', {status: 404}) : send(url, options);
+        };
+        return import(document.querySelector('link[href$="/purchase.js"]').href).then(({adopt, intend}) => {
+          intend(2004, '104', 1);
+          return adopt(2004, '104', '4711').key;
+        });
+        """);
   }
 
   @Tag("proof")
