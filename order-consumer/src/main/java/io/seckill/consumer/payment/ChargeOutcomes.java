@@ -76,11 +76,11 @@ record ChargeOutcomes(
   /**
    * Stores the intents to charge those of these orders that wait for their payment.
    *
-   * @param waits as in {@link PaymentTransactions#execute}
+   * @param waits false to leave out orders that another transaction has locked
    * @return the orders
    */
   Map<OrderId, OrderRow> begin(Collection<OrderId> ids, boolean waits) {
-    return transactions.execute(
+    return transactions.executeWithoutTotals(
         ids,
         waits,
         locked -> {

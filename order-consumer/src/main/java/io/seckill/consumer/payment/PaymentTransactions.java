@@ -5,13 +5,13 @@ import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.contract.OrderRow;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -26,15 +26,12 @@ import org.springframework.transaction.support.TransactionOperations;
 @Component
 final class PaymentTransactions {
 
-  /** Longer than a payment alone waits for a lock, which prolongs it. */
-  private static final Duration CAREFUL = Duration.ofSeconds(5);
-
   private final TransactionOperations transactions;
   private final Orders orders;
   private final JdbcClient jdbc;
 
-  /** Until then batches leave out SKUs whose total is locked. */
-  private volatile long carefulUntilNanos = System.nanoTime();
+  /** SKUs for which a wait has failed; until a batch finds their total free. */
+  private final Set<Long> suspects = ConcurrentHashMap.newKeySet();
 
   PaymentTransactions(TransactionOperations transactions, Orders orders, JdbcClient jdbc) {
     this.transactions = transactions;
@@ -45,38 +42,54 @@ final class PaymentTransactions {
   /**
    * Executes work with these orders locked, and commits.
    *
-   * @param waits false to leave out orders that another transaction has locked and, after a wait
-   *     that took too long, those of SKUs whose total is locked
+   * @param waits false to leave out orders that another transaction has locked, and those of SKUs
+   *     whose total is locked although a payment has waited for it as long as it may
    */
   <T> T execute(Collection<OrderId> ids, boolean waits, Function<Orders.Locked, T> work) {
-    boolean isCareful = !waits && System.nanoTime() - carefulUntilNanos < 0;
+    Set<Long> skus = new HashSet<>();
     try {
-      return execute(ids, waits, isCareful, work);
+      return execute(ids, waits, skus, work);
     } catch (DataAccessException | TransactionException e) {
       if (SqlFailure.of(e) != SqlFailure.TRY_AGAIN) {
         throw e;
       }
-      carefulUntilNanos = System.nanoTime() + CAREFUL.toNanos();
-      if (waits || isCareful || ids.size() == 1) {
+      suspects.addAll(skus);
+      if (waits || ids.size() == 1) {
         throw e;
       }
     }
-    return execute(ids, false, true, work);
+    return execute(ids, false, skus, work);
   }
 
+  /**
+   * Executes work that adds to no total.
+   *
+   * @param waits false to leave out orders that another transaction has locked
+   */
+  <T> T executeWithoutTotals(
+      Collection<OrderId> ids, boolean waits, Function<Orders.Locked, T> work) {
+    return transactions.execute(tx -> work.apply(orders.lock(ids, waits)));
+  }
+
+  /**
+   * @param skus receives those of the orders, each before its total is locked
+   */
   private <T> T execute(
-      Collection<OrderId> ids, boolean waits, boolean isCareful, Function<Orders.Locked, T> work) {
+      Collection<OrderId> ids, boolean waits, Set<Long> skus, Function<Orders.Locked, T> work) {
     return transactions.execute(
         tx -> {
           Orders.Locked locked = orders.lock(ids, waits);
-          return work.apply(isCareful ? free(locked) : locked);
+          locked.rows().values().forEach(order -> skus.add(order.skuId()));
+          return work.apply(waits ? locked : withoutBusy(locked, skus));
         });
   }
 
-  private Orders.Locked free(Orders.Locked locked) {
-    Set<Long> skus =
-        locked.rows().values().stream().map(OrderRow::skuId).collect(Collectors.toSet());
-    Set<Long> busy = OrderTotalTable.lockPaid(jdbc, skus);
+  private Orders.Locked withoutBusy(Orders.Locked locked, Set<Long> skus) {
+    Set<Long> tried = new HashSet<>(skus);
+    tried.retainAll(suspects);
+    Set<Long> busy = OrderTotalTable.lockPaid(jdbc, tried);
+    tried.removeAll(busy);
+    suspects.removeAll(tried);
     Map<OrderId, OrderRow> free = new HashMap<>(locked.rows());
     free.values().removeIf(order -> busy.contains(order.skuId()));
     return new Orders.Locked(free, locked.at());

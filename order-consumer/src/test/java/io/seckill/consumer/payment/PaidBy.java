@@ -12,6 +12,7 @@ import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Payments of a service that is started already, by another provider than its own. */
@@ -51,6 +52,12 @@ public final class PaidBy {
   /** As when a gateway sends several payments. */
   public List<PaymentOutcome> pay(List<OrderPayment> list) {
     return payments.pay(list);
+  }
+
+  /** As when a shopper's payment begins; false when it would have to wait. */
+  public boolean begins(OrderId order, long user) {
+    OrderPayment attempt = new OrderPayment(order, user);
+    return payments.begin(Set.of(attempt), false).containsKey(attempt);
   }
 
   /** As when the provider has charged several orders; returns those that need not wait. */

@@ -1,5 +1,6 @@
 package io.seckill.consumer.wallet;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,10 +20,13 @@ import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -134,22 +138,26 @@ class WalletPaidOrdersIT {
     open(10);
     paidBy.pay(orders.confirmed(sku, payer, 1), payer);
     OrderId waiting = orders.confirmed(sku, payer, 1);
+    OrderId begun = orders.confirmed(sku, payer, 1);
     long otherSku = NEXT_SKU.getAndIncrement();
     new Sales(consumer).open(otherSku, "UNLIMITED", 0, 10);
     OrderId other = orders.confirmed(otherSku, payer, 1);
-    try (RowLock lock =
-        consumer.lock(
-            "SELECT * FROM order_total WHERE sku_id = " + sku + " AND fate = 'PAID' FOR UPDATE")) {
-      if (byWallet) {
-        assertThat(
-                results(List.of(new OrderPayment(waiting, payer), new OrderPayment(other, payer))))
-            .isEqualTo("alone, PAID");
-      } else {
-        assertThat(paidBy.settle(List.of(waiting, other)))
-            .extracting(OrderRow::orderId)
-            .containsExactly(other);
-      }
+    OrderId next = orders.confirmed(otherSku, payer, 1);
+    try (RowLock lock = lockPaid(sku)) {
+      assertThat(settle(byWallet, waiting, other)).isEqualTo("alone, PAID");
       assertThat(orders.status(waiting)).isEqualTo("CONFIRMED");
+
+      assertThat(byWallet || paidBy.begins(begun, payer)).isTrue();
+      CompletableFuture<String> settled;
+      try (RowLock brief = lockPaid(otherSku)) {
+        settled = CompletableFuture.supplyAsync(() -> settle(byWallet, waiting, next));
+        eventually()
+            .until(
+                () ->
+                    settled.isDone() || consumer.executing("INSERT INTO order_total%").isPresent());
+        brief.release();
+      }
+      assertThat(Bounded.get(settled)).isEqualTo("alone, PAID");
       lock.release();
     }
     assertThat(paidBy.pay(waiting, payer).status()).isEqualTo(OrderStatus.PAID);
@@ -157,6 +165,24 @@ class WalletPaidOrdersIT {
             consumer.number(
                 "SELECT orders FROM order_total WHERE sku_id = ? AND fate = 'PAID'", sku))
         .isEqualTo(2);
+  }
+
+  private static RowLock lockPaid(long sku) {
+    return consumer.lock(
+        "SELECT * FROM order_total WHERE sku_id = " + sku + " AND fate = 'PAID' FOR UPDATE");
+  }
+
+  /** Of payments from the wallet, or of charges that another provider has made. */
+  private String settle(boolean byWallet, OrderId... ids) {
+    if (byWallet) {
+      return results(Stream.of(ids).map(id -> new OrderPayment(id, payer)).toList());
+    }
+    Map<OrderId, OrderRow> settled =
+        paidBy.settle(List.of(ids)).stream()
+            .collect(Collectors.toMap(OrderRow::orderId, order -> order));
+    return Stream.of(ids)
+        .map(id -> settled.containsKey(id) ? settled.get(id).status().name() : "alone")
+        .collect(Collectors.joining(", "));
   }
 
   @Test
