@@ -2,6 +2,7 @@
 
 const KEPT_MS = 300_000;
 const SPAN_MS = 4_000;
+const LEAP_MS = 30_000; // far beyond the time between two snapshots
 
 /** What is shown, each with its colour and a pattern for those who tell colours apart badly. */
 export const SERIES = [
@@ -17,10 +18,9 @@ export const history = [];
 /** Takes a snapshot; its rates are over the last few seconds, and null before there are two. */
 export function measure(snapshot) {
   const at = Date.parse(snapshot.at);
-  if (snapshots.length > 0 && at < snapshots.at(-1).at) { // of another gateway, whose clock is behind
-    snapshots.length = 0;
-    history.length = 0;
-  }
+  const passed = snapshots.length > 0 ? at - snapshots.at(-1).at : 0;
+  if (passed < 0) history.length = 0; // of another gateway, whose clock is behind
+  if (passed < 0 || passed > LEAP_MS) snapshots.length = 0; // or ahead
   const counts = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, counters(ledger)]));
   snapshots.push({at, counts});
   while (snapshots.length > 2 && at - snapshots[1].at >= SPAN_MS) snapshots.shift();
