@@ -73,6 +73,13 @@ abstract class LaneFixture {
     nothingIsLeft();
   }
 
+  /** What was published waits in the queues until now. */
+  void everythingIsStored(List<String> admitted) {
+    nothingIsLeft();
+    broker.consume();
+    everythingArrives(admitted);
+  }
+
   void nothingIsLeft() {
     eventually()
         .ignoreExceptionsInstanceOf(JedisConnectionException.class) // pooled before a restart
