@@ -35,7 +35,7 @@ public final class SeededDatabase {
 
   public static SeededDatabase create(MySqlServer server) {
     SeededDatabase ledger = new SeededDatabase(server.newDatabase());
-    ledger.migrations().forEach(ledger::execute);
+    ledger.execute(ledger.migrations());
     return ledger;
   }
 
@@ -194,11 +194,17 @@ public final class SeededDatabase {
   }
 
   private void execute(String sql) {
+    execute(List.of(sql));
+  }
+
+  private void execute(List<String> statements) {
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
-      statement.execute(sql);
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
     } catch (SQLException e) {
-      throw new AssertionError(sql, e);
+      throw new AssertionError(String.join("\n", statements), e);
     }
   }
 
