@@ -281,6 +281,7 @@ class ConsumerUnavailableIT {
             stage.redisDatabase(),
             stage.mysqlDatabase(),
             TestGateway.NO_CONSUMER,
+            "spring.datasource.hikari.connection-timeout=250", // each read waits for it
             "spring.datasource.url=jdbc:mysql://127.0.0.1:1/none?useAffectedRows=true")) {
       for (long sku : List.of(strong, sharded)) {
         GatewayAnswer answer = early.operate("POST", GatewayStage.admin(sku) + "/pause", null);
