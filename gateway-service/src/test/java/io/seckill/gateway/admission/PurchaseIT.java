@@ -199,6 +199,7 @@ class PurchaseIT {
         shard.stock(spread[0]);
         String expected = outcome(gateway.buy(user, UNSHARDED, quantity, one[2]));
         eventually()
+            .pollDelay(Duration.ZERO)
             .untilAsserted(
                 () -> {
                   shard.with("elsewhere", spread[1] + ":" + System.currentTimeMillis());
