@@ -183,7 +183,11 @@ public abstract sealed class TestServer implements AutoCloseable
         .until(this::answers);
   }
 
+  /** A look whether anything listens costs far less than the failure of a client. */
   private boolean answers() throws Exception {
+    if (!Ports.isOpen(port())) {
+      return false;
+    }
     handshake();
     return true;
   }
