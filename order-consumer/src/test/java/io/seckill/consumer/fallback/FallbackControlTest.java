@@ -97,19 +97,35 @@ class FallbackControlTest {
     }
   }
 
+  /** One that has none would go on selling while MySQL decides. */
+  @ParameterizedTest
+  @CsvSource({"AUTOMATIC, true", "OFF, false"})
+  void beginsAgainDuringAReturnIfEveryGatewayHasAFallback(FallbackMode last, boolean begins) {
+    row = row(SalePhase.RETURNING);
+    gateways =
+        new Gateways(
+            List.of(
+                gateway(RedisView.UNUSABLE),
+                gateway(RedisView.UNUSABLE),
+                gateway(last, RedisView.USABLE)));
+    FallbackControl control = control(FallbackMode.AUTOMATIC);
+
+    Throwable failure = catchThrowable(control::tick);
+
+    if (begins) {
+      assertThat(failure).isInstanceOf(CannotCreateTransactionException.class);
+    } else {
+      assertThat(failure).isNull();
+    }
+  }
+
   private static GatewayNode gateway(RedisView redis) {
+    return gateway(FallbackMode.AUTOMATIC, redis);
+  }
+
+  private static GatewayNode gateway(FallbackMode mode, RedisView redis) {
     return new GatewayNode(
-        "gateway",
-        FallbackMode.AUTOMATIC,
-        1,
-        0,
-        true,
-        redis,
-        MINUTE.toMillis(),
-        BreakerState.CLOSED,
-        0,
-        0,
-        0);
+        "gateway", mode, 1, 0, true, redis, MINUTE.toMillis(), BreakerState.CLOSED, 0, 0, 0);
   }
 
   private FallbackControl control(FallbackMode mode) {
