@@ -169,7 +169,8 @@ record SaleReconciliation(
         rebuilt.repairs());
   }
 
-  private Found compared(Read read, Comparison comparison, boolean dryRun, Runnable stepEnds) {
+  /** Repairs what one comparison has found, unless it is a dry run. */
+  Found compared(Read read, Comparison comparison, boolean dryRun, Runnable stepEnds) {
     RepairLog found = new RepairLog();
     try {
       return compared(read, comparison, dryRun, stepEnds, found);
