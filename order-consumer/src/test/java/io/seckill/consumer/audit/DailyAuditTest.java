@@ -3,6 +3,7 @@ package io.seckill.consumer.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.runtime.SweeperPauses;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class DailyAuditTest {
   void isDueAtThreeUtc(String now, String due) {
     DailyAudit audit = at(now);
 
-    audit.round();
+    SweeperPauses.round(audit.auditSweeper());
 
     assertThat(table.due).isEqualTo(Instant.parse(due));
     assertThat(audit.today()).hasToString(due.substring(0, 10));

@@ -31,6 +31,7 @@ public final class SweeperPauses
     return result;
   }
 
+  /** One round, as its thread makes it. */
   public static void round(Sweeper sweeper) {
     sweeper.round();
   }
