@@ -436,6 +436,30 @@ class LedgerIT {
     return consumer.api().post(path() + "/audit", "{}").body();
   }
 
+  /** Where all units are found: MySQL and Redis agree on them. */
+  @Test
+  void eachDifferenceUnbalancesTheLedger() {
+    var unused = threeUnitsStored();
+    String stock = "UPDATE products SET stock = stock + ? WHERE sku_id = ?";
+    String orders =
+        "UPDATE order_total SET orders = orders + ? WHERE fate = 'CONFIRMED' AND sku_id = ?";
+
+    consumer.update(stock, -1, sku);
+    SkuLedger inMySql = read(List.of(sku)).get(0);
+    consumer.update(stock, 1, sku);
+    consumer.update(orders, 1, sku);
+    SkuLedger ofOrders = read(List.of(sku)).get(0);
+    consumer.update(orders, -1, sku);
+
+    assertThat(inMySql.mysql().difference()).isEqualTo(1);
+    assertThat(inMySql.balanced()).isFalse();
+    assertThat(ofOrders.orders().difference()).isEqualTo(-1);
+    assertThat(ofOrders.balanced()).isFalse();
+    assertThat(List.of(inMySql.units().difference(), ofOrders.units().difference()))
+        .containsOnly(0L);
+    assertThat(read(List.of(sku)).get(0).balanced()).isTrue();
+  }
+
   @Test
   void findsAnOrderThatIsNotCounted() {
     var unused = threeUnitsStored();
