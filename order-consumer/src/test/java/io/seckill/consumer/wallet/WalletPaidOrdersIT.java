@@ -300,9 +300,14 @@ class WalletPaidOrdersIT {
     paidBy.pay(order, payer);
     assertThat(differences()).doesNotContain("" + order.value());
 
-    consumer.update("UPDATE wallet_charge SET closed = TRUE WHERE charge_id = ?", order.value());
+    assertFoundAsPaid(order, "wallet_charge SET closed = ? WHERE charge_id = ?", 1, 0);
+    assertFoundAsPaid(order, "payment SET amount_cents = ? WHERE order_id = ?", 9_901, 9_900);
+  }
+
+  private static void assertFoundAsPaid(OrderId order, String edit, int wrong, int right) {
+    assertThat(consumer.update("UPDATE " + edit, wrong, order.value())).isOne();
     assertThat(differences()).contains("order " + order.value() + " is paid, but its charge is");
-    consumer.update("UPDATE wallet_charge SET closed = FALSE WHERE charge_id = ?", order.value());
+    consumer.update("UPDATE " + edit, right, order.value());
   }
 
   private static String differences() {

@@ -705,6 +705,22 @@ class WalletsIT {
     assertThat(check().text()).doesNotContain("user " + user + ":");
   }
 
+  /** Those before them were verified; {@code whole} is false in the scheduled check. */
+  @Test
+  void theScheduledCheckReadsTheEntriesSinceTheCheckBefore() {
+    recharge(user, 100);
+    check();
+    charge(60);
+    edit("wallet_entry", "amount_cents = -59", "amount_cents = -60");
+    Set<Long> found =
+        new WalletChecker(consumer.bean(JdbcOperations.class), false)
+            .run(page -> {}, () -> {})
+            .users();
+    edit("wallet_entry", "amount_cents = -60", "amount_cents = -59");
+
+    assertThat(found).contains(user);
+  }
+
   /** One that cannot be frozen, and one that cannot be marked as right. */
   @Test
   void walletsThatCannotBeWrittenKeepTheCheckFromNoOther() {
