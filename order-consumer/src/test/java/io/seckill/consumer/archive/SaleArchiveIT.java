@@ -12,6 +12,8 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.archive.ArchiveTable.DueSale;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.consumer.storage.StrongSales;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -719,7 +721,10 @@ class SaleArchiveIT {
     assertThat(rows("order_history")).as("too young, and kept for ever").isEqualTo(orders);
     assertThat(ofFirst("order_alias_history", "stored_order_id", first)).isOne();
 
-    archiver.purge(Duration.ofDays(30));
+    SweeperPauses.round(
+        consumer
+            .bean(Retention.class)
+            .retentionSweeper(archiver, new ArchiveProperties(Duration.ZERO, Duration.ofDays(30))));
 
     assertThat(rows("order_history")).isZero();
     assertThat(ofFirst("order_alias_history", "stored_order_id", first)).isZero();
@@ -780,10 +785,12 @@ class SaleArchiveIT {
     archiver.beginDue(Duration.ZERO);
     assertThat(rows("archive")).as("no sale is archived by itself").isZero();
 
+    Sweeper sweeper =
+        archiver.dueArchivesSweeper(new ArchiveProperties(Duration.ofDays(7), Duration.ZERO));
     eventually()
         .until(
             () -> {
-              archiver.beginDue(Duration.ofDays(7));
+              SweeperPauses.round(sweeper);
               return rows("archive") == 1;
             });
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
@@ -907,7 +914,7 @@ class SaleArchiveIT {
           sku);
     }
 
-    consumer.bean(Retention.class).sweep();
+    consumer.sweep("retentionSweeper");
 
     assertThat(texts("SELECT event_id FROM payment_event WHERE event_id LIKE 'archive %'"))
         .containsExactly("archive 29");

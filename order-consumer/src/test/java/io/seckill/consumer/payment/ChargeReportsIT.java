@@ -318,7 +318,7 @@ class ChargeReportsIT {
     assertThat(openRows(stored)).hasSize(1);
 
     moveBack(stored);
-    consumer.bean(ChargeReports.class).sweep();
+    consumer.sweep("chargeReportSweeper");
 
     assertThat(status(stored)).isEqualTo(words[1]);
     assertThat(payment(stored)).isEqualTo(words[2]);

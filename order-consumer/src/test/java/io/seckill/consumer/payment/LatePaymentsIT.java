@@ -309,7 +309,7 @@ class LatePaymentsIT {
   /** Makes the next check of the payment due and runs the sweep. */
   private void lookAgain() {
     makeDue(id, "0 SECOND");
-    consumer.bean(PaymentSweep.class).sweep();
+    consumer.sweep("paymentSweeper");
   }
 
   private static void makeDue(OrderId order, String since) {

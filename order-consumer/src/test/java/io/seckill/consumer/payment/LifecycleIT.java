@@ -295,7 +295,7 @@ class LifecycleIT {
   /** One of them begins at the oldest order. */
   private static void tenRounds() {
     for (int round = 0; round < 10; round++) {
-      consumer.bean(Expiry.class).round();
+      consumer.sweep("expirySweeper");
     }
   }
 

@@ -842,7 +842,7 @@ class WalletsIT {
     return eventually()
         .until(
             () -> {
-              check.round();
+              consumer.sweep("walletSweeper");
               return check.latest().orElseThrow();
             },
             latest -> latest.checkedAt().isAfter(before));
