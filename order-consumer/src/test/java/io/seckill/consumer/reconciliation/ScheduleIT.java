@@ -11,6 +11,7 @@ import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -146,6 +147,7 @@ class ScheduleIT extends ReconciliationFixture {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     AtomicReference<Schedule> running = new AtomicReference<>();
     List<String> steps = new ArrayList<>();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
     Schedule schedule =
         schedule(
             consumer.bean(RedisSale.class),
@@ -154,13 +156,14 @@ class ScheduleIT extends ReconciliationFixture {
                   if (sku == sale.sku) {
                     order.stepEnds().run();
                     sale.forget();
-                    running.get().look();
+                    eventually().until(() -> looksMeanwhile(running.get(), meters));
                     steps.add("lost");
                     order.stepEnds().run();
                     steps.add("goes on");
                   }
                 }),
-            new SimpleMeterRegistry());
+            OFTEN,
+            meters);
     running.set(schedule);
 
     schedule.round(); // sees it for the first time
@@ -169,6 +172,12 @@ class ScheduleIT extends ReconciliationFixture {
 
     assertThat(steps).containsExactly("lost");
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  /** Returns whether the other thread's round has looked, and found a lost sale. */
+  private static boolean looksMeanwhile(Schedule schedule, MeterRegistry meters) {
+    SweeperPauses.round(schedule.lostSaleSweeper(OFTEN));
+    return meters.get("seckill.consumer.sales.lost").gauge().value() > 0;
   }
 
   /** Nobody consumes the barrier that the comparison waits for. */
