@@ -3,6 +3,7 @@ package io.seckill.consumer.archive;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
@@ -933,20 +934,35 @@ class SaleArchiveIT {
     consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
   }
 
+  /** More of them than are read at once, and a younger one of a product that is gone. */
   @Test
   void keepsResolvedDeadLettersOfASaleThatRedisHas() {
     SaleInFlight.open(sku, 10, consumer, flood);
+    long gone = NEXT_SKU.getAndIncrement();
+    insertReplayed(sku, 1_024, 365);
+    insertReplayed(gone, 1, 364);
+
+    assertTimeoutPreemptively(Duration.ofSeconds(30), () -> consumer.bean(Retention.class).sweep());
+
+    assertThat(rows("dead_letter")).isEqualTo(1_024);
+    assertThat(rows("dead_letter", gone)).isZero();
+    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+  }
+
+  /**
+   * @param count 1..1024
+   */
+  private static void insertReplayed(long sku, int count, int daysAgo) {
     consumer.update(
         "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
-            + " first_failed_at, last_failed_at, state, resolved_at) VALUES (?, '{}', UNHEX(SHA2(?,"
-            + " 256)), '', '', 1, NOW(), NOW(), 'REPLAYED', NOW(6) - INTERVAL 1 YEAR)",
+            + " first_failed_at, last_failed_at, state, resolved_at) WITH RECURSIVE n AS"
+            + " (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 31) SELECT ?, '{}',"
+            + " UNHEX(SHA2(CONCAT(?, ' ', a.i * 32 + b.i), 256)), '', '', 1, NOW(), NOW(),"
+            + " 'REPLAYED', NOW(6) - INTERVAL ? DAY FROM n a JOIN n b WHERE a.i * 32 + b.i < ?",
         sku,
-        "kept " + sku);
-
-    consumer.bean(Retention.class).sweep();
-
-    assertThat(rows("dead_letter")).isEqualTo(1);
-    consumer.update("DELETE FROM dead_letter WHERE sku_id = ?", sku);
+        "kept " + sku,
+        daysAgo,
+        count);
   }
 
   /** While the lock is held the service's own rounds move nothing. */
