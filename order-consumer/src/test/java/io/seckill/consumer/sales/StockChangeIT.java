@@ -521,6 +521,33 @@ class StockChangeIT {
         .isEqualTo("REFUSED");
   }
 
+  /** MySQL's keep what they have reserved; Redis forgets a sale after its end. */
+  @Test
+  void aWithdrawalGathersUnitsOfShardsThatRedisDoesNotHave() {
+    openInShards();
+    eachShard("decides = 'MYSQL', fallback = 'ACTIVE', reserved_units = 20");
+    assertThat(change("change-1", "{\"delta\":-150,\"reason\":\"damaged\"}").text("state"))
+        .isEqualTo("DONE");
+    assertThat(change("change-2", "{\"delta\":-171,\"reason\":\"too many\"}").text("state"))
+        .isEqualTo("REFUSED");
+
+    eachShard("decides = 'REDIS', fallback = 'NO', reserved_units = 0");
+    String path = "/internal/v1/skus/" + sku;
+    api.post(path + "/open");
+    assertThat(api.post(path + "/state", "{\"state\":\"CLOSED\"}").status()).isEqualTo(200);
+    for (long shard : Shards.ids(sku, 4)) {
+      consumer.redis().del(RedisKeys.sku(shard), RedisKeys.stock(shard));
+    }
+    assertThat(change("change-3", TAKE).text("state")).isEqualTo("DONE");
+    assertThat(orders.product(sku, "initial_stock")).isEqualTo("200");
+  }
+
+  private void eachShard(String set) {
+    for (long shard : Shards.ids(sku, 4)) {
+      consumer.update("UPDATE products SET " + set + " WHERE sku_id = ?", shard);
+    }
+  }
+
   /** Each move begins after the pool was read, and ends before the shards are. */
   @Test
   void aWithdrawalIsNotRefusedForUnitsThatMoveWhileTheyAreCounted() {
