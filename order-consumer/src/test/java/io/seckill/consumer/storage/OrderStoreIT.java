@@ -92,6 +92,27 @@ class OrderStoreIT {
     }
   }
 
+  /** Also where a statement lacks the condition. */
+  @Test
+  void theTablesRefuseNumbersOfUnitsThatCannotBe() {
+    assertRefused(
+        "products (name, price_cents, stock, initial_stock, policy, limit_per_user, opens_at,"
+            + " closes_at, sku_id) VALUES ('', 1, -1, 1, 'LIMITED', 1, NOW(), NOW(), ?)",
+        "ck_products_stock");
+    String quota = "user_quota (user_id, owned_count, limit_units, sku_id) VALUES (1, %d, 3, ?)";
+    assertRefused(quota.formatted(-1), "ck_user_quota_floor");
+    assertRefused(quota.formatted(4), "ck_user_quota_limit");
+    assertRefused(
+        "orders (order_id, user_id, quantity, unit_price_cents, request_id, status, epoch, seq,"
+            + " admitted_at, sku_id) VALUES (1, 1, 0, 1, 'request', 'CONFIRMED', 1, 1, NOW(), ?)",
+        "ck_orders_quantity");
+  }
+
+  private void assertRefused(String row, String constraint) {
+    assertThatThrownBy(() -> consumer.update("INSERT INTO " + row, sku))
+        .hasStackTraceContaining(constraint);
+  }
+
   /** The affected rows of a raise (2) and a refusal (0) add up to those of two inserts (1 + 1). */
   @Test
   void isNotFooledByARaiseAndARefusalThatAddUp() throws Exception {
