@@ -273,6 +273,7 @@ class DirectChannelIT {
       assertThat(
               elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
           .hasOnlyElementsOfType(Repeated.class);
+      assertThat(sale.record(1, id)).as("the time of the push is kept").matches(".*\\|Q\\|\\d{13}");
       sale.writeRecord(
           1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|" + System.currentTimeMillis()));
       assertThat(
@@ -287,6 +288,7 @@ class DirectChannelIT {
           .hasSize(2)
           .containsOnly(new String(broker.orders().get(0).getBody(), UTF_8));
       assertThat(sale.counter("publishedOrders")).isEqualTo(2);
+      assertThat(sale.counter("publishedUnits")).isEqualTo(3);
 
       sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|C|1"));
       assertThat(elsewhere.one(attempt(sale, 1, "key-0001", 2))).isInstanceOf(Repeated.class);

@@ -143,11 +143,17 @@ class RelayLaneIT extends LaneFixture {
   @Test
   void takesNothingWhileAnAlarmBlocksItsLink() {
     outbox.admit(5, SKU);
+    outbox.redis().zadd(RedisKeys.lanes(0), 1, "dead:0:aa");
+    outbox.claimLate("dead:0:aa", SKU);
     try (TestRelay relay =
         TestRelay.start(RedisSettings.single(redis.url()), new DeafBroker(), Tuning.DEFAULT)) {
       awaitAll(relay, LaneState.BLOCKED);
 
       assertThat(outbox.waiting()).isEqualTo(5);
+      assertThat(relay.blockedSeconds()).isPositive();
+      eventually().until(() -> relay.ofPartition0("outbox.depth") == 5);
+      eventually().until(() -> relay.ofPartition0("dead.queue.orders") == 1);
+      eventually().until(() -> relay.ofPartition0("outbox.oldest.age.seconds") > 0);
     }
   }
 

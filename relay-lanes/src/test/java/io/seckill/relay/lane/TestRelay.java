@@ -124,6 +124,11 @@ public final class TestRelay implements AutoCloseable {
     return found == null ? 0 : (long) found.count();
   }
 
+  /** Value of a gauge {@code seckill.relay.*} of the first partition. */
+  double ofPartition0(String gauge) {
+    return meters.get("seckill.relay." + gauge).tag("partition", "0").gauge().value();
+  }
+
   double blockedSeconds() {
     return meters.get("seckill.relay.blocked.seconds").functionCounter().count();
   }
