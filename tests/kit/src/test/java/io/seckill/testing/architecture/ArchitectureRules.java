@@ -1,5 +1,7 @@
 package io.seckill.testing.architecture;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
@@ -91,6 +93,7 @@ public final class ArchitectureRules {
   @ArchTest
   static final ArchRule logsGoThroughSlf4j =
       CompositeArchRule.of(NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS)
+          .and(noClasses().should().callMethodWhere(target(name("printStackTrace"))))
           .and(NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING);
 
   @ArchTest
