@@ -61,7 +61,8 @@ class PromiseConfiguration {
         products::lastRead,
         promises,
         orders,
-        ids -> stored(mysql, ids));
+        ids -> stored(mysql, ids),
+        Heartbeats.PAUSE);
   }
 
   @Bean

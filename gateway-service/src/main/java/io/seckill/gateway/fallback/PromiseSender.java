@@ -47,6 +47,7 @@ final class PromiseSender implements AutoCloseable {
    * @param transfer sends a part to order-consumer; throws when it may not be stored
    * @param deregister ends the registration there; throws when it may not have ended
    * @param products a SKU, or a shard, as of the last read; null when it was not there
+   * @param pause between two rounds
    */
   PromiseSender(
       Consumer<PromiseTransfer> transfer,
@@ -54,14 +55,15 @@ final class PromiseSender implements AutoCloseable {
       LongFunction<@Nullable ProductRow> products,
       Promises promises,
       PromisedOrders orders,
-      StoredIds stored) {
+      StoredIds stored,
+      Duration pause) {
     this.transfer = transfer;
     this.deregister = deregister;
     this.products = products;
     this.promises = promises;
     this.orders = orders;
     this.stored = stored;
-    this.task = new RepeatingTask("promise-transfer", Heartbeats.PAUSE, this::round);
+    this.task = new RepeatingTask("promise-transfer", pause, this::round);
   }
 
   private void round() {

@@ -13,8 +13,8 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.PromiseTransfer.Forgotten;
+import java.time.Duration;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,13 +39,13 @@ class PromiseSenderTest {
   private final PromisedOrders orders = new PromisedOrders();
   private final Promises promises =
       new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, System::nanoTime);
-  private final Set<OrderId> inMySql = new HashSet<>();
+  private final Set<OrderId> inMySql = ConcurrentHashMap.newKeySet();
   private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
   private final AtomicInteger lookUps = new AtomicInteger();
   private final Map<Long, ProductRow> products = new ConcurrentHashMap<>();
-  private boolean isMySqlAway;
-  private boolean isConsumerAway;
+  private volatile boolean isMySqlAway;
+  private volatile boolean isConsumerAway;
 
   private final PromiseSender sender =
       new PromiseSender(
@@ -54,7 +54,8 @@ class PromiseSenderTest {
           products::get,
           promises,
           orders,
-          this::stored);
+          this::stored,
+          Duration.ofMillis(50));
 
   @AfterEach
   void stop() {
