@@ -22,15 +22,17 @@ class AlertRulesTest {
 
   private static final Path DEPLOYED =
       Path.of(System.getProperty("seckill.root"), "deploy/observability");
-  private static final String TESTS = "alerts.test.yml";
+  private static final List<String> TESTS = List.of("alerts.test.yml", "alerts-hours.test.yml");
 
   @Test
   void everyAlertIsTriedSilentAndFiring() throws IOException {
     Set<String> silent = new TreeSet<>();
     Set<String> firing = new TreeSet<>();
-    for (JsonNode test : yaml(TESTS).path("tests")) {
-      for (JsonNode look : test.path("alert_rule_test")) {
-        (look.has("exp_alerts") ? firing : silent).add(look.path("alertname").asString());
+    for (String file : TESTS) {
+      for (JsonNode test : yaml(file).path("tests")) {
+        for (JsonNode look : test.path("alert_rule_test")) {
+          (look.has("exp_alerts") ? firing : silent).add(look.path("alertname").asString());
+        }
       }
     }
     Set<String> alerts = new TreeSet<>();
