@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 
 /** Runs the jar as it is shipped. */
+@Tag("proof")
 @ExtendWith(TestServers.class)
 class RelayApplicationIT {
 
@@ -72,7 +73,6 @@ class RelayApplicationIT {
     return "seckill_relay_settled_total " + orders + ".0";
   }
 
-  @Tag("proof")
   @Test
   void isNotReadyWhileOrdersWaitAndNothingMoves() throws Exception {
     Map<String, String> environment = environment();
@@ -97,7 +97,6 @@ class RelayApplicationIT {
     }
   }
 
-  @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"seckill.broker.urls", "seckill.redis.url"})
   void refusesToStartWithoutItsServers(String missing) {

@@ -45,6 +45,9 @@ class ObservabilityIT {
           Service.RELAY, "relay-service",
           Service.CONSUMER, "order-consumer");
 
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
   private static Pipeline pipeline;
   private static Set<String> samples;
 
@@ -160,8 +163,42 @@ class ObservabilityIT {
     assertThat(scraped).containsExactlyInAnyOrderElementsOf(CHAPTERS.values());
   }
 
+  @Test
+  void aRelayShowsEachLaneAndOfItsHealthNoDetails() {
+    String lane = "\\{lane=\"[^\"]+-0\",partition=\"0\"";
+    eventually()
+        .untilAsserted(
+            () ->
+                assertThat(String.join("\n", scrape(Service.RELAY).lines()))
+                    .contains("seckill_relay_outbox_depth{partition=\"0\"} 0")
+                    .containsPattern("seckill_relay_private_queue" + lane + "} 0")
+                    .containsPattern("seckill_relay_lane_state" + lane + ",state=\"running\"} 1")
+                    .containsPattern("seckill_relay_settled_total [1-9]"));
+    assertThat(get(Service.RELAY, "/actuator/health/readiness").toString())
+        .contains("\"lanes\":{\"status\":\"UP\"}");
+    assertThat(get(Service.RELAY, "/actuator/health").toString())
+        .contains("UP")
+        .doesNotContain("reason", "details");
+  }
+
   private static Scrape scrape(Service service) {
-    return Scrape.of(pipeline.healthPort(service));
+    return new Scrape(get(service, "/actuator/prometheus"));
+  }
+
+  private static List<String> get(Service service, String path) {
+    HttpRequest request =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + pipeline.healthPort(service) + path))
+            .timeout(Eventually.SOON)
+            .build();
+    try {
+      return HTTP.send(request, BodyHandlers.ofLines()).body().toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
   }
 
   private static Set<String> documented(String page, String chapter) {
@@ -191,24 +228,6 @@ class ObservabilityIT {
 
   /** The metrics of one service, as Prometheus scrapes them. */
   private record Scrape(List<String> lines) {
-
-    private static final HttpClient HTTP =
-        HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
-
-    static Scrape of(int port) {
-      HttpRequest request =
-          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/prometheus"))
-              .timeout(Eventually.SOON)
-              .build();
-      try {
-        return new Scrape(HTTP.send(request, BodyHandlers.ofLines()).body().toList());
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException(e);
-      }
-    }
 
     /**
      * Declared names of our metrics; the maximum of a histogram is not counted as a metric of its
