@@ -121,11 +121,7 @@ class DeadLetterIT {
     }
 
     database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'DROPPED_BY_BROKER'", 1);
-    eventually()
-        .untilAsserted(
-            () ->
-                assertThat(consumer.vhost().queueDepth(BrokerTopology.DEAD_QUEUE).total())
-                    .isZero());
+    consumer.vhost().awaitEmpty(BrokerTopology.DEAD_QUEUE);
     assertThat(database.number("SELECT COUNT(*) FROM dead_letter WHERE sku_id IS NULL")).isOne();
     eventually() // they are counted after their acks
         .untilAsserted(

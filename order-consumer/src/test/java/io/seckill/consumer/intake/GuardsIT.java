@@ -373,7 +373,6 @@ class GuardsIT {
   /** Waits until every message of this SKU's queue is settled. */
   private void awaitQuiet() {
     String queue = BrokerTopology.orderQueue(Partition.ofSku(sku) % BrokerTopology.ORDER_QUEUES);
-    eventually()
-        .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(queue).total()).isZero());
+    consumer.vhost().awaitEmpty(queue);
   }
 }

@@ -502,8 +502,7 @@ class IntakeFaultsIT {
   }
 
   private void awaitQuiet() {
-    eventually()
-        .untilAsserted(() -> assertThat(observer.vhost().queueDepth(QUEUE).total()).isZero());
+    observer.vhost().awaitEmpty(QUEUE);
   }
 
   private static double state(TestConsumer consumer) {

@@ -80,8 +80,7 @@ class StoreFromQueueIT {
     assertThat(count("stock FROM products")).isEqualTo(10_000 - units);
     assertThat(count("settled FROM products")).isEqualTo(2_000);
     assertThat(count("SUM(owned_count) FROM user_quota")).isEqualTo(units);
-    eventually()
-        .untilAsserted(() -> assertThat(consumer.vhost().queueDepth(QUEUE).total()).isZero());
+    consumer.vhost().awaitEmpty(QUEUE);
     eventually()
         .untilAsserted(
             () -> {

@@ -1,10 +1,13 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -61,6 +64,13 @@ public final class RabbitVhost {
   /** Counters of one queue, at most about 250 ms old. A queue that does not exist has zeros. */
   public QueueDepth queueDepth(String queue) {
     return server.get().queueDepth(name, queue);
+  }
+
+  /** Waits until a queue has no message, which counters that are too old do not prove. */
+  public void awaitEmpty(String queue) {
+    eventually(queue + " to be empty")
+        .pollDelay(Duration.ofMillis(250))
+        .until(() -> queueDepth(queue).total() == 0);
   }
 
   /** Names of all queues. */
