@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
@@ -24,6 +25,9 @@ import java.util.zip.CheckedInputStream;
  * half of the processor time of each start.
  */
 public final class UnpackedService {
+
+  /** Starts that save together the processor time that an archive costs. */
+  private static final int WORTH_AN_ARCHIVE = 6;
 
   private static final long TRAINING_SECONDS = 60;
 
@@ -50,14 +54,20 @@ public final class UnpackedService {
           "SPRING_DATASOURCE_PASSWORD", "none");
 
   private static final Map<Path, Object> LOCKS = new ConcurrentHashMap<>();
+  private static final Map<Path, AtomicInteger> ASKED = new ConcurrentHashMap<>();
 
   private UnpackedService() {}
 
   /**
-   * Arguments for java in place of {@code -jar <jar>}. The first caller of a build unpacks the jar
-   * and creates the archive, which takes some seconds; other callers wait for it.
+   * Arguments for java in place of {@code -jar <jar>}, for one more process. The first of this JVM
+   * run the jar itself. The next caller of a build unpacks it and creates the archive, which takes
+   * some seconds; other callers wait for it.
    */
   public static List<String> arguments(Path jar) {
+    AtomicInteger asked = ASKED.computeIfAbsent(jar, any -> new AtomicInteger());
+    if (asked.incrementAndGet() <= WORTH_AN_ARCHIVE) {
+      return List.of("-jar", jar.toString());
+    }
     Path folder = jar.resolveSibling("unpacked");
     prepare(jar, folder);
     return List.of(

@@ -74,7 +74,6 @@ public abstract class PipelineLab implements AutoCloseable {
     this.product = product;
     this.channel = channel;
     this.report = report;
-    unpackAll();
     for (int number = 1; number <= EACH; number++) {
       relays.add(newRelay(number)); // they use no database
     }
@@ -91,13 +90,6 @@ public abstract class PipelineLab implements AutoCloseable {
     all().forEach(ServiceInstance::awaitReady);
     servers.putQueuesOnDisk();
     worksAgain = new WorksAgain(this);
-  }
-
-  /** While the first consumer starts, the jars of the others are prepared. */
-  private void unpackAll() {
-    for (Service service : Service.values()) {
-      new Thread(() -> product.runs(service), "unpack-" + service).start();
-    }
   }
 
   private ServiceInstance newConsumer(int number, int port) {
