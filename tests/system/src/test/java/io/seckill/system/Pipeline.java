@@ -57,6 +57,7 @@ public final class Pipeline implements AutoCloseable {
   public record Stores(String redisUrl, String brokerUrl, MySqlDatabase mysql) {
 
     private static Stores ofSharedServers() {
+      TestServers.begin();
       return new Stores(
           TestServers.redis().newDatabase().url(),
           TestServers.rabbit().newVhost().url(),
@@ -214,10 +215,10 @@ public final class Pipeline implements AutoCloseable {
     redis.close();
   }
 
-  /** The consumer migrates the database, so it starts first; the others start together. */
+  /** The consumer migrates the database, so it starts before the gateway; the relay uses none. */
   void startServices() {
-    run(Service.CONSUMER);
     ServiceProcess relay = launch(Service.RELAY);
+    run(Service.CONSUMER);
     run(Service.GATEWAY);
     relay.awaitReady();
   }

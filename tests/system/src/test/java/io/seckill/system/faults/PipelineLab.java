@@ -74,16 +74,13 @@ public abstract class PipelineLab implements AutoCloseable {
     this.product = product;
     this.channel = channel;
     this.report = report;
+    List<Integer> consumerPorts = List.of(Ports.free(), Ports.free());
+    consumers.add(newConsumer(1, consumerPorts.get(0)));
     for (int number = 1; number <= EACH; number++) {
-      relays.add(newRelay(number)); // they use no database
+      relays.add(newRelay(number));
     }
-    List<Integer> consumerPorts = new ArrayList<>();
-    for (int number = 1; number <= EACH; number++) {
-      int port = Ports.free();
-      consumerPorts.add(port);
-      consumers.add(newConsumer(number, port));
-      consumers.get(0).awaitReady(); // it migrates the database
-    }
+    consumers.get(0).awaitReady(); // it migrates the database
+    consumers.add(newConsumer(2, consumerPorts.get(1)));
     for (int number = 1; number <= EACH; number++) {
       gateways.add(newGateway(number, consumerPorts.get(number - 1)));
     }
