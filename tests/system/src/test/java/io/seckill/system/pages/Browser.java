@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.logging.Level;
+import org.jspecify.annotations.Nullable;
 import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
@@ -38,6 +39,8 @@ final class Browser implements AutoCloseable {
   /** Console entries about answers with 4xx and 5xx, which some tests provoke. */
   private static final String NETWORK = " Failed to load resource: ";
 
+  private static @Nullable Browser shared;
+
   private final ChromeDriver driver;
 
   private Browser(ChromeOptions options) {
@@ -49,9 +52,15 @@ final class Browser implements AutoCloseable {
     this.driver = new ChromeDriver(service, options);
   }
 
-  /** A desktop window of 1280 × 900. */
-  static Browser desktop(String language) {
-    return new Browser(options(language));
+  /** A desktop window of 1280 × 900, in English, for all classes of this JVM: it ends with that. */
+  static synchronized Browser desktop() {
+    Browser browser = shared;
+    if (browser == null) {
+      browser = new Browser(options("en-US"));
+      Runtime.getRuntime().addShutdownHook(new Thread(browser::close, "close-browser"));
+      shared = browser;
+    }
+    return browser;
   }
 
   /** A window of the size of a phone, with touch instead of a mouse. */
@@ -327,7 +336,9 @@ final class Browser implements AutoCloseable {
 
   /** Violations that axe-core finds on the current page after all CSS transitions; a line each. */
   List<?> accessibilityFaults() {
-    driver.executeScript(axe());
+    if (Boolean.FALSE.equals(run("return 'axe' in window;"))) {
+      run(axe());
+    }
     return (List<?>)
         driver.executeAsyncScript(
             """

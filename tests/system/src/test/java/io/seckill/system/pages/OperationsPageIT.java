@@ -61,14 +61,14 @@ class OperationsPageIT {
   @BeforeAll
   static void start(Pipeline shared) {
     pipeline = shared;
-    browser = Browser.desktop("en-US");
+    browser = Browser.desktop();
     page = new OpsPage(browser, "http://127.0.0.1:" + pipeline.adminPort());
   }
 
   @AfterAll
   static void stop() {
     if (browser != null) {
-      browser.close();
+      browser.open("about:blank");
     }
   }
 

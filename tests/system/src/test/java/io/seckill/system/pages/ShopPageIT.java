@@ -51,14 +51,14 @@ class ShopPageIT {
   static void start(Pipeline shared) throws IOException {
     pipeline = shared;
     link = TcpProxy.to("127.0.0.1", pipeline.shopPort());
-    browser = Browser.desktop("en-US");
+    browser = Browser.desktop();
     page = new ShopPage(browser, "http://127.0.0.1:" + link.port());
   }
 
   @AfterAll
   static void stop() {
     if (browser != null) {
-      browser.close();
+      browser.open("about:blank");
     }
     if (link != null) {
       link.close();
