@@ -697,6 +697,8 @@ class ShopPageIT {
     onSale(2004, PurchasePolicy.UNLIMITED, 0, 100);
     page.openFresh(2004).signIn(104);
     browser.awaitShown("#buy:not([aria-disabled])");
+    browser.run(
+        "const wait = AbortSignal.timeout; AbortSignal.timeout = (ms) => wait.call(AbortSignal, ms / 4);");
     Object key = intendAndBlockTheSecondCall();
     link.dropToClient(true);
     try {
