@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -710,7 +709,9 @@ class ShopPageIT {
     }
     page.awaitStatus("CONFIRMED");
     assertThat(ordersOf(2004)).isOne();
-    assertThat(browser.run("return keys;")).isEqualTo(Collections.nCopies(3, key));
+    assertThat((List<?>) browser.run("return keys;"))
+        .hasSizeGreaterThanOrEqualTo(3)
+        .allMatch(key::equals);
 
     link.reset();
     String order = page.orderId();
