@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +43,7 @@ class PromiseSenderTest {
   private final Set<OrderId> inMySql = ConcurrentHashMap.newKeySet();
   private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
-  private final AtomicInteger lookUps = new AtomicInteger();
+  private final AtomicInteger productReads = new AtomicInteger();
   private final Map<Long, ProductRow> products = new ConcurrentHashMap<>();
   private volatile boolean isMySqlAway;
   private volatile boolean isConsumerAway;
@@ -51,7 +52,7 @@ class PromiseSenderTest {
       new PromiseSender(
           this::transfer,
           () -> callsBeforeTheEnd.add(calls.size()),
-          products::get,
+          this::product,
           promises,
           orders,
           this::stored,
@@ -161,8 +162,9 @@ class PromiseSenderTest {
     assertThat(orders.content().dropped()).isNotEmpty();
 
     products.put(SKU, product(SKU, decides, SaleState.OPEN, settled, lastSeq));
-    int before = lookUps.get();
-    eventually().until(() -> lookUps.get() > before + 1 || orders.content().dropped().isEmpty());
+    int before = productReads.get();
+    eventually() // the second read from here is of a round after the first
+        .until(() -> productReads.get() > before + 1 || orders.content().dropped().isEmpty());
 
     assertThat(orders.content().dropped().isEmpty()).isEqualTo(isKnown);
   }
@@ -214,6 +216,11 @@ class PromiseSenderTest {
     eventually().until(() -> promises.transferred() == term);
   }
 
+  private @Nullable ProductRow product(long skuId) {
+    productReads.incrementAndGet();
+    return products.get(skuId);
+  }
+
   private void transfer(PromiseTransfer part) {
     if (isConsumerAway) {
       throw new IllegalStateException("order-consumer is away");
@@ -225,7 +232,6 @@ class PromiseSenderTest {
     if (isMySqlAway) {
       throw new QueryTimeoutException("MySQL is away");
     }
-    lookUps.incrementAndGet();
     return ids.stream().filter(inMySql::contains).toList();
   }
 
