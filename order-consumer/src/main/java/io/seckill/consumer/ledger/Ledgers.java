@@ -36,11 +36,11 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The ledgers last read, and since when each has not balanced. For each order queue, and for all
- * strong sales, only one read runs at a time, for all callers; a ledger that is shown is at most
- * {@value #REUSE_MS} ms old. Within this time the SKUs of a queue share one reading of Redis and
- * the broker; a ledger that does not balance with it, because MySQL is read later, is read anew.
- * Thread-safe.
+ * The ledgers last read, and since when each has not balanced. For each order queue, for all strong
+ * sales and for all SKUs with shards, only one read runs at a time, for all callers, so that none
+ * overwrites a later one; a ledger that is shown is at most {@value #REUSE_MS} ms old. Within this
+ * time the SKUs of a queue share one reading of Redis and the broker; a ledger that does not
+ * balance with it, because MySQL is read later, is read anew. Thread-safe.
  */
 @Component
 public class Ledgers {
@@ -65,6 +65,9 @@ public class Ledgers {
   /** In place of a queue's number, above all of them: the orders of strong sales have no queue. */
   private static final int NO_QUEUE = BrokerTopology.ORDER_QUEUES;
 
+  /** Above that one: a SKU with shards, which are in several queues. */
+  private static final int SHARDED = NO_QUEUE + 1;
+
   /** As often as Prometheus reads the metrics, see deploy/observability/prometheus.yml. */
   private static final Duration PAUSE = Duration.ofSeconds(5);
 
@@ -86,7 +89,7 @@ public class Ledgers {
   /** Since when each watched SKU is, for the age of a ledger that has not been read yet. */
   private volatile Map<Long, Instant> watchedSince = Map.of();
 
-  private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
+  private final List<Object> readLocks = Stream.generate(Object::new).limit(SHARDED + 1).toList();
 
   /** The last one of each order queue. */
   private final Map<Integer, QueueReading> readings = new ConcurrentHashMap<>();
@@ -110,17 +113,22 @@ public class Ledgers {
   private SkuLedger of(long skuId, int reuseMs) {
     Set<Long> strong = mysql.strongAmong(Set.of(skuId));
     List<Long> shards = mysql.shardsAmong(strong).get(skuId);
-    if (shards == null) {
-      return of(skuId, queueOf(skuId, strong), reuseMs);
-    }
-    SkuLedger known = last.get(skuId);
-    return known != null && isYounger(known.readAt(), reuseMs)
-        ? known
+    return shards == null
+        ? of(skuId, queueOf(skuId, strong), reuseMs)
         : sharded(skuId, shards, reuseMs);
   }
 
-  /** Units that move while the shards are read unbalance a ledger; not several in a row. */
   private SkuLedger sharded(long skuId, List<Long> shards, int reuseMs) {
+    synchronized (readLocks.get(SHARDED)) {
+      SkuLedger known = last.get(skuId);
+      return known != null && isYounger(known.readAt(), reuseMs)
+          ? known
+          : readSharded(skuId, shards, reuseMs);
+    }
+  }
+
+  /** Units that move while the shards are read unbalance a ledger; not several in a row. */
+  private SkuLedger readSharded(long skuId, List<Long> shards, int reuseMs) {
     SkuLedger ledger = null;
     for (int reads = 0; reads < READS && (ledger == null || !ledger.balanced()); reads++) {
       int reused = reads == 0 ? reuseMs : 0;
