@@ -73,7 +73,10 @@ public class StockMoves {
   enum Gathered {
     ENOUGH,
     TOO_FEW,
-    /** Units that move may suffice, or a fallback of a shard begins or ends. */
+    /**
+     * Units that move, or those of a shard that cannot be read now, may suffice; or a fallback of a
+     * shard begins or ends.
+     */
     MAYBE_LATER
   }
 
@@ -168,8 +171,9 @@ public class StockMoves {
         return Gathered.ENOUGH;
       }
       moving = moving(sku); // after the pool, and before the shards
-      List<Units> stocks = sku.shardIds().stream().map(this::stock).toList();
-      maybeLater |= mayBring(moving, missing - sum(stocks));
+      List<Optional<Units>> read = sku.shardIds().stream().map(this::stock).toList();
+      List<Units> stocks = read.stream().flatMap(Optional::stream).toList();
+      maybeLater |= stocks.size() < read.size() || mayBring(moving, missing - sum(stocks));
       List<Units> from = richest(stocks, missing);
       if (sum(from) == missing) {
         take(from);
@@ -209,26 +213,26 @@ public class StockMoves {
         .toList();
   }
 
-  /** Units that a shard can give; 0 when it cannot be read, or Redis has lost some of its data. */
-  private Units stock(long shard) {
+  /** Units that a shard can give; none when Redis does not answer, or has lost some of its data. */
+  private Optional<Units> stock(long shard) {
     ProductSnapshot sale = mysql.sale(shard);
-    long[] units = {0};
     if (DatabaseStock.isOnlyInMySql(sale)) {
-      units[0] = DatabaseStock.isBetween(sale) ? 0 : table.sellable(shard);
-    } else {
-      guard.run(
-          guard.partOf(shard),
-          () -> {
-            RedisSaleState seen = RedisSaleState.read(stocks, shard);
-            String stock = seen.stock();
-            if (seen.isAbsent() && sale.isClosed()) {
-              units[0] = sale.stock(); // nothing of it is in flight
-            } else if (stock != null && !seen.isLostOf(sale)) {
-              units[0] = Long.parseLong(stock);
-            }
-          });
+      return Optional.of(
+          new Units(shard, DatabaseStock.isBetween(sale) ? 0 : table.sellable(shard)));
     }
-    return new Units(shard, units[0]);
+    List<Units> read = new ArrayList<>();
+    guard.run(guard.partOf(shard), () -> stockInRedis(sale).ifPresent(read::add));
+    return read.stream().findFirst();
+  }
+
+  private Optional<Units> stockInRedis(ProductSnapshot sale) {
+    RedisSaleState seen = RedisSaleState.read(stocks, sale.skuId());
+    if (seen.isAbsent() && sale.isClosed()) {
+      return Optional.of(new Units(sale.skuId(), sale.stock())); // nothing of it is in flight
+    }
+    return Optional.ofNullable(seen.stock())
+        .filter(stock -> !seen.isLostOf(sale))
+        .map(stock -> new Units(sale.skuId(), Long.parseLong(stock)));
   }
 
   /** Takes what is missing from as few as can give it. */
