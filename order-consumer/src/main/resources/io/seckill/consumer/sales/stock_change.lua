@@ -10,7 +10,7 @@
 --       1 applied or undone, now or by an earlier call
 --       0 refused, now or by an earlier call: less stock than is to be taken
 --       2 Redis has a newer epoch, whose stock MySQL has counted since: nothing changed
---       3 the sale is not in Redis: nothing changed
+--       3 the sale is not in Redis: nothing changed, and the server is that of argument 7
 --      -1 Redis has an older epoch, or data it cannot read, or may lack orders or changes: nothing changed, try again
 --         later
 --
@@ -21,9 +21,13 @@
 
 local id, epoch, delta, undo = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'undo'
 
+local function is_another_server()
+  return ARGV[7] ~= '' and string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') ~= ARGV[7]
+end
+
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then
-  return {3, 0}
+  return is_another_server() and {-1, 0} or {3, 0}
 elseif kind ~= 'hash' then
   return {-1, 0}
 end
@@ -61,8 +65,7 @@ end
 if outcome and not undo then
   return {outcome == 'A' and 1 or 0, last}
 end
-if (tonumber(f[3] or '') or 0) < tonumber(ARGV[5]) or last < tonumber(ARGV[6])
-  or (ARGV[7] ~= '' and string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') ~= ARGV[7]) then
+if (tonumber(f[3] or '') or 0) < tonumber(ARGV[5]) or last < tonumber(ARGV[6]) or is_another_server() then
   return {-1, 0}
 end
 if undo then

@@ -55,6 +55,7 @@ class StockChangeIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(8001);
   private static final String ADD = "{\"delta\":50,\"reason\":\"found a box\"}";
+  private static final String ANOTHER_SERVER = "0".repeat(40);
   private static final String TAKE = "{\"delta\":-50,\"reason\":\"damaged\"}";
 
   private static final RestoreParams REPLACE = RestoreParams.restoreParams().replace();
@@ -158,11 +159,15 @@ class StockChangeIT {
   void nothingIsTakenFromAnotherServerThanTheOneThatMySqlHas() {
     open(100);
 
-    assertThat(applyOn("0".repeat(40))).isEqualTo(List.of(-1L, 0L));
+    assertThat(applyOn(ANOTHER_SERVER)).isEqualTo(List.of(-1L, 0L));
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
 
     assertThat(applyOn("")).isEqualTo(List.of(1L, 1L));
     assertThat(orders.stockInRedis(sku)).isEqualTo(99);
+
+    consumer.redis().del(RedisKeys.sku(sku));
+    assertThat(applyOn(ANOTHER_SERVER)).as("it may have lost the sale").isEqualTo(List.of(-1L, 0L));
+    assertThat(applyOn("")).isEqualTo(List.of(3L, 0L));
   }
 
   /** Takes a unit from this server's stock. */
