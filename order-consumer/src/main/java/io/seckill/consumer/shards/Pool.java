@@ -17,9 +17,14 @@ record Pool(long units, long version, long moving, long moves, long withdrawn, l
     return Math.max(0, units - withdrawn);
   }
 
-  /** Whether withdrawals wait for more units: what is taken now could not be given. */
+  /** Whether withdrawals wait for more units: what is taken now is theirs. */
   boolean isOwed() {
     return withdrawn > units;
+  }
+
+  /** Units that may be given although withdrawals wait for more than these. */
+  long toGive() {
+    return isOwed() ? units : free();
   }
 
   /** Most units that are in no shard's stock in Redis. */

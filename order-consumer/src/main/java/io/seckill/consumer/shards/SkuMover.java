@@ -159,17 +159,18 @@ final class SkuMover {
     return Duration.ofMillis(Math.max(QUIET.toMillis(), Math.min(RESTING.toMillis(), ms)));
   }
 
+  /** A withdrawal that waits for shards that cannot be read does not stop the others. */
   private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    if (pool.isOwed()) {
+    if (pool.isOwed() && shards.size() == sku.shards()) {
       return false;
     }
-    MovePlan plan = new MovePlan(shards, pool.free(), rates::of, largestOrder(sku));
+    MovePlan plan = new MovePlan(shards, pool.toGive(), rates::of, largestOrder(sku));
     List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {
       retract(shards);
       moves.take(takes);
     }
-    List<Units> gives = plan.gives(takes.isEmpty() ? pool.free() : table.pool(sku).free());
+    List<Units> gives = plan.gives(takes.isEmpty() ? pool.toGive() : table.pool(sku).toGive());
     if (!gives.isEmpty()) {
       retract(shards);
       moves.give(gives);

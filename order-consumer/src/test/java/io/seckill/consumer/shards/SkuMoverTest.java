@@ -214,7 +214,7 @@ class SkuMoverTest {
     assertThat(rest - dry).isLessThanOrEqualTo(100);
   }
 
-  /** It waits for a shard that does not answer; what is taken for it could not be given. */
+  /** What is taken for it could not be given. */
   @Test
   void noUnitMovesWhileAWithdrawalWaitsForMoreThanThePoolHas() {
     long asked = 5;
