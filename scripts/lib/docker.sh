@@ -64,12 +64,15 @@ containers_run() {
 }
 
 project_volumes() {
-  docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT"
+  docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" || fail "Docker does not list the volumes of this clone"
 }
 
 # The volumes hold data under passwords that only .local has.
 refuse_lost_passwords() {
-  [[ -e $LOCAL/secrets || -z $(project_volumes) ]] ||
+  local volumes
+  [[ ! -e $LOCAL/secrets ]] || return 0
+  volumes=$(project_volumes) || exit
+  [[ -z $volumes ]] ||
     fail "volumes of this clone exist, but their passwords, in $LOCAL/secrets, are gone; restore that file, or remove the data with scripts/down --wipe"
 }
 
@@ -116,13 +119,15 @@ grant_container_users() {
 # MySQL's image does not repeat a set-up that was interrupted. Until the first start has succeeded the volumes hold nothing
 # of value: the next start creates them again.
 begin_volumes() {
+  local volumes
   mkdir -p "$LOG_DIR"
   if [[ -e $LOCAL/new-volumes ]]; then
     say "the first start did not succeed; removing its volumes"
     "${COMPOSE[@]}" down --volumes >"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
       fail "the volumes of the first start cannot be removed; see $LOG_DIR/docker.log"
-  elif [[ -z $(project_volumes) ]]; then
-    write_file "$LOCAL/new-volumes" </dev/null
+  else
+    volumes=$(project_volumes) || exit
+    [[ $volumes ]] || write_file "$LOCAL/new-volumes" </dev/null
   fi
 }
 
