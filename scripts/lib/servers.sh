@@ -386,13 +386,14 @@ in_step_identity() { # STANDBY
 }
 
 mysql_position() { # NODE: its last transaction, domain-server-number; nothing when it has none
-  mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_pos'
+  mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_pos' || fail "the last transaction of $1 cannot be read"
 }
 
 mysql_knows() { # NODE OTHER: has the last transaction of the other in its binary log
-  local last state
-  last=$(mysql_position "$2")
-  for state in $(mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_state' | tr , ' '); do
+  local last states state
+  last=$(mysql_position "$2") || exit
+  states=$(mysql_as_root "$1" -N -e 'SELECT @@gtid_binlog_state') || fail "the transactions of $1 cannot be read"
+  for state in ${states//,/ }; do
     [[ ${state%-*} != "${last%-*}" ]] || ((${state##*-} < ${last##*-})) || return 0
   done
   [[ -z $last ]]
