@@ -328,7 +328,7 @@ join_standby() {
 # A promoted primary waits for a standby from here on, and copies nobody, also if its promotion was interrupted. One accepts
 # writes at most.
 follow_mysql_primary() {
-  local node primary standby
+  local node primary standby position
   primary=$(mysql_primary) standby=$(mysql_standby)
   mysql_as_root "$standby" -e 'SET SESSION lock_wait_timeout = 10; SET GLOBAL read_only = ON' ||
     fail "$standby, the standby, cannot be closed for writes"
@@ -336,7 +336,8 @@ follow_mysql_primary() {
     fail "$standby has transactions that $primary, the primary according to $DATA_DIR/mysql-primary, does not have. If $standby is the primary, write its name into that file and start again; if its transactions are given up, end it, remove $DATA_DIR/$standby and start again"
   mysql_as_root "$primary" -e 'STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = OFF'
   for node in $MYSQL_NODES; do mysql_replica_user | mysql_as_root "$node"; done
-  [[ $(mysql_position "$standby") || -z $(mysql_position "$primary") ]] || copy_mysql_primary "$primary" "$standby"
+  position=$(mysql_position "$standby") || exit
+  [[ $position || -z $(mysql_position "$primary") ]] || copy_mysql_primary "$primary" "$standby"
   # It may still be logged in with a former password, which its file has.
   if ! mysql_follows "$standby" || ! grep -qsxF "$MYSQL_REPLICA_PASSWORD" "$DATA_DIR/$standby/master.info"; then
     say "$standby follows $primary"
