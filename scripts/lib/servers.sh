@@ -354,7 +354,8 @@ END
     fail "$standby cannot follow $primary: $(mysql_as_root "$standby" -e 'SHOW SLAVE STATUS\G' | sed -nE 's/^ *Last_(IO|SQL)_Error: (.+)/\2/p' | paste -sd ' '); docs/runbooks.md says how to make it anew"
   mysql_as_root "$primary" -e 'SET GLOBAL rpl_semi_sync_master_enabled = ON'
   # Before that it lacks what the primary has committed alone, and must not be promoted.
-  wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$(mysql_position "$primary")"
+  position=$(mysql_position "$primary") || exit
+  wait_ready "$standby" "$standby with all of $primary" 600 mysql_has "$standby" "$position"
   rm -f "$DATA_DIR/mysql-alone"
   mark_in_step "$standby"
 }
