@@ -59,5 +59,5 @@ mark_of() { # FILE
 }
 
 mark_at_primary() { # LOG
-  at_primary head -c 120 "$1" 2>/dev/null | mark_of -
+  at_primary head -c 120 "$1" | mark_of - || fail "the binary log $1 of $PRIMARY cannot be read"
 }
