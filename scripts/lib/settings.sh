@@ -205,13 +205,14 @@ remember_ports() {
 
 # Generates each secret once; sets a variable of its name.
 load_secrets() {
-  local name changed=no
+  local name secret changed=no
   # shellcheck source=/dev/null
   [[ ! -e $LOCAL/secrets ]] || . "$LOCAL/secrets"
   for name in $SECRETS; do
     [[ -z ${!name:-} ]] || continue
     # Hex needs no escaping in a URL; 64 characters are twice the minimum of HS256.
-    printf -v "$name" %s "$(openssl rand -hex 32)"
+    secret=$(openssl rand -hex 32) || fail "the secret $name cannot be generated"
+    printf -v "$name" %s "$secret"
     changed=yes
   done
   [[ $changed == no ]] || secret_lines | write_file "$LOCAL/secrets"
