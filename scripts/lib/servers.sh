@@ -416,7 +416,7 @@ create_mysql_data() { # NODE
   rm -rf "$data.new" "$data"
   mkdir -p "$data.new" "$LOG_DIR"
   # mariadb-install-db knows no path with spaces.
-  link=$(mktemp -d)
+  link=$(mktemp -d) || fail "no temporary directory can be made"
   ln -s "$data.new" "$link/data"
   # A starting mariadbd removes other processes' files in a shared temporary directory.
   TMPDIR=$link/data mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$link/data" --skip-test-db \
