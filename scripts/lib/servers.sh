@@ -124,14 +124,15 @@ renew_redis_users() {
   [[ -z $SENTINELS ]] || renew_users sentinel.acl sentinel_as_admin $SENTINELS
 }
 
-# Reading the users again closes connections, so only when they have changed.
+# Reading the users again closes connections, so only when they have changed. Without the file they have, at the next start.
 renew_users() { # TEMPLATE COMMAND-OF-ADMIN NODE…
   local node users
   users=$(acl_of "$1" "$(redis_version)")
   [[ $users != "$(cat "$ETC_DIR/$1" 2>/dev/null)" ]] || return 0
   write_file "$ETC_DIR/$1" <<<"$users"
   for node in "${@:3}"; do
-    ! is_running "$node" || [[ $("$2" "$node" acl load) == OK ]] || fail "$node does not accept its users; see $LOG_DIR/$node.log"
+    ! is_running "$node" || [[ $("$2" "$node" acl load) == OK ]] ||
+      { rm "$ETC_DIR/$1" && fail "$node does not accept its users; see $LOG_DIR/$node.log"; }
   done
 }
 
