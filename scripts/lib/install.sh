@@ -41,7 +41,7 @@ install_missing() { # [COMMAND…]: as root, on Debian; each further command pri
   printf '%s\n' "${packages[@]}" | write_file "$INSTALLING"
   (
     trap allow_service_starts EXIT
-    forbid_service_starts
+    forbid_service_starts || fail "$POLICY cannot be written, and what is installed would start"
     apt_install "${packages[@]}"
   ) || fail "apt-get could not install ${packages[*]}; see $LOG_DIR/apt.log"
   disable_interrupted
@@ -82,10 +82,10 @@ forbid_service_starts() {
   allow_service_starts # removes the file of a killed run
   if [[ -e $POLICY || -L $POLICY ]]; then
     ! service_starts_forbidden || return 0
-    mv "$POLICY" "$POLICY_SAVED"
+    mv "$POLICY" "$POLICY_SAVED" || return
   fi
-  printf '#!/bin/sh\n# placed by %s for the time of an installation\nexit 101\n' "$ROOT/scripts" >"$POLICY"
-  chmod 755 "$POLICY"
+  printf '#!/bin/sh\n# placed by %s for the time of an installation\nexit 101\n' "$ROOT/scripts" >"$POLICY" &&
+    chmod 755 "$POLICY"
 }
 
 service_starts_forbidden() {
