@@ -25,19 +25,24 @@ import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
+import io.seckill.testing.MySqlServer;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,6 +52,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionCallback;
@@ -59,6 +66,9 @@ import tools.jackson.databind.JsonNode;
 class SaleArchiveIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
+
+  /** Of InnoDB's status: the rows that the transaction of a connection has locked. */
+  private static final String LOCKED = "(\\d+) row lock\\(s\\).*\\n.* thread id %d,";
 
   private static final String BEGUN =
       "UPDATE archive SET started_at = NOW(6) + INTERVAL ? MINUTE WHERE sku_id = ?";
@@ -595,9 +605,9 @@ class SaleArchiveIT {
 
   /** A dump, for example, keeps the entries of all pages before in the index. */
   @Test
-  void aPageReadsNothingThatPagesBeforeItHaveDeleted() {
+  void aPageReadsNothingThatPagesBeforeItHaveDeleted(MySqlServer mysql) throws SQLException {
     new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10_000);
-    long first = seed(7_000);
+    seed(7_000);
     consumer.update(
         "INSERT INTO user_quota (sku_id, user_id, owned_count, limit_units)"
             + " SELECT sku_id, user_id, 1, 1 FROM orders WHERE sku_id = ?",
@@ -616,75 +626,60 @@ class SaleArchiveIT {
             return true;
           }
         };
-    Set<String> looks = new TreeSet<>();
-    try (RowLock dump = consumer.lock("START TRANSACTION WITH CONSISTENT SNAPSHOT")) {
-      FirstRow orders = new FirstRow("orders FORCE INDEX (ix_orders_sku)", "order_id", first);
-      FirstRow quotas = new FirstRow("user_quota", "user_id", 1);
-      ArchiveSteps steps = locking(looks, orders, quotas);
-      roundUntil(archiver(table, steps), () -> archive().text("phase").equals("DONE"));
+    Map<ArchivePhase, List<Long>> read = new EnumMap<>(ArchivePhase.class);
+    try (RowLock dump = consumer.lock("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        Connection root = mysql.rootConnection()) {
+      SaleArchiver archiver = archiver(table, locking(root, read));
+      roundUntil(archiver, () -> archive().text("phase").equals("DONE"));
       consumer.update(
           "UPDATE archive SET done_at = NOW(6) - INTERVAL 31 DAY WHERE sku_id = ?", sku);
-
-      FirstRow history =
-          new FirstRow("order_history FORCE INDEX (ix_order_history_sku)", "order_id", first);
-      archiver(table, locking(looks, history)).purge(Duration.ofDays(30));
-
-      assertThat(looks)
-          .containsExactly(
-              "not read: " + history.table(),
-              "not read: " + orders.table(),
-              "not read: " + quotas.table());
+      archiver.purge(Duration.ofDays(30));
       dump.release();
     }
     assertThat(archive().text("phase")).isEqualTo("PURGED");
-  }
-
-  /** The first row of the sale, which its first page moves or deletes. */
-  private record FirstRow(String table, String key, long value) {
-
-    private String select(long sku) {
-      return "SELECT %s FROM %s WHERE sku_id = %d AND %s = %d"
-          .formatted(key, table, sku, key, value);
-    }
-
-    boolean isGone(long sku) {
-      return consumer.sql().sql(select(sku)).query(Long.class).list().isEmpty();
-    }
-
-    /** Whether a transaction has locked what its index still has of it. */
-    String look(long sku) {
-      try {
-        consumer.database().execute(select(sku) + " FOR UPDATE NOWAIT");
-        return "not read: " + table;
-      } catch (IllegalStateException e) {
-        return "read: " + table;
-      }
-    }
+    assertThat(read).containsOnlyKeys(ArchivePhase.ORDERS, ArchivePhase.REST, ArchivePhase.DONE);
+    assertThat(read)
+        .allSatisfy((phase, pages) -> assertThat(Collections.max(pages)).isEqualTo(pages.get(0)));
   }
 
   /**
-   * Steps that keep everything locked that they read, and look at their end whether that includes
-   * rows that were gone before.
+   * Steps that keep everything locked that they read.
+   *
+   * @param read gets the number of those rows, for each page of a phase
    */
-  private ArchiveSteps locking(Set<String> looks, FirstRow... rows) {
+  private ArchiveSteps locking(Connection root, Map<ArchivePhase, List<Long>> read) {
     ArchiveSteps real = consumer.bean(ArchiveSteps.class);
+    JdbcClient server = JdbcClient.create(new SingleConnectionDataSource(root, true));
     TransactionTemplate locking =
         new TransactionTemplate(new JdbcTransactionManager(consumer.bean(DataSource.class)));
     locking.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
-    TransactionOperations looking =
+    TransactionOperations counting =
         new TransactionOperations() {
           @Override
           public <T> T execute(TransactionCallback<T> work) {
-            List<FirstRow> gone = Stream.of(rows).filter(first -> first.isGone(sku)).toList();
+            ArchivePhase phase = real.table().find(sku).orElseThrow().phase();
             return locking.execute(
                 tx -> {
                   T result = work.doInTransaction(tx);
-                  gone.forEach(first -> looks.add(first.look(sku)));
+                  long thread =
+                      real.jdbc().sql("SELECT CONNECTION_ID()").query(Long.class).single();
+                  read.computeIfAbsent(phase, any -> new ArrayList<>()).add(locked(server, thread));
                   return result;
                 });
           }
         };
-    return new ArchiveSteps(real.jdbc(), real.redis(), real.table(), looking);
+    return new ArchiveSteps(real.jdbc(), real.redis(), real.table(), counting);
+  }
+
+  private static long locked(JdbcClient server, long thread) {
+    String status =
+        server
+            .sql("SHOW ENGINE INNODB STATUS")
+            .query((row, number) -> row.getString("Status"))
+            .single();
+    Matcher found = Pattern.compile(LOCKED.formatted(thread)).matcher(status);
+    assertThat(found.find()).as(status).isTrue();
+    return Long.parseLong(found.group(1));
   }
 
   /** Such a page moves nothing. */
