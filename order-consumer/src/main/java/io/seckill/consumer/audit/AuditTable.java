@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -40,6 +41,38 @@ class AuditTable {
           + " AND NOT EXISTS (SELECT 1 FROM archive r WHERE r.sku_id = p.sku_id"
           + " AND (r.phase = 'PURGED' OR EXISTS (SELECT 1 FROM daily_audit b"
           + " WHERE b.sku_id = r.sku_id AND b.made_at > r.done_at)))";
+
+  /** Replaces none that began later: an operator may audit a sale while the round counts it. */
+  private static final String KEEP =
+      "INSERT INTO daily_audit VALUES"
+          + " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+          + " ON DUPLICATE KEY UPDATE "
+          + Stream.of(
+                  "state",
+                  "units",
+                  "stock",
+                  "confirmed_orders",
+                  "confirmed_units",
+                  "paid_orders",
+                  "paid_units",
+                  "cancelled_orders",
+                  "cancelled_units",
+                  "expired_orders",
+                  "expired_units",
+                  "rejected_orders",
+                  "rejected_units",
+                  "charged_cents",
+                  "refunded_cents",
+                  "refunds_due",
+                  "repairs",
+                  "differences",
+                  "detail",
+                  "made_at") // last, for the columns before are compared with it
+              .map(
+                  each ->
+                      "%s = IF(VALUES(made_at) < made_at, %s, VALUES(%s))"
+                          .formatted(each, each, each))
+              .collect(Collectors.joining(", "));
 
   private final JdbcClient jdbc;
 
@@ -87,14 +120,12 @@ class AuditTable {
         .single();
   }
 
-  /** Replaces the audit of the same sale and day, with those of its shards. */
+  /** Replaces the audit of the same sale and day, with those of its shards, if it is not later. */
   void keep(SaleAudit audit) {
     if (audit.shards() != null) {
       audit.shards().forEach(this::keep);
     }
-    jdbc.sql(
-            "REPLACE INTO daily_audit VALUES"
-                + " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    jdbc.sql(KEEP)
         .params(
             audit.day().toString(),
             audit.skuId(),

@@ -143,17 +143,24 @@ class DailyAudit {
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
+  /**
+   * @param madeAt before anything is read
+   * @param inRedis the differences in Redis, by SKU
+   */
+  private record AuditRun(
+      LocalDate day, Instant madeAt, Map<Long, List<String>> inRedis, Runnable stepEnds) {}
+
   private Optional<SaleAudit> audit(
       long sku, LocalDate day, LongFunction<List<String>> comparison, Runnable stepEnds) {
+    Map<Long, List<String>> inRedis = new HashMap<>();
+    AuditRun run = new AuditRun(day, table.now(), inRedis, stepEnds);
     List<Long> shards =
         snapshots.read(mysql -> mysql.sale(sku)).map(ProductSnapshot::shardIds).orElse(List.of());
-    Map<Long, List<String>> inRedis = new HashMap<>();
     for (long id : shards.isEmpty() ? List.of(sku) : shards) {
       inRedis.put(id, comparison.apply(id));
     }
     Optional<SaleAudit> made =
-        snapshots.read(
-            mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, day, inRedis, stepEnds)));
+        snapshots.read(mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, run)));
     made.ifPresent(
         audit -> {
           table.keep(audit);
@@ -170,48 +177,38 @@ class DailyAudit {
   }
 
   /** Counts a SKU with its shards. */
-  private SaleAudit count(
-      ProductSnapshot sku,
-      DatabaseSnapshot mysql,
-      LocalDate day,
-      Map<Long, List<String>> inRedis,
-      Runnable stepEnds) {
+  private SaleAudit count(ProductSnapshot sku, DatabaseSnapshot mysql, AuditRun run) {
     List<SaleAudit> shards =
         sku.shardIds().stream()
             .sorted(Comparator.comparingInt(Shards::shard))
             .map(id -> mysql.sale(id).orElseThrow())
-            .map(shard -> count(shard, 0, mysql, day, inRedis, stepEnds))
+            .map(shard -> count(shard, 0, mysql, run))
             .toList();
     long inShards = shards.stream().mapToLong(SaleAudit::units).sum();
-    return count(sku, inShards, mysql, day, inRedis, stepEnds).withShards(shards);
+    return count(sku, inShards, mysql, run).withShards(shards);
   }
 
   private SaleAudit count(
-      ProductSnapshot sale,
-      long inShards,
-      DatabaseSnapshot mysql,
-      LocalDate day,
-      Map<Long, List<String>> inRedis,
-      Runnable stepEnds) {
+      ProductSnapshot sale, long inShards, DatabaseSnapshot mysql, AuditRun run) {
     SaleCount count = new SaleCount();
-    add(sale, mysql.stored(), count, stepEnds);
+    add(sale, mysql.stored(), count, run.stepEnds());
     if (sale.archived()) {
       refusePurged(sale.skuId(), mysql);
-      add(sale, mysql.history(), count, stepEnds);
+      add(sale, mysql.history(), count, run.stepEnds());
     }
     if (SaleCount.keepsQuotas(sale)) {
       mysql.quotas(
           sale.skuId(),
           page -> {
             count.addQuotas(page);
-            stepEnds.run();
+            run.stepEnds().run();
           });
     }
     List<String> differences =
         new ArrayList<>(count.differences(sale, inShards, mysql.totals(sale.skuId())));
-    differences.addAll(inRedis.getOrDefault(sale.skuId(), List.of()));
+    differences.addAll(run.inRedis().getOrDefault(sale.skuId(), List.of()));
     return new SaleAudit(
-        day,
+        run.day(),
         sale.skuId(),
         sale.state(),
         sale.initialStock(),
@@ -224,9 +221,9 @@ class DailyAudit {
         count.chargedCents(),
         count.refundedCents(),
         count.refundsDue(),
-        table.repairs(sale.skuId(), due(day)),
+        table.repairs(sale.skuId(), due(run.day())),
         differences,
-        table.now(),
+        run.madeAt(),
         null);
   }
 

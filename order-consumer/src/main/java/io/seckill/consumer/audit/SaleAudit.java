@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param refundsDue refunds that the provider has not confirmed
  * @param repairs made by reconciliations on this day
  * @param differences the contradictions found, for operators; empty when all agrees
+ * @param madeAt before anything of it was read
  * @param shards their audits, whose sums this one has; null for a SKU without shards
  */
 record SaleAudit(

@@ -121,6 +121,23 @@ class AuditTableIT {
     assertThat(table.standing(due).differences()).isEqualTo(2);
   }
 
+  /** The round and an operator may audit a sale at the same time. */
+  @Test
+  void anAuditReplacesNoneThatBeganAfterIt() {
+    LocalDate day = DAY.plusDays(sku);
+    long shard = Shards.id(sku, 2);
+    SaleAudit first = large(day, sku, List.of(large(day, shard, null)));
+    Instant afterwards = first.madeAt().plusNanos(1_000);
+    SaleAudit second = audit(day, sku, List.of(audit(day, shard, null, afterwards)), afterwards);
+
+    table.keep(first);
+    table.keep(second);
+    assertThat(table.of(day, sku - 1, 10)).containsExactly(second);
+
+    table.keep(first);
+    assertThat(table.of(day, sku - 1, 10)).containsExactly(second);
+  }
+
   /** A gateway takes no answer above 4 MiB, and the file of a day has all its pages. */
   @Test
   void aPageOfAuditsWithShardsAndManyDifferencesFitsIntoAnAnswer() {

@@ -48,11 +48,12 @@ class DailyAuditIT {
   private final CountDownLatch counting = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
   private volatile long heldSku;
+  private volatile Instant now = NOW;
   private final AuditTable table =
       new AuditTable(consumer.sql()) {
         @Override
         Instant now() {
-          return NOW;
+          return now;
         }
 
         @Override
@@ -124,6 +125,23 @@ class DailyAuditIT {
 
     assertThat(Bounded.get(audit).skuId()).isEqualTo(first);
     assertThat(audits.audit(second).skuId()).isEqualTo(second);
+  }
+
+  /** Its comparison is that old, however long the count takes. */
+  @Test
+  void hasTheTimeAtWhichItBegan() {
+    sales.openStrong(first, "LIMITED", 5, 10);
+    heldSku = first;
+
+    CompletableFuture<SaleAudit> audit = CompletableFuture.supplyAsync(() -> audits.audit(first));
+    try {
+      Bounded.await(counting);
+      now = NOW.plusSeconds(60);
+    } finally {
+      goOn.countDown();
+    }
+
+    assertThat(Bounded.get(audit).madeAt()).isEqualTo(NOW);
   }
 
   /** The second order ended after the provider had declined to charge it. */
