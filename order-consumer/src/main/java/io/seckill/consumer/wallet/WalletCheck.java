@@ -174,7 +174,7 @@ public class WalletCheck {
         checked.entries(),
         checked.differences().size(),
         detail.substring(0, Math.min(detail.length(), MAX_DETAIL)));
-    checked.users().forEach(this::freeze);
+    checked.toFreeze().forEach(this::freeze);
     return latest().orElseThrow();
   }
 

@@ -3,10 +3,12 @@ package io.seckill.consumer.wallet;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletKind;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,6 +31,7 @@ final class WalletChecker {
   private final boolean whole;
   private final List<String> differences = new ArrayList<>();
   private final Set<Long> users = new TreeSet<>();
+  private final Set<Long> frozen = new HashSet<>();
   private long wallets;
   private long entries;
   private long chargedCents;
@@ -43,7 +46,13 @@ final class WalletChecker {
   }
 
   /** A wallet, with the balance after its last entry. */
-  record Checked(long userId, long balanceCents, long seq, long verifiedSeq, long lastCents) {}
+  record Checked(
+      long userId,
+      long balanceCents,
+      long seq,
+      long verifiedSeq,
+      WalletState state,
+      long lastCents) {}
 
   private record Entry(
       long seq, WalletKind kind, long amountCents, long balanceAfter, @Nullable Long chargeId) {
@@ -83,9 +92,9 @@ final class WalletChecker {
 
   private List<Checked> page(long after) {
     return snapshot.query(
-        "SELECT w.user_id, w.balance_cents, w.seq, w.verified_seq,"
+        "SELECT w.user_id, w.balance_cents, w.seq, w.verified_seq, w.state,"
             + " COALESCE(e.balance_after, 0) AS last_cents"
-            + " FROM (SELECT user_id, balance_cents, seq, verified_seq FROM wallet"
+            + " FROM (SELECT user_id, balance_cents, seq, verified_seq, state FROM wallet"
             + " WHERE user_id > ? ORDER BY user_id LIMIT ?) w"
             + " LEFT JOIN wallet_entry e ON e.user_id = w.user_id AND e.seq = w.seq"
             + " ORDER BY w.user_id",
@@ -119,6 +128,9 @@ final class WalletChecker {
 
   private void check(Checked wallet, Runnable stepEnds) {
     wallets++;
+    if (wallet.state() == WalletState.FROZEN) {
+      frozen.add(wallet.userId());
+    }
     if (wallet.balanceCents() != wallet.lastCents()) {
       differs(
           wallet.userId(),
@@ -270,8 +282,11 @@ final class WalletChecker {
     return Collections.unmodifiableList(differences);
   }
 
-  /** Users with a difference. */
-  Set<Long> users() {
-    return Collections.unmodifiableSet(users);
+  /**
+   * Users with a difference. Not those of frozen wallets: an operator may have restored one since
+   * the snapshot, and set it ACTIVE.
+   */
+  List<Long> toFreeze() {
+    return users.stream().filter(user -> !frozen.contains(user)).toList();
   }
 }

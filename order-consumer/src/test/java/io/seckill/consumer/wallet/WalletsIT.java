@@ -7,13 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.consumer.runtime.CallerBatcher;
+import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.testing.EditedEntries;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.PacketLimit;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.consumer.wallet.WalletBatch.WalletRow;
+import io.seckill.consumer.wallet.WalletCheck.WalletCheckReport;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
@@ -39,6 +43,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -47,6 +52,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionOperations;
 
 /** Operations on wallets, decided by a real MySQL. */
@@ -698,7 +704,7 @@ class WalletsIT {
     charge(60);
     edit("wallet_charge", "refunded_cents = 21", "refunded_cents = 0");
     check();
-    WalletCheck.WalletCheckReport later = anHourLater();
+    WalletCheckReport later = anHourLater();
     edit("wallet_charge", "refunded_cents = 0", "refunded_cents = 21");
 
     assertThat(later.detail()).anyMatch(found -> found.startsWith("user " + user + ": charge "));
@@ -712,10 +718,10 @@ class WalletsIT {
     check();
     charge(60);
     edit("wallet_entry", "amount_cents = -59", "amount_cents = -60");
-    Set<Long> found =
+    List<Long> found =
         new WalletChecker(consumer.bean(JdbcOperations.class), false)
             .run(page -> {}, () -> {})
-            .users();
+            .toFreeze();
     edit("wallet_entry", "amount_cents = -60", "amount_cents = -59");
 
     assertThat(found).contains(user);
@@ -741,6 +747,43 @@ class WalletsIT {
     assertOnlyTheOtherIsFrozen(found, other);
     setBalances(100, other);
     assertThat(check().text()).doesNotContain("user " + user, "user " + other);
+  }
+
+  /** The check has read the wallet before that, and finds a difference that is gone. */
+  @Test
+  void aWalletThatAnOperatorReleasesDuringACheckStaysActive() {
+    recharge(user, 100);
+    String balance = "UPDATE wallet SET balance_cents = ? WHERE user_id = ?";
+    consumer.update(balance, 101, user);
+    check();
+    assertThat(state(user)).isEqualTo("FROZEN");
+    JdbcOperations jdbc =
+        new JdbcTemplate(consumer.bean(DataSource.class)) {
+          @Override
+          public int update(String sql, Object... values) {
+            if (sql.contains("wallet_check")) { // all wallets are read
+              consumer.update(balance, 100, user);
+              consumer
+                  .api()
+                  .put("/internal/v1/wallets/" + user + "/state", "{\"state\":\"ACTIVE\"}");
+            }
+            return super.update(sql, values);
+          }
+        };
+    WalletCheck check =
+        new WalletCheck(
+            jdbc,
+            consumer.bean(ConnectionPools.class),
+            wallets,
+            consumer.bean(Pace.class),
+            new SimpleMeterRegistry());
+
+    WalletCheckReport found =
+        eventually().ignoreExceptions().until(check::checkWhole, report -> true);
+
+    assertThat(found.detail()).anyMatch(each -> each.startsWith("user " + user + ":"));
+    assertThat(state(user)).isEqualTo("ACTIVE");
+    assertThat(check().text()).doesNotContain("user " + user + ":");
   }
 
   /** As long as the others wait for them. */
@@ -835,7 +878,7 @@ class WalletsIT {
   }
 
   /** The scheduled check, which may be running already. */
-  private static WalletCheck.WalletCheckReport anHourLater() {
+  private static WalletCheckReport anHourLater() {
     WalletCheck check = consumer.bean(WalletCheck.class);
     Instant before = check.latest().orElseThrow().checkedAt();
     consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 61 MINUTE");
