@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
@@ -36,11 +37,11 @@ import org.springframework.transaction.TransactionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * The ledgers last read, and since when each has not balanced. For each order queue, for all strong
- * sales and for all SKUs with shards, only one read runs at a time, for all callers, so that none
- * overwrites a later one; a ledger that is shown is at most {@value #REUSE_MS} ms old. Within this
- * time the SKUs of a queue share one reading of Redis and the broker; a ledger that does not
- * balance with it, because MySQL is read later, is read anew. Thread-safe.
+ * The ledgers last read, and since when each has not balanced. For each order queue, and for all
+ * strong sales, only one read runs at a time, for all callers; a ledger that is shown is at most
+ * {@value #REUSE_MS} ms old, and replaces none that was read later. Within this time the SKUs of a
+ * queue share one reading of Redis and the broker; a ledger that does not balance with it, because
+ * MySQL is read later, is read anew. Thread-safe.
  */
 @Component
 public class Ledgers {
@@ -65,9 +66,6 @@ public class Ledgers {
   /** In place of a queue's number, above all of them: the orders of strong sales have no queue. */
   private static final int NO_QUEUE = BrokerTopology.ORDER_QUEUES;
 
-  /** Above that one: a SKU with shards, which are in several queues. */
-  private static final int SHARDED = NO_QUEUE + 1;
-
   /** As often as Prometheus reads the metrics, see deploy/observability/prometheus.yml. */
   private static final Duration PAUSE = Duration.ofSeconds(5);
 
@@ -89,7 +87,7 @@ public class Ledgers {
   /** Since when each watched SKU is, for the age of a ledger that has not been read yet. */
   private volatile Map<Long, Instant> watchedSince = Map.of();
 
-  private final List<Object> readLocks = Stream.generate(Object::new).limit(SHARDED + 1).toList();
+  private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
 
   /** The last one of each order queue. */
   private final Map<Integer, QueueReading> readings = new ConcurrentHashMap<>();
@@ -113,22 +111,17 @@ public class Ledgers {
   private SkuLedger of(long skuId, int reuseMs) {
     Set<Long> strong = mysql.strongAmong(Set.of(skuId));
     List<Long> shards = mysql.shardsAmong(strong).get(skuId);
-    return shards == null
-        ? of(skuId, queueOf(skuId, strong), reuseMs)
+    if (shards == null) {
+      return of(skuId, queueOf(skuId, strong), reuseMs);
+    }
+    SkuLedger known = last.get(skuId);
+    return known != null && isYounger(known.readAt(), reuseMs)
+        ? known
         : sharded(skuId, shards, reuseMs);
   }
 
-  private SkuLedger sharded(long skuId, List<Long> shards, int reuseMs) {
-    synchronized (readLocks.get(SHARDED)) {
-      SkuLedger known = last.get(skuId);
-      return known != null && isYounger(known.readAt(), reuseMs)
-          ? known
-          : readSharded(skuId, shards, reuseMs);
-    }
-  }
-
   /** Units that move while the shards are read unbalance a ledger; not several in a row. */
-  private SkuLedger readSharded(long skuId, List<Long> shards, int reuseMs) {
+  private SkuLedger sharded(long skuId, List<Long> shards, int reuseMs) {
     SkuLedger ledger = null;
     for (int reads = 0; reads < READS && (ledger == null || !ledger.balanced()); reads++) {
       int reused = reads == 0 ? reuseMs : 0;
@@ -280,15 +273,29 @@ public class Ledgers {
     return read;
   }
 
+  /** Returns the known one if it is later: at a fallback the queue of a SKU changes meanwhile. */
   private SkuLedger remember(SkuLedger ledger) {
-    SkuLedger remembered = ledger.balanced() ? ledger : ledger.since(unbalancedSince(ledger));
-    last.put(ledger.skuId(), remembered);
-    return remembered;
+    synchronized (last) {
+      SkuLedger known = last.get(ledger.skuId());
+      if (known != null && isLater(known.readAt(), ledger.readAt())) {
+        return known;
+      }
+      SkuLedger remembered =
+          ledger.balanced() ? ledger : ledger.since(unbalancedSince(ledger, known));
+      last.put(ledger.skuId(), remembered);
+      return remembered;
+    }
   }
 
-  private Instant unbalancedSince(SkuLedger ledger) {
-    return Optional.ofNullable(last.get(ledger.skuId()))
+  /** A time to come is one of before the clock was set back. */
+  private boolean isLater(Instant known, Instant readAt) {
+    return known.isAfter(readAt) && !known.isAfter(clock.instant());
+  }
+
+  private static Instant unbalancedSince(SkuLedger ledger, @Nullable SkuLedger known) {
+    return Optional.ofNullable(known)
         .map(SkuLedger::unbalancedSince)
+        .filter(since -> !since.isAfter(ledger.readAt()))
         .orElse(ledger.readAt());
   }
 }

@@ -1,0 +1,169 @@
+package io.seckill.consumer.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
+import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
+import io.seckill.consumer.ledger.BrokerBalanceItems.UnackedBoard;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.DatabaseSaleCounters;
+import io.seckill.consumer.ledger.DatabaseBalanceItems.Progress;
+import io.seckill.testing.CannedRedis;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Two units of a sale are published, and either in the broker or lost. */
+class LedgersTest {
+
+  private static final long SKU = 1_001;
+  private static final long UNITS = 10;
+  private static final Instant NOW = Instant.parse("2026-11-26T10:00:00Z");
+
+  private final Set<Long> strong = new HashSet<>();
+  private Instant now = NOW;
+  private long stockInRedis = UNITS - 2;
+  private @Nullable Long inBroker = 2L;
+  private Runnable whileReading = () -> {};
+
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public Instant instant() {
+          return now;
+        }
+
+        @Override
+        public ZoneId getZone() {
+          return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+          return this;
+        }
+      };
+  private final CannedRedis redis = new CannedRedis(this::answer);
+  private final DatabaseBalanceItems mysql = new MySql();
+  private final Ledgers ledgers =
+      new Ledgers(
+          new LedgerReader(new RedisBalanceItems(redis), new Broker(redis), mysql, redis, clock),
+          mysql,
+          new LedgerMeters(new SimpleMeterRegistry()),
+          clock);
+
+  /** A fallback begins, and the refresh still waits for Redis. */
+  @Test
+  void aReadingThatTakesLongReplacesNoLaterOne() {
+    whileReading =
+        () -> {
+          strong.add(SKU);
+          later(Duration.ofSeconds(1));
+          assertThat(ledgers.of(SKU).decides()).isEqualTo(Decider.MYSQL);
+        };
+
+    ledgers.refresh();
+
+    assertThat(ledgers.latest()).extracting(SkuLedger::decides).containsExactly(Decider.MYSQL);
+  }
+
+  @Test
+  void whatWasReadBeforeTheClockWasSetBackIsReplaced() {
+    stockInRedis = UNITS;
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+    now = NOW.minusSeconds(3_600);
+
+    ledgers.refresh();
+
+    assertThat(ledgers.latest()).extracting(SkuLedger::readAt).containsExactly(now);
+    assertThat(ledgers.latest()).extracting(SkuLedger::unbalancedSince).containsExactly(now);
+  }
+
+  private void later(Duration time) {
+    now = now.plus(time);
+  }
+
+  private Object answer(List<String> command) {
+    List<Object> none = List.of("0", 0L, "", 0L, 0L);
+    if (!command.contains(RedisKeys.outbox(Partition.ofSku(SKU)))) {
+      return none;
+    }
+    return List.of("0", 0L, "", 0L, 0L, "" + SKU, "" + stockInRedis, "1", "2", "2", "2", "2", "2");
+  }
+
+  private final class Broker extends BrokerBalanceItems {
+
+    Broker(CannedRedis redis) {
+      super(null, new UnackedBoard(Map::of, redis));
+    }
+
+    @Override
+    Optional<Messages> read(String queue) {
+      return Optional.ofNullable(inBroker).map(ready -> new Messages(ready, 0));
+    }
+  }
+
+  private final class MySql extends DatabaseBalanceItems {
+
+    MySql() {
+      super(JdbcClient.create(new JdbcTemplate()), null);
+    }
+
+    @Override
+    Set<Long> strongAmong(Collection<Long> skus) {
+      return Set.copyOf(strong);
+    }
+
+    @Override
+    Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
+      return Map.of();
+    }
+
+    @Override
+    List<Long> watched(int most) {
+      return List.of(SKU);
+    }
+
+    @Override
+    Map<Long, Progress> progress(Collection<Long> skus) {
+      return skus.stream()
+          .collect(Collectors.toMap(Function.identity(), sku -> new Progress(1, 0, 0)));
+    }
+
+    @Override
+    Map<Long, DatabaseSaleCounters> read(Collection<Long> skus) {
+      DatabaseSaleCounters sale =
+          new DatabaseSaleCounters(
+              SKU,
+              strong.isEmpty() ? Decider.REDIS : Decider.MYSQL,
+              "OPEN",
+              false,
+              1,
+              UNITS,
+              UNITS,
+              0,
+              Map.of(),
+              List.of());
+      Runnable meanwhile = whileReading;
+      whileReading = () -> {};
+      meanwhile.run();
+      return Map.of(SKU, sale);
+    }
+  }
+}
