@@ -127,7 +127,7 @@ public class Reconciler implements SaleReturn {
    *
    * @param stepEnds called after each page; may wait. For the only thread of a periodic task.
    * @return the differences, for operators; empty also when Redis need not have the sale
-   * @throws ProblemException as {@link #run}
+   * @throws ProblemException as {@link #run}; 503 also when none is found or can be excluded
    * @throws JedisException when Redis is unavailable
    */
   public List<String> differences(long skuId, Runnable stepEnds) {
@@ -142,9 +142,13 @@ public class Reconciler implements SaleReturn {
   private List<String> differences(long skuId, Order order) {
     try {
       Report report = run(skuId, order);
-      return report.outcome() == RunOutcome.CLEAN || report.outcome() == RunOutcome.NOT_ON_SALE
-          ? List.of()
-          : List.of("Redis: " + report.detail() + " " + report.counts());
+      if (report.outcome() == RunOutcome.CLEAN || report.outcome() == RunOutcome.NOT_ON_SALE) {
+        return List.of();
+      }
+      if (report.counts().isEmpty()) { // orders are on their way
+        throw ProblemException.of(ProblemCode.UNAVAILABLE, report.detail());
+      }
+      return List.of("Redis: " + report.detail() + " " + report.counts());
     } catch (ProblemException e) {
       if (e.problem().code() == ProblemCode.REFUSED) {
         return List.of();

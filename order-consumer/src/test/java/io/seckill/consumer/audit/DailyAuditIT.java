@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
@@ -142,6 +145,30 @@ class DailyAuditIT {
     }
 
     assertThat(Bounded.get(audit).madeAt()).isEqualTo(NOW);
+  }
+
+  /** Messages are not consumed, as when the service lags: the order may be in the broker. */
+  @Test
+  void aSaleWhoseOrdersMayBeOnTheirWayStaysDue() {
+    Map<String, String> lagging =
+        Map.of("seckill.intake.enabled", "false", "seckill.reconciliation.barrier-timeout", "1s");
+    try (TestConsumer process = TestConsumer.start(lagging)) {
+      AdmittedSale sale = new AdmittedSale(process, first, PurchasePolicy.LIMITED, 5, 100);
+      sale.admit(1, 1);
+
+      Answer refused = process.api().post("/internal/v1/skus/" + first + "/audit");
+      process.bean(DailyAudit.class).round();
+
+      assertThat(refused.status()).as(refused.text()).isEqualTo(503);
+      assertThat(refused.code()).isEqualTo("UNAVAILABLE");
+      assertThat(refused.text()).contains("The barrier has not passed in time");
+      assertThat(process.number("SELECT COUNT(*) FROM daily_audit")).isZero();
+      assertThat(process.gauge("seckill.consumer.audit.due")).isEqualTo(1);
+
+      sale.setStock(70);
+      process.bean(DailyAudit.class).round();
+      assertThat(process.gauge("seckill.consumer.audit.differences")).isEqualTo(1);
+    }
   }
 
   /** The second order ended after the provider had declined to charge it. */

@@ -5,6 +5,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -76,12 +77,13 @@ class ReconciliationRunsIT {
         sales.add(sale);
       }
       Reconciler reconciler = consumer.bean(Reconciler.class);
-      List<CompletableFuture<List<String>>> background =
+      List<CompletableFuture<Report>> background =
           sales.subList(0, 2).stream()
               .map(
                   sale ->
                       CompletableFuture.supplyAsync(
-                          () -> reconciler.differences(sale.sku, () -> {}), threads))
+                          () -> reconciler.run(sale.sku, Order.inBackground(true, () -> {})),
+                          threads))
               .toList();
       sales.subList(0, 2).forEach(sale -> awaitRun(consumer, sale));
 
@@ -91,7 +93,7 @@ class ReconciliationRunsIT {
               .toList();
 
       assertThat(operators).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
-      assertThat(background).allMatch(run -> Bounded.get(run).size() == 1);
+      assertThat(background).allMatch(run -> Bounded.get(run).outcome() == RunOutcome.UNPROVEN);
     } finally {
       threads.shutdownNow();
     }
