@@ -99,7 +99,9 @@ class LedgerMeters {
   }
 
   private static Map<Tags, Number> values(
-      Collection<SkuLedger> ledgers, String tag, Function<SkuLedger, Map<String, Long>> terms) {
+      Collection<SkuLedger> ledgers,
+      String tag,
+      Function<SkuLedger, Map<String, ? extends Number>> terms) {
     Map<Tags, Number> values = new HashMap<>();
     for (SkuLedger ledger : ledgers) {
       terms
@@ -121,13 +123,13 @@ class LedgerMeters {
   }
 
   /** Of partitions and queues of shards the largest. */
-  private static Map<String, Long> differences(SkuLedger ledger) {
+  private static Map<String, Number> differences(SkuLedger ledger) {
     return Map.of(
         "units", ledger.units().difference(),
         "orders", ledger.orders().difference(),
         "mysql", ledger.mysql().difference(),
         "partition", largest(ledger, sold -> sold.partition().difference()),
-        "queue", largest(ledger, sold -> ofQueue(sold.queue())));
+        "queue", ofQueues(ledger));
   }
 
   private static long largest(SkuLedger ledger, ToLongFunction<SkuLedger> difference) {
@@ -135,6 +137,13 @@ class LedgerMeters {
         .map(difference::applyAsLong)
         .max(Comparator.comparingLong(Math::abs))
         .orElse(0L);
+  }
+
+  /** Unknown when none of those checked differs, and one was not checked. */
+  private static double ofQueues(SkuLedger ledger) {
+    long largest = largest(ledger, sold -> ofQueue(sold.queue()));
+    boolean isUnknown = largest == 0 && ledger.sold().stream().anyMatch(SkuLedger::lacksQueue);
+    return isUnknown ? Double.NaN : largest;
   }
 
   /** Below 0 it is no imbalance. */

@@ -280,8 +280,7 @@ public class Ledgers {
       if (known != null && isLater(known.readAt(), ledger.readAt())) {
         return known;
       }
-      SkuLedger remembered =
-          ledger.balanced() ? ledger : ledger.since(unbalancedSince(ledger, known));
+      SkuLedger remembered = ledger.since(unbalancedSince(ledger, known));
       last.put(ledger.skuId(), remembered);
       return remembered;
     }
@@ -292,7 +291,10 @@ public class Ledgers {
     return known.isAfter(readAt) && !known.isAfter(clock.instant());
   }
 
-  private static Instant unbalancedSince(SkuLedger ledger, @Nullable SkuLedger known) {
+  private static @Nullable Instant unbalancedSince(SkuLedger ledger, @Nullable SkuLedger known) {
+    if (ledger.balanced() && (known == null || !ledger.mayDifferAs(known))) {
+      return null;
+    }
     return Optional.ofNullable(known)
         .map(SkuLedger::unbalancedSince)
         .filter(since -> !since.isAfter(ledger.readAt()))

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
  *     stored order stays in the broker until it is acked
  * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
- *     while balanced
+ *     while balanced. One that was so by its queue is unbalanced until the queue is checked again.
  * @param partition all 0 for a strong sale
  * @param queue null while the broker, or Redis for any of its partitions, does not answer, and for
  *     a strong sale; the queue is then not checked
@@ -132,7 +132,7 @@ record SkuLedger(
     if (!balanced) {
       found.add("the ledger does not balance");
     }
-    if (queue == null && decides == Decider.REDIS && shards == null) {
+    if (lacksQueue()) {
       found.add("its queue cannot be checked");
     }
     if (shards != null) {
@@ -143,6 +143,20 @@ record SkuLedger(
     add(found, orders.confirmed, "orders that may still be paid");
     add(found, units.compensating, "units on their way back to Redis");
     return found;
+  }
+
+  /** Whether its queue was not checked, and has to be. */
+  boolean lacksQueue() {
+    return queue == null && decides == Decider.REDIS && shards == null;
+  }
+
+  /** Whether a queue that lacked orders in this earlier ledger could not be checked since. */
+  boolean mayDifferAs(SkuLedger earlier) {
+    if (shards != null) {
+      return shards.stream().anyMatch(shard -> shard.unbalancedSince != null);
+    }
+    boolean lacked = earlier.queue == null ? earlier.balanced : earlier.queue.difference > 0;
+    return lacksQueue() && earlier.unbalancedSince != null && lacked;
   }
 
   private static void add(List<String> found, long number, String what) {

@@ -14,7 +14,10 @@ import io.seckill.consumer.ledger.SkuLedger.Units;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class LedgerMetersTest {
 
@@ -47,6 +50,56 @@ class LedgerMetersTest {
     assertThat(registry.find("seckill.ledger.units").tag("sku", "8").gauges()).isNotEmpty();
   }
 
+  /** A strong sale has none. */
+  @Test
+  void theDifferenceOfAQueueThatWasNotCheckedIsUnknown() {
+    show(
+        ledger(7, 10, Decider.REDIS, null),
+        ledger(8, 10, Decider.MYSQL, null),
+        ledger(9, 10, Decider.REDIS, 3L));
+
+    assertThat(differenceOfQueue(7)).isNaN();
+    assertThat(differenceOfQueue(8)).isZero();
+    assertThat(differenceOfQueue(9)).isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 3, 3", "0, -1, 0", "3,, 3", "0,, NaN", ",, NaN"})
+  void ofTheQueuesOfShardsTheLargestDifferenceIsShown(
+      @Nullable Long one, @Nullable Long other, Double shown) {
+    SkuLedger sku = ledger(7, 20, Decider.MYSQL, null);
+    show(
+        new SkuLedger(
+            7,
+            Decider.MYSQL,
+            "OPEN",
+            1,
+            Instant.EPOCH,
+            true,
+            null,
+            sku.units(),
+            sku.orders(),
+            sku.mysql(),
+            sku.partition(),
+            null,
+            0L,
+            List.of(
+                ledger(8, 10, Decider.REDIS, one),
+                ledger(9, 10, Decider.REDIS, other),
+                ledger(10, 0, Decider.MYSQL, null))));
+
+    assertThat(differenceOfQueue(7)).isEqualTo(shown);
+  }
+
+  private double differenceOfQueue(long sku) {
+    return registry
+        .get("seckill.ledger.difference")
+        .tag("sku", Long.toString(sku))
+        .tag("of", "queue")
+        .gauge()
+        .value();
+  }
+
   private void show(SkuLedger... ledgers) {
     List<SkuLedger> all = List.of(ledgers);
     meters.showAges(all.stream().map(SkuLedger::skuId).toList(), sku -> Duration.ofSeconds(sku));
@@ -64,9 +117,14 @@ class LedgerMetersTest {
   }
 
   private static SkuLedger ledger(long sku, long stock) {
+    return ledger(sku, stock, Decider.REDIS, 0L);
+  }
+
+  private static SkuLedger ledger(
+      long sku, long stock, Decider decides, @Nullable Long differenceOfQueue) {
     return new SkuLedger(
         sku,
-        Decider.REDIS,
+        decides,
         "OPEN",
         1,
         Instant.EPOCH,
@@ -76,7 +134,7 @@ class LedgerMetersTest {
         new Orders(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         new MySql(stock, stock, 0),
         Lists.none(7),
-        new Queue("queue", 0, 0, 0, 0),
+        differenceOfQueue == null ? null : new Queue("queue", 0, 0, 0, differenceOfQueue),
         null,
         null);
   }

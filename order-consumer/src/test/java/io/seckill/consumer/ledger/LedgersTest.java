@@ -95,6 +95,36 @@ class LedgersTest {
     assertThat(ledgers.latest()).extracting(SkuLedger::unbalancedSince).containsExactly(now);
   }
 
+  @Test
+  void aQueueThatLacksOrdersIsUnbalancedUntilItIsCheckedAgain() {
+    inBroker = 0L;
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    inBroker = null;
+    for (int times = 0; times < 2; times++) {
+      later(Duration.ofSeconds(20));
+      assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+    }
+    inBroker = 0L;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    inBroker = 2L;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+  }
+
+  @Test
+  void anotherDifferenceEndsAlsoWhileTheQueueCannotBeChecked() {
+    stockInRedis = UNITS;
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    stockInRedis = UNITS - 2;
+    inBroker = null;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+  }
+
   private void later(Duration time) {
     now = now.plus(time);
   }
