@@ -67,13 +67,15 @@ class Schedule {
   /** The sales that Redis had when all were last looked at. */
   private volatile Set<Long> whole = Set.of();
 
+  /** Those that it had lost then, and that wait for a rebuild. */
+  private volatile Set<Long> lost = Set.of();
+
   /**
    * Parts of Redis that have not answered since the last look began; each call takes a time-out.
    */
   private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
   private volatile boolean leading;
-  private volatile int lost;
 
   /** When all were last looked at, by System.nanoTime. */
   private volatile long lookedNanos;
@@ -110,7 +112,7 @@ class Schedule {
     this.settings = settings;
     this.pace = pace;
     this.guard = guard;
-    Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost)
+    Gauge.builder("seckill.consumer.sales.lost", this, schedule -> schedule.lost.size())
         .description("Sales that Redis has lost and that wait for a rebuild, at the last look")
         .register(meters);
     Gauge.builder("seckill.consumer.reconciliation.leader", this, s -> s.leading ? 1 : 0)
@@ -145,7 +147,7 @@ class Schedule {
     if (!leading) {
       checks.clear();
       failures.clear();
-      lost = 0;
+      lost = Set.of();
     }
   }
 
@@ -185,13 +187,15 @@ class Schedule {
   synchronized List<ProductSnapshot> look() {
     List<ProductSnapshot> sales = sales();
     Set<Long> wholeNow = new HashSet<>();
-    int lostNow = 0;
+    Set<Long> lostNow = new HashSet<>();
     silent.clear();
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
         return sales;
       }
-      lostNow += staysLost(sale, wholeNow) ? 1 : 0;
+      if (staysLost(sale, wholeNow)) {
+        lostNow.add(sale.skuId());
+      }
     }
     whole = wholeNow;
     lost = lostNow;
@@ -200,16 +204,17 @@ class Schedule {
   }
 
   private boolean staysLost(ProductSnapshot sale, Set<Long> wholeNow) {
-    if (silent.contains(guard.partOf(sale.skuId()))) {
-      return false;
+    RedisSaleState seen =
+        silent.contains(guard.partOf(sale.skuId()))
+            ? null
+            : attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
+    if (seen == null) {
+      return sale.isWanted() && lost.contains(sale.skuId());
     }
-    RedisSaleState seen = attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
-    if (seen != null && isLost(sale, seen)) {
+    if (isLost(sale, seen)) {
       return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
     }
-    if (seen != null) {
-      wholeNow.add(sale.skuId());
-    }
+    wholeNow.add(sale.skuId());
     return false;
   }
 

@@ -234,6 +234,42 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(calls).hasValue(1);
   }
 
+  @Test
+  void aLostSaleStaysLostWhileItsPartOfRedisIsSilent() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.forget();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    AtomicBoolean isSilent = new AtomicBoolean();
+    RedisSale redis =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisSaleState state(long sku) {
+            if (isSilent.get()) {
+              throw new JedisConnectionException("does not answer");
+            }
+            return super.state(sku);
+          }
+        };
+    Schedule schedule = schedule(redis, consumer.bean(Reconciler.class), meters);
+    schedule.round();
+    assertThat(lostSales(meters)).isEqualTo(1);
+
+    isSilent.set(true);
+    schedule.round();
+    assertThat(lostSales(meters)).isEqualTo(1);
+
+    isSilent.set(false);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+    schedule.round();
+    assertThat(lostSales(meters)).isZero();
+    schedule.stop();
+  }
+
+  private static double lostSales(MeterRegistry meters) {
+    return meters.get("seckill.consumer.sales.lost").gauge().value();
+  }
+
   @Tag("proof")
   @Test
   void aLongComparisonIsFollowedByTimeForOperators() {
