@@ -140,12 +140,13 @@ class SnapshotReader {
       List<JsonNode> ledgers,
       Optional<JsonNode> fallback,
       Optional<JsonNode> pendingWork) {
+    Reachability inRedis = redis.map(SnapshotReader::reachability).orElse(Reachability.DOWN);
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
-            redis.map(SnapshotReader::reachability).orElse(Reachability.DOWN),
+            inRedis,
             Reachability.of(sales.isPresent()),
-            broker(ledgers),
+            broker(ledgers, inRedis),
             Reachability.of(consumerUp),
             redis
                 .map(read -> Reachability.of(read.lanes().anyAlive()))
@@ -176,16 +177,19 @@ class SnapshotReader {
     return redis.lanes().unavailable().isEmpty() ? Reachability.UP : Reachability.DEGRADED;
   }
 
-  /** The ledger of a strong sale has no queue. */
-  private static Reachability broker(List<JsonNode> ledgers) {
+  /** The ledger of a strong sale has no queue; without all of Redis others need not have one. */
+  static Reachability broker(List<JsonNode> ledgers, Reachability redis) {
     List<JsonNode> withQueue =
         ledgers.stream()
             .flatMap(SnapshotReader::sold)
             .filter(ledger -> !ledger.path("decides").asString("").equals(Decider.MYSQL.name()))
             .toList();
-    return withQueue.isEmpty()
+    if (withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject())) {
+      return Reachability.UP;
+    }
+    return withQueue.isEmpty() || redis != Reachability.UP
         ? Reachability.UNKNOWN
-        : Reachability.of(withQueue.stream().anyMatch(ledger -> ledger.path("queue").isObject()));
+        : Reachability.DOWN;
   }
 
   /** The ledgers of a SKU's shards, or its own. */
