@@ -26,6 +26,9 @@ final class SettleRates {
 
     Mark next(long settledNow, long nowMs) {
       long tookMs = nowMs - atMs;
+      if (tookMs <= 0 && tookMs > -SHORTEST_MS) {
+        return this; // a late reading, not a clock set back
+      }
       if (settledNow < settled || tookMs > LONGEST_MS) {
         return new Mark(settledNow, nowMs, 0);
       }

@@ -24,6 +24,7 @@ class SettleRatesTest {
         "of all the time that a batch took    | 0:100 10000:150            | 10000",
         "forgotten when nothing is settled    | 0:100 2000:120 17001:120   |   -1",
         "forgotten when a sale is loaded anew | 0:100 2000:120 4000:0      |   -1",
+        "not of a late reading                | 0:100 2000:120 1990:119    | 5000",
         "not of a clock set back              | 0:100 2000:120 -9000:130   | 5000",
       })
   void expectsTheWaitFromTheRate(String name, String reads, long expectedMs) {
