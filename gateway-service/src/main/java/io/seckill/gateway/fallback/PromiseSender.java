@@ -67,13 +67,14 @@ final class PromiseSender implements AutoCloseable {
   }
 
   private void round() {
+    long registration = promises.registration();
     long term = promises.awaitedTerm();
     if (promises.mustRemember() && term > promises.transferred()) {
       Content content = orders.content();
       send(term, content, () -> {});
       transfer.accept(new PromiseTransfer(term, List.of(), List.of(), List.of(), true, true));
       orders.transferred(content);
-      promises.transferred(term);
+      promises.transferred(term, registration);
     }
     forgetStored();
   }

@@ -25,6 +25,7 @@ public final class Promises {
   private final LongSupplier nanoTime;
   private volatile long term;
   private volatile long transferred;
+  private volatile long registration;
   private volatile long awaitedTerm;
   private volatile long heardNanos;
   private volatile boolean registered;
@@ -80,8 +81,9 @@ public final class Promises {
    * @param sentNanos System.nanoTime() before it was sent
    * @param sentTerm the term in it, whose transfer order-consumer now awaits
    */
-  void heard(long sentNanos, long sentTerm) {
+  synchronized void heard(long sentNanos, long sentTerm) {
     if (!isHeard()) {
+      registration++;
       transferred = 0;
     }
     heardNanos = sentNanos;
@@ -107,9 +109,20 @@ public final class Promises {
     term = Math.max(term, laterTerm);
   }
 
-  /** All that was promised before this term is transferred. */
-  void transferred(long ofTerm) {
-    transferred = ofTerm;
+  /** Changes when order-consumer may have forgotten what was transferred. */
+  long registration() {
+    return registration;
+  }
+
+  /**
+   * All that was promised before this term is transferred.
+   *
+   * @param begunIn {@link #registration} before the transfer; in another one it does not count
+   */
+  synchronized void transferred(long ofTerm, long begunIn) {
+    if (begunIn == registration) {
+      transferred = ofTerm;
+    }
   }
 
   long transferred() {

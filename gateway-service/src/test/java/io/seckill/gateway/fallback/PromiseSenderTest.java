@@ -39,7 +39,7 @@ class PromiseSenderTest {
 
   private final PromisedOrders orders = new PromisedOrders();
   private final Promises promises =
-      new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, System::nanoTime);
+      new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, this::nanoTime);
   private final Set<OrderId> inMySql = ConcurrentHashMap.newKeySet();
   private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
@@ -47,6 +47,8 @@ class PromiseSenderTest {
   private final Map<Long, ProductRow> products = new ConcurrentHashMap<>();
   private volatile boolean isMySqlAway;
   private volatile boolean isConsumerAway;
+  private volatile long frozenNanos;
+  private volatile Runnable duringTheLastCall = () -> {};
 
   private final PromiseSender sender =
       new PromiseSender(
@@ -147,6 +149,23 @@ class PromiseSenderTest {
     assertThat(promises.mayConfirm(SKU)).isFalse();
   }
 
+  /** order-consumer has removed the registration meanwhile, and the transfer with it. */
+  @Test
+  void handsOverAgainAfterItWasFrozenInTheLastCall() {
+    duringTheLastCall =
+        () -> {
+          duringTheLastCall = () -> {};
+          frozenNanos = Promises.HEARD_WITHIN.toNanos() + 1;
+          promises.heard(nanoTime(), 1);
+        };
+
+    begin(1);
+
+    eventually()
+        .until(() -> calls.stream().filter(PromiseTransfer::isLast).count(), last -> last == 2);
+    eventually().until(() -> promises.mayConfirm(SKU));
+  }
+
   /** Three orders were dropped; all numbers are those of the sale in MySQL. */
   @ParameterizedTest
   @CsvSource({
@@ -216,6 +235,10 @@ class PromiseSenderTest {
     eventually().until(() -> promises.transferred() == term);
   }
 
+  private long nanoTime() {
+    return System.nanoTime() + frozenNanos;
+  }
+
   private @Nullable ProductRow product(long skuId) {
     productReads.incrementAndGet();
     return products.get(skuId);
@@ -226,6 +249,9 @@ class PromiseSenderTest {
       throw new IllegalStateException("order-consumer is away");
     }
     calls.add(part);
+    if (part.isLast()) {
+      duringTheLastCall.run();
+    }
   }
 
   private List<OrderId> stored(List<OrderId> ids) {

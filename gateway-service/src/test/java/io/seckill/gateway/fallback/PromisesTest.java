@@ -63,7 +63,7 @@ class PromisesTest {
   void mayNotByAReadOfTheProductsThatKnowsNothingOfTheFallback() {
     promises.heard(nanos, 0);
     promises.begins(1);
-    promises.transferred(1);
+    promises.transferred(1, promises.registration());
     assertThat(promises.mayConfirm(SKU)).isFalse();
 
     termRead = 1;
@@ -80,7 +80,7 @@ class PromisesTest {
     promises.begins(1);
     assertThat(promises.mayConfirm(SKU)).isFalse();
 
-    promises.transferred(1);
+    promises.transferred(1, promises.registration());
 
     assertThat(promises.mayConfirm(SKU)).isTrue();
   }
@@ -90,7 +90,7 @@ class PromisesTest {
     promises.heard(nanos, 0);
     promises.begins(1);
     promises.heard(nanos, 1);
-    promises.transferred(1);
+    promises.transferred(1, promises.registration());
     termRead = 1;
     assertThat(promises.mayConfirm(SKU)).isTrue();
 
