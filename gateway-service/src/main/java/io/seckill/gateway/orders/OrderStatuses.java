@@ -218,7 +218,15 @@ public class OrderStatuses {
                     .order()
                     .filter(stored -> stored.userId() == userId)
                     .map(stored -> better(order, stored, asRedisSays))
-                    .orElse(isAlias(order) ? None.UNAVAILABLE : asRedisSays));
+                    .orElse(
+                        isAlias(order) || (!answer.known() && isOutdated(order))
+                            ? None.UNAVAILABLE
+                            : asRedisSays));
+  }
+
+  /** Whether MySQL may have a newer status: while it decides, Redis gets none. */
+  private boolean isOutdated(RedisOrder order) {
+    return products.decides(order.skuId()) == Decider.MYSQL && !order.record().status().isFinal();
   }
 
   /**

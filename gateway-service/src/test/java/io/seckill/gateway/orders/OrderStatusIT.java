@@ -12,6 +12,8 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
@@ -405,6 +407,42 @@ class OrderStatusIT {
           .until(() -> own.get(queued.user(), path(queued)).text("status"), "QUEUED"::equals);
       eventually()
           .until(() -> own.send(own.admin("/actuator/health/readiness")).status(), s -> s == 200);
+    }
+  }
+
+  /** What has changed since the switch is in MySQL only, unless the order was final before. */
+  @Test
+  void saysInAFallbackThatItCannotKnowWhileMySqlIsAwayUnlessTheOrderIsFinal() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed confirmed = stage.buy(sku, 1);
+    Placed paid = stage.buy(sku, 1);
+    AdmissionRecord seen = record(confirmed);
+    write(confirmed, result(seen, OrderStatus.CONFIRMED, null, seen.admittedAt() + 9, null));
+    AdmissionRecord other = record(paid);
+    write(paid, result(other, OrderStatus.PAID, null, other.admittedAt() + 9, null));
+    stage.store(confirmed, 1, "CANCELLED", null);
+    try (TcpProxy toMySql =
+            TcpProxy.to(stage.mysqlDatabase().host(), stage.mysqlDatabase().port());
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase(),
+                stage.mysqlDatabase().via(toMySql),
+                stage.consumer().url())) {
+      stage.fallbackOfSales("ACTIVE", sku);
+      eventually().until(() -> own.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
+      toMySql.cut();
+
+      GatewayAnswer unknown = own.get(confirmed.user(), path(confirmed));
+      assertThat(unknown.status()).as(unknown.toString()).isEqualTo(503);
+      assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
+      assertThat(own.get(paid.user(), path(paid)).text("status")).isEqualTo("PAID");
+
+      toMySql.heal();
+      eventually()
+          .until(
+              () -> own.get(confirmed.user(), path(confirmed)).text("status"), "CANCELLED"::equals);
+    } finally {
+      stage.fallbackOfSales("NO", sku);
     }
   }
 
