@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,7 @@ class RequestBatcherTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private final CountDownLatch gate = new CountDownLatch(1);
+  private final Set<TestRequest> carried = ConcurrentHashMap.newKeySet();
   private final List<Integer> batches = new CopyOnWriteArrayList<>();
   private final List<Set<Integer>> partitions = new CopyOnWriteArrayList<>();
   private final AtomicInteger atOnce = new AtomicInteger();
@@ -119,18 +122,35 @@ class RequestBatcherTest {
   void answersWhatWaitsTooLongAsNotSentAndWhatIsUnderwayAsUnknown() {
     try (RequestBatcher<TestRequest> post =
         batcher(1, 1, 100, Duration.ofMillis(50), Duration.ofMillis(150))) {
-      TestRequest underway = offered(post, 0);
-      eventually().until(() -> batches.size() == 1);
+      TestRequest underway =
+          eventually().until(() -> offeredUntil(post, this::isCarriedOrNotSent), carried::contains);
       TestRequest waiting = offered(post, 0);
 
       eventually().until(() -> waiting.failure == PendingRequest.Failure.NOT_SENT);
       eventually().until(() -> underway.failure == PendingRequest.Failure.UNKNOWN);
       gate.countDown();
-      TestRequest next = offered(post, 0);
-      eventually().until(() -> next.delivered);
+      eventually()
+          .until(
+              () -> offeredUntil(post, next -> next.delivered || next.failure != null),
+              next -> next.delivered);
       assertThat(underway.delivered).as("a late answer changes nothing").isFalse();
-      assertThat(batches).as("a request answered as not sent is never sent").containsExactly(1, 1);
+      assertThat(carried)
+          .as("a request answered as not sent is never sent")
+          .noneMatch(request -> request.failure == PendingRequest.Failure.NOT_SENT)
+          .doesNotContain(waiting);
     }
+  }
+
+  /** On a slow machine a thread may begin after the wait allowed. */
+  private boolean isCarriedOrNotSent(TestRequest request) {
+    return carried.contains(request) || request.failure == PendingRequest.Failure.NOT_SENT;
+  }
+
+  private static TestRequest offeredUntil(
+      RequestBatcher<TestRequest> post, Predicate<TestRequest> condition) {
+    TestRequest request = offered(post, 0);
+    eventually().until(() -> condition.test(request));
+    return request;
   }
 
   @Test
@@ -225,9 +245,13 @@ class RequestBatcherTest {
       requests.add(offered(post, i % 16));
     }
     gate.countDown();
+    long start = System.nanoTime();
     post.close();
 
-    assertThat(requests).allMatch(request -> request.delivered);
+    if (System.nanoTime() - start < Duration.ofSeconds(2).toNanos()) { // it waits no longer
+      assertThat(requests).allMatch(request -> request.delivered);
+    }
+    eventually().until(() -> requests.stream().allMatch(request -> request.delivered));
     assertThat(post.offer(new TestRequest(0))).isFalse();
   }
 
@@ -254,8 +278,9 @@ class RequestBatcherTest {
 
   private void execute(List<TestRequest> requests) {
     most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-    batches.add(requests.size());
+    carried.addAll(requests);
     partitions.add(requests.stream().map(TestRequest::partition).collect(Collectors.toSet()));
+    batches.add(requests.size()); // the last: tests wait for it
     Bounded.await(gate);
     requests.forEach(TestRequest::deliver);
     atOnce.decrementAndGet();
