@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -43,12 +42,8 @@ class DatabaseLookupTest {
       assertThat(results).allSatisfy(one -> assertThat(Bounded.get(one).known()).isFalse());
       assertThat(mysql.begun).hasValueLessThanOrEqualTo(STATEMENTS);
       mysql.answer.countDown();
-      assertThat(
-              lookup
-                  .find(OrderId.of(1_790_000_000_001L, 5, 1, 1))
-                  .orTimeout(60, TimeUnit.SECONDS)
-                  .join())
-          .isEqualTo(LookupResult.of(null));
+      OrderId id = OrderId.of(1_790_000_000_001L, 5, 1, 1);
+      eventually().until(() -> Bounded.get(lookup.find(id)).equals(LookupResult.of(null)));
     } finally {
       mysql.answer.countDown();
       lookup.destroy();
@@ -70,7 +65,7 @@ class DatabaseLookupTest {
             return Map.of(id, order);
           }
         };
-    DatabaseLookup lookup = lookupIn(mysql);
+    DatabaseLookup lookup = lookupIn(mysql, Duration.ofMinutes(1));
     try {
       eventually()
           .until(
@@ -111,9 +106,13 @@ class DatabaseLookupTest {
   }
 
   private static DatabaseLookup lookupIn(StoredOrders mysql) {
+    return lookupIn(mysql, PATIENCE);
+  }
+
+  private static DatabaseLookup lookupIn(StoredOrders mysql, Duration patience) {
     return new DatabaseLookup(
         mysql,
-        new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, PATIENCE, PATIENCE),
+        new RequestBatcherProperties(STATEMENTS, STATEMENTS, 1, 100, patience, patience),
         new SimpleMeterRegistry());
   }
 
