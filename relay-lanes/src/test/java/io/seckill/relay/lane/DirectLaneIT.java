@@ -28,7 +28,7 @@ class DirectLaneIT extends LaneFixture {
 
   @Test
   void publishesInOrderWhatIsDeliveredAndRemovesItAfterItsConfirm() {
-    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+    try (TestDirectLanes lanes = startPatient(rabbit, WINDOW)) {
       lanes.awaitOpen(PARTITION);
       List<String> admitted = new ArrayList<>();
       while (admitted.size() < 2_000) {
@@ -108,7 +108,7 @@ class DirectLaneIT extends LaneFixture {
   @Test
   void takesNothingWhileItsWindowIsFullOfUnconfirmedOrders() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestDirectLanes lanes = start(rabbit.via(proxy), 10)) {
+        TestDirectLanes lanes = startPatient(rabbit.via(proxy), 10)) {
       lanes.awaitOpen(PARTITION);
       proxy.dropToServer(true);
       List<String> admitted = lanes.admit(outbox, 10, SKU);
@@ -145,8 +145,9 @@ class DirectLaneIT extends LaneFixture {
   void takesANewLeaseAfterARelayHasFencedIt() {
     try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
-      outbox.redis().zadd(RedisKeys.lanes(PARTITION), -1, token);
-      List<String> admitted = lanes.admit(outbox, 5, SKU);
+      List<String> admitted =
+          lanes.admit(
+              outbox, 5, SKU, () -> outbox.redis().zadd(RedisKeys.lanes(PARTITION), -1, token));
       eventually().until(() -> !lanes.awaitOpen(PARTITION).equals(token));
       assertThat(lanes.count("leases.fenced")).isEqualTo(1);
       assertThat(outbox.inPrivateQueues()).as("they are the relays' now").isEqualTo(5);
@@ -212,5 +213,9 @@ class DirectLaneIT extends LaneFixture {
 
   private TestDirectLanes start(RabbitVhost vhost, int window) {
     return TestDirectLanes.start(redis.url(), vhost.url(), window);
+  }
+
+  private TestDirectLanes startPatient(RabbitVhost vhost, int window) {
+    return TestDirectLanes.startPatient(redis.url(), vhost.url(), window);
   }
 }

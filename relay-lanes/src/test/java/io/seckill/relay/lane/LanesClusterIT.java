@@ -130,7 +130,8 @@ class LanesClusterIT {
         IntStream.range(0, Partition.COUNT)
             .filter(p -> cluster.primaryOf(RedisKeys.lanes(p)) != frozen)
             .toArray();
-    Tuning shipped = new Tuning(1, 512, Duration.ofSeconds(10), LeaseSettings.DEFAULT);
+    Tuning shipped =
+        Tuning.PATIENT.withConfirmTimeout(Duration.ofSeconds(10)).withLease(LeaseSettings.DEFAULT);
     try (TestRelay relay = startRelay(Duration.ofSeconds(2), shipped)) {
       eventually().until(() -> relay.lanes().stream().allMatch(this::isRunning));
 

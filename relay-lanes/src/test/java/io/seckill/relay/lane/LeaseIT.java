@@ -43,7 +43,9 @@ class LeaseIT extends LaneFixture {
     TestRelay.Tuning narrow = TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(4);
     try (TestRelay relay = start(narrow)) {
       eventually().until(() -> broker.deliveries().containsKey(order));
-      assertThat(outbox.waiting()).isPositive();
+      List<String> arrived =
+          broker.orders().stream().map(one -> one.getProperties().getMessageId()).toList();
+      assertThat(arrived.indexOf(order)).as("place among 2,001").isLessThan(1_000);
       assertThat(relay.count("adopted")).isEqualTo(1);
     }
   }
@@ -130,7 +132,7 @@ class LeaseIT extends LaneFixture {
     LeaseSettings settings =
         new LeaseSettings(
             Duration.ofSeconds(30), Duration.ofMillis(200), poll.multipliedBy(2), SOON);
-    try (TestRelay relay = start(new TestRelay.Tuning(1, 512, SOON, settings))) {
+    try (TestRelay relay = start(patient(settings))) {
       eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
       Tuple begun = outbox.redis().zrangeWithScores(RedisKeys.lanes(0), 0, -1).get(0);
       double later = begun.getScore() + poll.multipliedBy(3).toMillis();
@@ -149,10 +151,7 @@ class LeaseIT extends LaneFixture {
     outbox.admit(1, SKU);
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
         TestRelay relay =
-            TestRelay.start(
-                redis.url(),
-                rabbit.via(toRabbit).url(),
-                new TestRelay.Tuning(1, 512, SOON, settings))) {
+            TestRelay.start(redis.url(), rabbit.via(toRabbit).url(), patient(settings))) {
       eventually().until(() -> relay.count("settled") == 1);
       toRabbit.dropToClient(true);
       outbox.admit(1, SKU);
@@ -177,8 +176,8 @@ class LeaseIT extends LaneFixture {
 
       outbox.redis().del(RedisKeys.lanes(0));
 
-      eventually().until(() -> relay.count("leases.fenced") == 1);
-      eventually().until(() -> toRabbit.acceptedConnections() == links + 1);
+      eventually().until(() -> relay.count("leases.fenced") >= 1);
+      eventually().until(() -> toRabbit.acceptedConnections() >= links + 1);
     }
   }
 
@@ -257,6 +256,10 @@ class LeaseIT extends LaneFixture {
         assertThat(other.count("leases.fenced")).isZero();
       }
     }
+  }
+
+  private static TestRelay.Tuning patient(LeaseSettings settings) {
+    return TestRelay.Tuning.PATIENT.withConfirmTimeout(SOON).withLease(settings);
   }
 
   /** Tokens of the leases of all partitions that have not run out. */

@@ -89,7 +89,7 @@ class RedisFailureIT extends LaneFixture {
   /** facts.md 8: Redis loses its scripts at SCRIPT FLUSH, a restart and a failover. */
   @Test
   void loadsItsScriptsAgain() {
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT)) {
       awaitAll(relay, LaneState.RUNNING);
       for (int i = 1; i <= 10; i++) {
         outbox.redis().scriptFlush();

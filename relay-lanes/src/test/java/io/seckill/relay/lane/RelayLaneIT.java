@@ -40,7 +40,7 @@ class RelayLaneIT extends LaneFixture {
   @Test
   void keepsTheOrderOfAdmissionWithinASku() {
     List<String> admitted = outbox.admit(2_000, 1603);
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(Tuning.PATIENT)) {
       eventually().until(() -> relay.count("settled") == 2_000);
 
       eventually().until(() -> broker.seen() == 2_000);

@@ -15,6 +15,7 @@ import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.relay.publish.RelayMeters;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /** A gateway's lanes in the test's JVM, with the time-outs of {@link TestRelay}. */
@@ -81,8 +82,7 @@ public final class TestDirectLanes implements AutoCloseable {
 
   /** The token of a partition's lease, once its lane takes orders. */
   public String awaitOpen(int partition) {
-    eventually().until(() -> mailboxes.get(partition).reserve(0) != null);
-    return mailboxes.get(partition).reserve(0).token();
+    return eventually().until(() -> mailboxes.get(partition).reserve(0), Objects::nonNull).token();
   }
 
   LaneStatus lane(int partition) {
@@ -95,10 +95,20 @@ public final class TestDirectLanes implements AutoCloseable {
    * @return their ids; none when the lane takes no orders now
    */
   List<String> admit(TestOutbox outbox, int orders, long sku) {
+    return admit(outbox, orders, sku, () -> {});
+  }
+
+  /**
+   * As {@link #admit}.
+   *
+   * @param reserved runs after the room was reserved and before the push
+   */
+  List<String> admit(TestOutbox outbox, int orders, long sku, Runnable reserved) {
     Reservation room = mailboxes.get(Partition.ofSku(sku)).reserve(orders);
     if (room == null) {
       return List.of();
     }
+    reserved.run();
     List<String> ids = new ArrayList<>();
     List<byte[]> pushed = new ArrayList<>();
     for (int i = 0; i < orders; i++) {

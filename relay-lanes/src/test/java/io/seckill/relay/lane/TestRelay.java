@@ -19,12 +19,17 @@ public final class TestRelay implements AutoCloseable {
 
   /** Lanes, time-outs and publish window of a relay under test. */
   record Tuning(
-      int lanesPerPartition, int maxUnconfirmed, Duration confirmTimeout, LeaseSettings lease) {
+      int lanesPerPartition,
+      int maxUnconfirmed,
+      Duration confirmTimeout,
+      int heartbeatSeconds,
+      LeaseSettings lease) {
     static final Tuning DEFAULT =
         new Tuning(
             1,
             512,
             Duration.ofSeconds(3),
+            1,
             new LeaseSettings(
                 Duration.ofSeconds(2),
                 Duration.ofMillis(200),
@@ -37,6 +42,7 @@ public final class TestRelay implements AutoCloseable {
             1,
             512,
             Duration.ofMinutes(1),
+            60,
             new LeaseSettings(
                 Duration.ofSeconds(30),
                 Duration.ofMillis(200),
@@ -44,15 +50,20 @@ public final class TestRelay implements AutoCloseable {
                 Duration.ofMinutes(1)));
 
     Tuning withMaxUnconfirmed(int orders) {
-      return new Tuning(lanesPerPartition, orders, confirmTimeout, lease);
+      return new Tuning(lanesPerPartition, orders, confirmTimeout, heartbeatSeconds, lease);
     }
 
     Tuning withConfirmTimeout(Duration timeout) {
-      return new Tuning(lanesPerPartition, maxUnconfirmed, timeout, lease);
+      return new Tuning(lanesPerPartition, maxUnconfirmed, timeout, heartbeatSeconds, lease);
     }
 
     Tuning withLanesPerPartition(int lanes) {
-      return new Tuning(lanes, maxUnconfirmed, confirmTimeout, lease);
+      return new Tuning(lanes, maxUnconfirmed, confirmTimeout, heartbeatSeconds, lease);
+    }
+
+    Tuning withLease(LeaseSettings settings) {
+      return new Tuning(
+          lanesPerPartition, maxUnconfirmed, confirmTimeout, heartbeatSeconds, settings);
     }
   }
 
@@ -86,6 +97,7 @@ public final class TestRelay implements AutoCloseable {
   }
 
   static BrokerConnector connector(ConnectionFactory broker, Tuning tuning, RelayMeters meters) {
+    broker.setRequestedHeartbeat(tuning.heartbeatSeconds());
     return new BrokerConnector(
         broker,
         new LinkSettings("relay-service", true, tuning.maxUnconfirmed(), tuning.confirmTimeout()),
@@ -96,9 +108,7 @@ public final class TestRelay implements AutoCloseable {
    * @param urls one, or several with commas between them
    */
   static ConnectionFactory broker(String urls, @Nullable Path caFile) {
-    ConnectionFactory broker = new BrokerAddresses(List.of(urls.split(",")), caFile);
-    broker.setRequestedHeartbeat(1);
-    return broker;
+    return new BrokerAddresses(List.of(urls.split(",")), caFile);
   }
 
   /** The first lane of a partition. */

@@ -60,12 +60,13 @@ class UnconfirmedOrdersIT extends LaneFixture {
   @Test
   void sendsAgainWhatWasNotConfirmedWhenTheLinkBreaks() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+        TestRelay relay =
+            TestRelay.start(redis.url(), rabbit.via(proxy).url(), TestRelay.Tuning.PATIENT)) {
       broker.consume();
       awaitAll(relay, LaneState.RUNNING);
       proxy.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
-      eventually().until(() -> relay.lane(0).inFlight() == 10);
+      eventually().until(() -> relay.lane(0).inFlight() == 10 && proxy.droppedBytes() > 0);
 
       proxy.heal(); // resets the connections that lost bytes
 
