@@ -115,10 +115,11 @@ class DirectChannelIT {
   @Test
   void usesTheOutboxOnceWhenTheLeaseWasFencedAndThenANewLease() {
     TestSale sale = TestSale.unlimited(redis, 100);
-    try (TestDirectLanes lanes = start()) {
+    try (TestDirectLanes lanes = startPatient()) {
       String fenced = lanes.awaitOpen(sale.partition());
-      redis.zadd(RedisKeys.lanes(sale.partition()), -1, fenced);
       Calls calls = new Calls(redis, IN_BROKER, lanes.mailboxes());
+      // Once the call has its token: later the lane has a new lease.
+      calls.beforeReply(() -> redis.zadd(RedisKeys.lanes(sale.partition()), -1, fenced));
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
       assertThat(sale.outbox()).hasSize(1);
@@ -255,6 +256,7 @@ class DirectChannelIT {
       lanes.awaitOpen(sale.partition());
       Admitted first = (Admitted) calls.one(attempt(sale, 1, "key-0001", 2));
       String id = first.orderId().toString();
+      String admitted = sale.record(1, id);
 
       List<Admission> repeats =
           calls.together(
@@ -265,8 +267,11 @@ class DirectChannelIT {
       assertThat(repeats)
           .hasExactlyElementsOfTypes(
               Repeated.class, Repeated.class, Admitted.class, Repeated.class);
-      eventually().until(() -> outbox.inPrivateQueues() == 0);
-      assertThat(broker.deliveries().get(id)).as("its confirm answers the repeats").isEqualTo(1);
+      int late = pushedAgain(admitted, sale.record(1, id));
+      eventually().until(() -> broker.seen() == 2 && outbox.inPrivateQueues() == 0);
+      assertThat(broker.deliveries().get(id))
+          .as("its confirm answers the repeats")
+          .isEqualTo(1 + late);
 
       sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
       Calls elsewhere = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
@@ -274,18 +279,25 @@ class DirectChannelIT {
               elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
           .hasOnlyElementsOfType(Repeated.class);
       assertThat(sale.record(1, id)).as("the time of the push is kept").matches(".*\\|Q\\|\\d{13}");
-      sale.writeRecord(
-          1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|" + System.currentTimeMillis()));
-      assertThat(
-              new Calls(redis, IN_BROKER, lanes.mailboxes()).one(attempt(sale, 1, "key-0001", 2)))
-          .as("within a second, where the order is not known")
-          .isEqualTo(Unknown.BROKER);
+      Calls third = new Calls(redis, IN_BROKER, lanes.mailboxes());
+      String pushed =
+          sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|" + System.currentTimeMillis());
+      sale.writeRecord(1, id, pushed);
+      Admission within = third.one(attempt(sale, 1, "key-0001", 2));
+      if (pushedAgain(pushed, sale.record(1, id)) == 0) {
+        assertThat(within)
+            .as("within a second, where the order is not known")
+            .isEqualTo(Unknown.BROKER);
+      } else {
+        late++;
+      }
+      int times = 2 + late;
       eventually().until(() -> outbox.inPrivateQueues() == 0);
-      eventually().until(() -> broker.deliveries().get(id) == 2);
+      eventually().until(() -> broker.deliveries().get(id) == times);
       assertThat(broker.orders().stream().filter(order -> idOf(order).equals(id)))
           .extracting(order -> new String(order.getBody(), UTF_8))
           .as("the same message every time")
-          .hasSize(2)
+          .hasSize(times)
           .containsOnly(new String(broker.orders().get(0).getBody(), UTF_8));
       assertThat(sale.counter("publishedOrders")).isEqualTo(2);
       assertThat(sale.counter("publishedUnits")).isEqualTo(3);
@@ -293,8 +305,23 @@ class DirectChannelIT {
       sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|C|1"));
       assertThat(elsewhere.one(attempt(sale, 1, "key-0001", 2))).isInstanceOf(Repeated.class);
       assertThat(outbox.inPrivateQueues()).as("nothing is published for it").isZero();
-      assertThat(broker.deliveries().get(id)).isEqualTo(2);
+      assertThat(broker.deliveries().get(id)).isEqualTo(times);
     }
+  }
+
+  /** 1 if a call found, on a slow machine, that the push was a second ago; else 0. */
+  private static int pushedAgain(String before, String after) {
+    if (after.equals(before)) {
+      return 0;
+    }
+    assertThat(pushedAt(after) - pushedAt(before)).isGreaterThanOrEqualTo(1_000);
+    return 1;
+  }
+
+  /** The last push of a record, or its admission. */
+  private static long pushedAt(String record) {
+    String[] fields = record.split("\\|", -1);
+    return Long.parseLong(fields[fields[6].isEmpty() ? 3 : 6]);
   }
 
   /** Two gateways and a broker whose confirms take longer than a purchase may. */
