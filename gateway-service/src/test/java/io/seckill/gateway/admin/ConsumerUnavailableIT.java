@@ -171,7 +171,8 @@ class ConsumerUnavailableIT {
   @CsvSource({"pause, PAUSED", "close, CLOSED"})
   void stopsASaleWhenNobodyListens(String action, String state) { // a stop writes Redis first
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
+    String path = GatewayStage.admin(sku) + "/" + action;
+    GatewayAnswer answer = GatewayAnswer.available(() -> alone.operate("POST", path, null));
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
     assertThat(answer.text("state")).isEqualTo(state);
@@ -189,8 +190,9 @@ class ConsumerUnavailableIT {
   void stopsEveryShardOfASaleWhenNobodyListens(String action, String state) {
     long sku = onSaleInShards(4);
     eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
+    String path = GatewayStage.admin(sku) + "/" + action;
 
-    GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/" + action, null);
+    GatewayAnswer answer = GatewayAnswer.available(() -> alone.operate("POST", path, null));
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
     assertThat(Shards.ids(sku, 4))

@@ -65,8 +65,7 @@ class PurchaseIT {
     RedisDatabase redisDatabase = server.newDatabase();
     redis = redisDatabase.open();
     database = SeededDatabase.create(mysql);
-    // A purchase waits this long for units of other shards.
-    gateway = database.gateway(redisDatabase.url(), "seckill.admission.answer-within=3s");
+    gateway = database.gateway(redisDatabase.url());
   }
 
   @AfterAll

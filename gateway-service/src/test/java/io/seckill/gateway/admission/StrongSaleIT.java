@@ -331,6 +331,8 @@ class StrongSaleIT {
       link.cut();
       try (TestGateway own =
           database.heldGateway("redis://127.0.0.1:" + link.port() + "/0", consumerUrl(consumer))) {
+        eventually()
+            .until(() -> own.get(USER, "/api/v1/orders/" + id).text("status").equals("CONFIRMED"));
         List<String> lines = new CopyOnWriteArrayList<>();
         HttpRequest request =
             own.shop("/api/v1/orders/" + id + "/events")

@@ -99,7 +99,11 @@ class OrderActionsIT {
     Placed order = confirmed();
     try (SlowConsumer consumer = SlowConsumer.start();
         TestGateway own =
-            TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), consumer.url())) {
+            TestGateway.start(
+                stage.redisDatabase(),
+                stage.mysqlDatabase(),
+                consumer.url(),
+                "seckill.consumer.timeout=60s")) {
       String path = "/api/v1/orders/" + order.id() + rest;
       String body = rest.isEmpty() ? null : "{}";
       CompletableFuture<GatewayAnswer> asked =

@@ -14,6 +14,7 @@ import io.seckill.testing.TestServers;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -78,6 +79,9 @@ class ShopperLimitsIT {
             "seckill.limits.address-per-second=0.001",
             "seckill.limits.address-burst=4", // the stage's gateway has half
             "seckill.limits.trusted-proxies=127.0.0.0/8")) {
+      AtomicInteger others = new AtomicInteger();
+      GatewayAnswer.available( // the product is read first
+          () -> from(own, "10.0.1." + others.incrementAndGet(), "/api/v1/skus/" + sku));
       assertThat(from(own, "10.0.0.1", "/api/v1/skus/" + sku).status()).isEqualTo(200);
       assertThat(from(own, "10.0.0.1", "/api/v1/skus").status()).isEqualTo(200);
 
@@ -96,7 +100,7 @@ class ShopperLimitsIT {
     Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
     Placed stored = stage.store(order.sku(), order.user(), 1, 1, "EXPIRED", null);
     try (TestGateway own = gateway()) {
-      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
+      assertThat(status(own, order.user(), "/api/v1/orders/" + order.id())).isEqualTo(200);
 
       long start = System.nanoTime();
       List<Integer> answers =
@@ -106,17 +110,17 @@ class ShopperLimitsIT {
       double lookedUp = own.counter("seckill.order.lookups");
       long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + 1;
 
-      assertThat(answers).containsOnly(404, 429);
+      assertThat(answers).isSubsetOf(404, 429, 503).contains(404, 429);
       assertThat(own.counter("seckill.requests.refused", "code", "TOO_MANY_REQUESTS"))
           .isEqualTo(Collections.frequency(answers, 429));
       assertThat(lookedUp)
           .as("half of 50 at once and of 2 a second, beside the stage's gateway")
-          .isBetween(25.0, 25.0 + seconds);
+          .isBetween(25.0, 25.0 + seconds + Collections.frequency(answers, 503));
       eventually("another token to be gone")
           .until(() -> own.call(order.user(), "DELETE", invented(1000), null).status() == 429);
-      assertThat(own.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
-      assertThat(own.get(stored.user(), "/api/v1/orders").status()).isEqualTo(200);
-      assertThat(own.get(stage.newUser(), invented(1001)).status()).isEqualTo(404);
+      assertThat(status(own, order.user(), "/api/v1/orders/" + order.id())).isEqualTo(200);
+      assertThat(status(own, stored.user(), "/api/v1/orders")).isEqualTo(200);
+      assertThat(status(own, stage.newUser(), invented(1001))).isEqualTo(404);
     }
   }
 
@@ -129,6 +133,10 @@ class ShopperLimitsIT {
     return IntStream.range(0, 10)
         .filter(i -> gateway.get(user, "/api/v1/orders").status() == 200)
         .count();
+  }
+
+  private static int status(TestGateway gateway, long user, String path) {
+    return GatewayAnswer.available(() -> gateway.get(user, path)).status();
   }
 
   private static String invented(int sequence) {
