@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The sales of a run after a loss of Redis's data: they admit nothing until each is rebuilt from
@@ -75,6 +76,32 @@ public final class LostSales {
    */
   public void rebuild() {
     epochs.forEach(this::rebuild);
+    closeOthers();
+  }
+
+  /** As an operator does who sees whether a sale is lost. Returns whether any was. */
+  public boolean rebuildIfLost() {
+    List<String> outcomes = epochs.keySet().stream().map(this::outcome).toList();
+    boolean isLost = outcomes.contains("REBUILT");
+    if (isLost) {
+      closeOthers();
+    }
+    return isLost;
+  }
+
+  private String outcome(SaleOffer sale) {
+    AtomicReference<String> outcome = new AtomicReference<>();
+    Signals.awaitThat(
+        "a reconciliation of " + sale,
+        () -> {
+          Answer answer = lab.admin().reconcile(sale.skuId());
+          assertThat(answer.text("outcome")).as("%s", answer).isIn("REBUILT", "CLEAN", "REPAIRED");
+          outcome.set(answer.text("outcome"));
+        });
+    return outcome.get();
+  }
+
+  private void closeOthers() {
     Set<Long> ours = epochs.keySet().stream().map(SaleOffer::skuId).collect(toSet());
     lab
         .database()
