@@ -16,6 +16,7 @@ const TICK_MS = 250;
 const SPREAD_MS = 8000;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
+const RANKS = {QUEUED: 0, DELAYED: 1, CONFIRMED: 2}; // all others are final
 
 /** phase: idle, sending, busy, retrying, signedOut, refused, gone, order */
 const state = {
@@ -284,7 +285,14 @@ async function sendAgain() {
   listOrders();
 }
 
+/** An answer that was on its way while a newer one came. */
+function isOlder({orderId, status}) {
+  const rank = (one) => RANKS[one] ?? 3;
+  return state.phase === 'order' && state.order.orderId === orderId && rank(status) < rank(state.order.status);
+}
+
 function take(order) {
+  if (isOlder(order)) return;
   const changed = !state.order || state.order.status !== order.status;
   state.phase = 'order';
   state.order = order;

@@ -267,6 +267,39 @@ final class Browser implements AutoCloseable {
     run("window.gates[arguments[0]].release();", part);
   }
 
+  /**
+   * Lets the page's next call whose address ends so pass, but holds back its answer until {@link
+   * #releaseAnswer}; {@link #held} is 1 once that has come.
+   */
+  void holdAnswer(String end) {
+    run(
+        """
+        const [end] = arguments;
+        const send = window.fetch;
+        const gate = {held: 0};
+        const open = new Promise((release) => (gate.release = release));
+        (window.gates ??= {})[end] = gate;
+        let next = true;
+        window.fetch = async (url, ...more) => {
+          if (!next || !String(url).endsWith(end)) return send(url, ...more);
+          next = false;
+          const {status, headers, body} = await send(url, ...more);
+          const text = await new Response(body).text();
+          gate.held = 1;
+          await open;
+          return {status, headers, text: async () => ((gate.taken = true), text)};
+        };
+        """,
+        end);
+  }
+
+  /** Returns when the page has used the answer that {@link #holdAnswer} has held back. */
+  void releaseAnswer(String end) {
+    release(end);
+    eventually()
+        .until(() -> Boolean.TRUE.equals(run("return window.gates[arguments[0]].taken;", end)));
+  }
+
   /** Gives the page's further calls whose address has this part no answer, until {@link #heal}. */
   void cut(String part) {
     run(

@@ -463,6 +463,31 @@ class ShopPageIT {
 
   @Tag("proof")
   @Test
+  void keepsThePaymentWhenAnOlderReadIsAnsweredAfterIt() {
+    onStrongSale(2042, 100);
+    page.openFresh(2042).signIn(142);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    answerPurchases(
+        """
+        window.answer = async (purchase, send) => {
+          const answer = await send();
+          const isStream = /event-stream/.test(answer.headers.get('Content-Type'));
+          return isStream ? new Response('', {status: 503}) : answer;
+        };
+        """);
+    page.buy().awaitStatus("CONFIRMED");
+    String read = "/orders/" + page.orderId();
+    browser.holdAnswer(read);
+    eventually().until(() -> browser.held(read) == 1);
+    page.pay().awaitStatus("PAID");
+
+    browser.releaseAnswer(read);
+
+    assertThat(browser.isShown("#order[data-status=PAID]")).isTrue();
+  }
+
+  @Tag("proof")
+  @Test
   void readsTheProductNoMoreOftenWhenItIsRefused() {
     onSale(2035, PurchasePolicy.LIMITED, 5, 100);
     page.openFresh(2035);
