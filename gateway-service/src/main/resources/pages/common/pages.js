@@ -1,8 +1,8 @@
 // A list that is read in pages.
 
 /**
- * @param {(after: any) => Promise<{items: object[], next: any} | null>} read a page; after is null for the first one;
- *     null without an answer
+ * @param {(after: any, isNewest: () => boolean) => Promise<{items: object[], next: any} | null>} read a page; after is
+ *     null for the first one; null without an answer, or when a newer read has begun
  * @param {(items: object[], next: any) => void} render next is null on the last page
  */
 export function pagedList(read, render) {
@@ -14,8 +14,9 @@ export function pagedList(read, render) {
   async function load(after) {
     const mine = ++newest;
     reading = true;
-    const page = await read(after);
-    if (mine !== newest) return true;
+    const isNewest = () => mine === newest;
+    const page = await read(after, isNewest);
+    if (!isNewest()) return true;
     reading = false;
     if (!page) return false;
     items = after === null ? page.items : [...items, ...page.items];

@@ -15,7 +15,7 @@ let day = null;
 let failed = false;
 
 export function listenToAudits(context) {
-  audits = pagedList((after) => newest(context, after), (shown, next) => {
+  audits = pagedList((after, isNewest) => newest(context, after, isNewest), (shown, next) => {
     show($('more-audits'), next !== null);
     show($('audits-csv'), shown.length > 0);
     show($('no-audits'), shown.length === 0);
@@ -34,9 +34,10 @@ export function retryAudits() {
   if (failed) readAudits();
 }
 
-async function newest(context, after) {
+async function newest(context, after, isNewest) {
   failed = false;
   const answer = await page(context, PAGE, after === null ? null : day, after);
+  if (!isNewest()) return null;
   failed = answer.status !== 200;
   write($('audits-problem'), failed ? `The audits could not be read (${refusal(answer)}). Trying again…` : '');
   if (failed) return null;

@@ -22,9 +22,10 @@ export function openList(path, member, id, row) {
     $(id).replaceChildren(...items.map((item) => row(item, context)));
   });
 
-  async function page(after) {
+  async function page(after, isNewest) {
     const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
     const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
+    if (!isNewest()) return null;
     write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
     if (answer.status !== 200) {
       seen = null; // the next snapshot asks again

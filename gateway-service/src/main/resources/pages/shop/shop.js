@@ -37,6 +37,7 @@ let losses = 0; // in a row: times the order at hand was not known any more
 let afterSignIn = null;
 let refreshTimer = 0;
 let failures = 0; // in a row, of reading the product
+let productReads = 0;
 
 // ---- the product ----
 
@@ -73,7 +74,9 @@ function timer(product) {
 
 async function refreshProduct() {
   clearTimeout(refreshTimer);
+  const mine = ++productReads;
   const answer = await call('GET', `api/v1/skus/${state.sku}`);
+  if (mine !== productReads) return; // the newer read goes on
   state.away = isUnsettled(answer);
   failures = state.away ? failures + 1 : 0;
   if (answer.status === 200) {
@@ -130,12 +133,12 @@ function renderProduct() {
 
 // ---- the list ----
 
-const onSale = pagedList((cursor) => readPage('NOW', cursor), (skus, next) => {
+const onSale = pagedList((cursor, isNewest) => readPage('NOW', cursor, isNewest), (skus, next) => {
   $('product-list').replaceChildren(...skus.map(listed));
   show($('no-products'), skus.length === 0);
   show($('more-products'), next !== null);
 });
-const coming = pagedList((cursor) => readPage('SOON', cursor), (skus, next) => {
+const coming = pagedList((cursor, isNewest) => readPage('SOON', cursor, isNewest), (skus, next) => {
   $('coming-list').replaceChildren(...skus.map(listed));
   show($('coming'), skus.length > 0);
   show($('more-coming'), next !== null);
@@ -147,9 +150,10 @@ async function showList() {
   await coming.first();
 }
 
-async function readPage(when, cursor) {
+async function readPage(when, cursor, isNewest) {
   for (let attempt = 0; ; attempt++) {
     const answer = await call('GET', `api/v1/skus?when=${when}${cursor ? `&cursor=${cursor}` : ''}`);
+    if (!isNewest()) return null;
     state.away = answer.status !== 200;
     show($('away'), state.away);
     write($('away'), t('pageUnavailable'));
@@ -373,10 +377,10 @@ const readOrders = repeated(async () => {
   return true;
 });
 
-async function readOrderPage(cursor) {
+async function readOrderPage(cursor, isNewest) {
   const token = session.token();
   const answer = await call('GET', `api/v1/orders?limit=8${cursor === null ? '' : `&cursor=${cursor}`}`, {token});
-  if (session.token() !== token) return null;
+  if (!isNewest() || session.token() !== token) return null;
   if (answer.status === 401) {
     session.signOut();
     render();

@@ -46,10 +46,10 @@ function hasNewEntries() {
 }
 
 /** @param {number | null} before null for the newest */
-async function readEntries(before) {
+async function readEntries(before, isNewest) {
   const token = session.token();
   const answer = await call('GET', `api/v1/wallet/entries?limit=${PAGE}${before === null ? '' : `&before=${before}`}`, {token});
-  if (session.token() !== token) return null;
+  if (!isNewest() || session.token() !== token) return null;
   if (before !== null) write($('wallet-problem'), answer.status === 200 ? '' : t('noEntries'));
   if (answer.status !== 200) return null;
   return {items: answer.json.entries, next: answer.json.next};

@@ -673,6 +673,24 @@ class OperationsPageIT {
 
   @Tag("proof")
   @Test
+  void keepsWhatACheckHasFoundWhenAnOlderReadIsAnsweredAfterIt() {
+    page.open(pipeline.tokens().operator());
+    browser.holdAnswer("audits?limit=20");
+    page.askAboutWallets("Check all wallets…").confirm("no difference");
+    eventually().until(() -> browser.held("audits?limit=20") == 1);
+    assertThat(pipeline.admin().recharge(3032, 1_000, "after-the-first-check").status())
+        .isBetween(200, 201);
+    long entries = pipeline.mysql().number("SELECT COUNT(*) FROM wallet_entry");
+    page.askAboutWallets("Check all wallets…").confirm(entries + " entries, no difference");
+    browser.awaitText("#wallet-check", entries + " entries");
+
+    browser.releaseAnswer("audits?limit=20");
+
+    assertThat(browser.text("#wallet-check")).contains(" " + entries + " entries");
+  }
+
+  @Tag("proof")
+  @Test
   void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
     onSale(3003);
     page.open(pipeline.tokens().operator());

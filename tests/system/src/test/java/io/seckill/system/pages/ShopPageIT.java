@@ -488,6 +488,23 @@ class ShopPageIT {
 
   @Tag("proof")
   @Test
+  void keepsSoldOutWhenAnOlderReadOfTheProductIsAnsweredAfterIt() {
+    onSale(2043, PurchasePolicy.ONE_PER_USER, 1, 1);
+    page.openFresh(2043).signIn(143);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.holdAnswer("v1/skus/2043");
+    eventually().until(() -> browser.held("v1/skus/2043") == 1);
+    assertThat(pipeline.shop().buy(9143, 2043, 1, "the-last-unit").status()).isEqualTo(202);
+    page.buy();
+    browser.awaitText("#availability", "Sold out");
+
+    browser.releaseAnswer("v1/skus/2043");
+
+    assertThat(browser.text("#availability")).isEqualTo("Sold out");
+  }
+
+  @Tag("proof")
+  @Test
   void readsTheProductNoMoreOftenWhenItIsRefused() {
     onSale(2035, PurchasePolicy.LIMITED, 5, 100);
     page.openFresh(2035);
