@@ -1,4 +1,4 @@
-// What waits for an operator, such as dead letters: read when its number changes or something was done with one, not in a row.
+// What waits for an operator, such as dead letters: read when its number changes or something was done with one, and every half minute: one may come when another goes.
 
 import {$, show, write} from './dom.js';
 import {refusal} from './actions.js';
@@ -6,6 +6,8 @@ import {call} from './api.js';
 import {pagedList} from './pages.js';
 
 const PAGE = 20;
+const MOST = 200;
+const AGAIN_MS = 30_000;
 
 /**
  * @param {string} path under admin/v1
@@ -15,15 +17,22 @@ const PAGE = 20;
  */
 export function openList(path, member, id, row) {
   let seen = null;
+  let readAt = 0;
+  let shown = [];
   let context;
   const list = pagedList(page, (items, next) => {
     show($(`more-${id}`), next !== null);
     show($(`no-${id}`), items.length === 0);
-    $(id).replaceChildren(...items.map((item) => row(item, context)));
+    const same = JSON.stringify(items) === JSON.stringify(shown); // rows that stay keep the focus
+    shown = items;
+    if (!same) $(id).replaceChildren(...items.map((item) => row(item, context)));
   });
 
   async function page(after, isNewest) {
-    const query = `?state=OPEN&limit=${PAGE}${after === null ? '' : `&after=${after}`}`;
+    const isFirst = after === null;
+    if (isFirst) readAt = performance.now();
+    const limit = isFirst ? Math.min(MOST, Math.max(PAGE, shown.length)) : PAGE;
+    const query = `?state=OPEN&limit=${limit}${isFirst ? '' : `&after=${after}`}`;
     const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
     if (!isNewest()) return null;
     write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
@@ -41,11 +50,11 @@ export function openList(path, member, id, row) {
     },
     /** @param {number | null} open how many there are, by the stream; null when nobody knows */
     changed(open) {
-      if (open === null || open === seen) return;
+      if (open === null || (open === seen && performance.now() - readAt < AGAIN_MS)) return;
       seen = open;
       list.first();
     },
-    /** Reads the first page, and again with the next snapshot, whose number may be older than what was done. */
+    /** Reads as many as are shown, a page at least, and again with the next snapshot, whose number may be older than what was done. */
     read() {
       seen = null;
       return list.first();

@@ -671,6 +671,38 @@ class OperationsPageIT {
     browser.awaitShown("#no-charges");
   }
 
+  /** The number of them in each snapshot stays 1; the page's clock is set half a minute forward. */
+  @Tag("proof")
+  @Test
+  void showsAChargeThatCameWhenAnotherOneWasClosed() throws SQLException {
+    String insert =
+        "INSERT INTO unexplained_charge (report_hash, reason, kind, charge_id, order_id,"
+            + " amount_cents, detail) VALUES (UNHEX(SHA2('%1$s', 256)), 'SECOND_CHARGE',"
+            + " 'CHARGED', '%1$s', 4711, 9900, '')";
+    pipeline.mysql().execute(insert.formatted("ch-closed"));
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown("#charges tr[data-charge=ch-closed]");
+      browser.awaitText("#tiles div:nth-child(13) dd", "1");
+      try (var mysql = pipeline.mysql().connect();
+          var change = mysql.createStatement()) {
+        change.execute("BEGIN");
+        change.execute("DELETE FROM unexplained_charge WHERE charge_id = 'ch-closed'");
+        change.execute(insert.formatted("ch-new"));
+        change.execute("COMMIT");
+      }
+      browser.run(
+          "const real = performance.now.bind(performance);"
+              + " performance.now = () => real() + 31_000;");
+
+      browser.awaitShown("#charges tr[data-charge=ch-new]");
+    } finally {
+      pipeline
+          .mysql()
+          .execute("DELETE FROM unexplained_charge WHERE charge_id IN ('ch-closed', 'ch-new')");
+    }
+  }
+
   @Tag("proof")
   @Test
   void keepsWhatACheckHasFoundWhenAnOlderReadIsAnsweredAfterIt() {
