@@ -20,6 +20,12 @@ const PENDING = [
   ['ARCHIVES', 'Archives under way', 900],
 ];
 
+/** By the words of its verdict. */
+const LEDGERS = {
+  moving: 'moves: orders are between two counters',
+  balances: 'balances: every unit and every order is accounted for',
+  'queue not checked': 'balances, but its queue was not checked',
+};
 const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['unavailable', 'bad'], UNKNOWN: ['not known', '']};
 
 let chosen = null;
@@ -78,7 +84,7 @@ function renderLinks(links) {
 }
 
 function renderTiles(snapshot, rates) {
-  const {lanes, clickToRow, deadLetters, pendingWork} = snapshot;
+  const {services, lanes, clickToRow, deadLetters, pendingWork} = snapshot;
   const rate = (name) => (rates ? `${+rates[name].toFixed(rates[name] < 10 ? 1 : 0)}` : '–');
   const outbox = lanes && total(lanes.outboxes, 'orders');
   const oldest = lanes && Math.max(0, ...lanes.outboxes.map((one) => one.oldestMs));
@@ -92,7 +98,7 @@ function renderTiles(snapshot, rates) {
     ['Outbox', lanes ? number(outbox) : '–', lanes ? `oldest ${duration(oldest)}` : '', oldest > 10_000],
     ['Private queues', lanes ? number(privates) : '–', lanes ? `${alive(lanes)} lanes alive` : ''],
     ['Broker ready', queues ? number(total(queues, 'ready')) : '–', queues ? `${number(total(queues, 'unacked'))} unacked` : ''],
-    ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : 'no order this minute'],
+    ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : services.mysql === 'UP' ? 'no order this minute' : ''],
     ['Dead letters', deadLetters === null ? '–' : number(deadLetters), 'open', deadLetters > 0],
     ...PENDING.map(([kind, name, lateSeconds]) => pendingTile(name, pendingWork && pendingWork[kind], lateSeconds)),
   ]);
@@ -221,7 +227,7 @@ function renderSale(product, ledger, context) {
     $('actions').replaceChildren(...actionButtons(product, () => shown, context));
   }
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
-  write($('ledger-verdict'), ledger ? `The ledger ${words === 'moving' ? 'moves: orders are between two counters' : words === 'balances' ? 'balances: every unit and every order is accounted for' : `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
+  write($('ledger-verdict'), ledger ? `The ledger ${LEDGERS[words] ?? `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
   $('ledger-verdict').className = `verdict ${tone}`;
   if (ledger) (isStrong(product) ? renderStrongSheets : renderSheets)(ledger);
   else $('sheets').replaceChildren();

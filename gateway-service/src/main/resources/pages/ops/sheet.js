@@ -34,9 +34,14 @@ export function number(value) {
 /** @returns {string[]} [words, tone] for a ledger, which may be missing */
 export function verdict(ledger) {
   if (!ledger) return ['no ledger', ''];
-  if (ledger.balanced) return ['balances', 'good'];
+  if (ledger.balanced) return isQueueChecked(ledger) ? ['balances', 'good'] : ['queue not checked', 'warn'];
   const seconds = ledger.unbalancedSince ? (Date.parse(ledger.readAt) - Date.parse(ledger.unbalancedSince)) / 1000 : 0;
   return seconds < 10 ? ['moving', 'warn'] : [`off for ${Math.round(seconds)} s`, 'bad'];
+}
+
+/** Those of a strong sale are in no queue. */
+function isQueueChecked(ledger) {
+  return ledger.decides === 'MYSQL' || (ledger.shards ?? [ledger]).every(({queue}) => queue);
 }
 
 export function renderSheets(ledger) {

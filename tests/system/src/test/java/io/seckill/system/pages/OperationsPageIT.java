@@ -721,6 +721,52 @@ class OperationsPageIT {
     assertThat(browser.text("#wallet-check")).contains(" " + entries + " entries");
   }
 
+  @Test
+  void saysWhatWasNotCheckedOrCouldNotBeRead() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object said =
+        browser.run(
+            """
+            const counts = new Proxy({difference: 0}, {get: (known, name) => known[name] ?? 1});
+            const ledger = {skuId: 7, decides: 'REDIS', balanced: true, units: counts, orders: counts, mysql: counts, queue: null};
+            const queue = {queue: 'q', ready: 0, unacked: 0};
+            const shard = (queue) => ({partition: {partition: 1}, units: counts, queue});
+            const sku = {skuId: 7, name: 'A thing', state: 'OPEN', decides: 'REDIS', opensAt: '', closesAt: ''};
+            const services = {redis: 'UP', mysql: 'UP', broker: 'UP', consumer: 'UP', relay: 'UP'};
+            const snapshot = {services, durableIn: 'REDIS', lanes: null, stops: null, links: {}, skus: [sku], ledgers: [ledger],
+              deadLetters: 0, clickToRow: null, fallback: null, pendingWork: null};
+            const text = (selector) => document.querySelector(selector).textContent;
+            return import(document.querySelector('link[href$="/board.js"]').href).then(({renderBoard}) => {
+              const said = (changed) => {
+                renderBoard({...snapshot, ...changed}, null, {});
+                return `${text('#ledger-verdict')} | ${text('#sales-rows td:last-child')} | ${text('#tiles div:nth-child(8) dd + dd')}`;
+              };
+              return [
+                said({}),
+                said({ledgers: [{...ledger, queue}]}),
+                said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
+                said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
+                said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
+              ].join('\\n');
+            });
+            """);
+
+    String unchecked =
+        "The ledger balances, but its queue was not checked | queue not checked | no order this minute";
+    String balances =
+        "The ledger balances: every unit and every order is accounted for | balances | ";
+    assertThat(said)
+        .isEqualTo(
+            String.join(
+                "\n",
+                unchecked,
+                balances + "no order this minute",
+                unchecked,
+                balances + "no order this minute",
+                balances));
+  }
+
   @Tag("proof")
   @Test
   void saysThatOrderConsumerIsAwayAndWhenItIsBack() {
