@@ -150,17 +150,20 @@ class SaleLoadingIT {
     assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("1");
   }
 
+  /** In a Redis where the consumer's sweep does not carry out the stop. */
   @Test
   void aStopOutlivesTheLossOfTheSaleAndItsLoading() {
-    SaleStates states = new SaleStates(redis);
-    assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
-    SaleLoading loading = loading(4);
-    loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
+    try (UnifiedJedis own = TestServers.redis().newDatabase().open()) {
+      SaleStates states = new SaleStates(own);
+      assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
+      SaleLoading loading = new SaleLoading(own, sale(4));
+      loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
 
-    finish(loading, 10, "OPEN");
+      finish(loading, 10, "OPEN");
 
-    assertThat(redis.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
-    assertThat(states.follow(sku, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
+      assertThat(own.hget(RedisKeys.sku(sku), "state")).isEqualTo("CLOSED");
+      assertThat(states.follow(sku, "OPEN", 4, 1, null)).isEqualTo(Followed.STOPPED);
+    }
   }
 
   @Test
@@ -210,8 +213,9 @@ class SaleLoadingIT {
         order,
         sku);
     execute(
-        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
-            + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')",
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
+            + " updated_at) VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE',"
+            + " NOW(6) + INTERVAL 1 HOUR)", // no sweep
         sku);
     // Sets the epoch directly, as if it had been raised before the compensation: while one is
     // pending, a preheat refuses.

@@ -178,6 +178,7 @@ public final class TestConsumer implements AutoCloseable {
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
     properties.put("pause.auditSweeper", "1h"); // it reconciles, too, and stores what it finds
+    properties.put("pause.walletSweeper", "1h"); // tests edit wallets by hand, and check them
     properties.put("pause.ledgerRefresh", "1h"); // reads all sales that other tests have left
     properties.put("pause.deadLetterDrainer", "100ms"); // every barrier waits for it
     // No call may fail because the machine is slow.
