@@ -126,7 +126,7 @@ class FallbackIT extends SaleInFallback {
     OrderMessage second = sale.admit(8, 2);
     fallback.enterWith(GATEWAY, admitted(sku, 1, 5));
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(5);
-    assertThat(gauge("seckill.fallback.mode")).isEqualTo(1);
+    eventually().until(() -> gauge("seckill.fallback.mode") == 1); // set after the state
 
     IntStream.rangeClosed(1, 3).forEach(n -> assertThat(buyFive(100 + n)).isEqualTo("CONFIRMED"));
     assertThat(buyFive(110)).as("only the reserve could serve it").isEqualTo("BUSY");
@@ -601,6 +601,8 @@ class FallbackIT extends SaleInFallback {
       admitAlsoIn(redis, other);
       node.kill();
       allowLooks(false);
+      SaleObservations ofService = consumer.bean(SaleObservations.class);
+      eventually().until(() -> !ofService.isRedisReached()); // and no round is under way
       fallback.beat(2, 0, "USABLE", 0);
       fallsSilent(2, 36);
 
@@ -780,6 +782,7 @@ class FallbackIT extends SaleInFallback {
   @Test
   void aGatewayThatIsSilentIsLetGoAfterALookAtRedis() {
     sale.admit(7, 4);
+    awaitLook(4); // a round under way may have looked before
     fallback.beat(GATEWAY, 0, "USABLE", 0);
     execute("UPDATE gateway_node SET heard_at = heard_at - INTERVAL 36 SECOND");
 
@@ -848,7 +851,7 @@ class FallbackIT extends SaleInFallback {
   @Test
   void beginsAndEndsByItself() {
     double entered = counter("seckill.fallback.entered");
-    whileBeating("UNUSABLE", 1_000, "ENTERING");
+    whileBeating("UNUSABLE", 1_000, "ENTERING", "MYSQL");
     assertThat(fallback.view().path("startedBy").asString()).isEqualTo("automatic");
     fallback.awaitState("MYSQL");
     assertThat(counter("seckill.fallback.entered")).isEqualTo(entered + 1);
@@ -869,6 +872,7 @@ class FallbackIT extends SaleInFallback {
   @Test
   void aGatewayWithoutFallbackPreventsIt() {
     fallback.beat(1, "off", 0, "UNUSABLE", 5_000);
+    fallback.gatewaysStayAlive();
     fallback.beat(2, 0, "UNUSABLE", 5_000);
     fallback.gatewaysStayAlive();
 
@@ -893,6 +897,7 @@ class FallbackIT extends SaleInFallback {
       fallback.leaveSoon();
 
       fallback.beat(1, "off", 1, "UNUSABLE", 5_000);
+      fallback.gatewaysStayAlive();
       fallback.beat(2, 1, "UNUSABLE", 5_000);
       fallback.gatewaysStayAlive();
       tick();

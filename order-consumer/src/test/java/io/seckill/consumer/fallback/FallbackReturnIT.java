@@ -91,7 +91,7 @@ class FallbackReturnIT extends SaleInFallback {
     long epoch = fallback.number(sku, "epoch");
     long term = fallback.view().path("term").longValue();
 
-    whileBeating("UNUSABLE", 1_000, "ENTERING");
+    whileBeating("UNUSABLE", 1_000, "ENTERING", "MYSQL");
     execute("DELETE FROM gateway_node");
     fallback.awaitState("MYSQL");
 

@@ -34,6 +34,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -90,6 +91,7 @@ class PaymentBatchesIT {
     OrderId unanswered = confirmed();
     provider.declined.add(declined);
     provider.unanswered.add(unanswered);
+    int askedBefore = provider.asked.get();
     double paidBefore = counted("seckill.consumer.orders.ended", "PAID");
     long transactions = transactions();
     List<Future<Answer>> answers = new ArrayList<>();
@@ -101,7 +103,9 @@ class PaymentBatchesIT {
         answers.add(pay(id));
       }
       assertThat(Bounded.get(pay(unanswered)).status()).isEqualTo(503);
-      eventually().until(() -> waiting() == answers.size());
+      int all = 2 + answers.size(); // with the first and the unanswered one
+      eventually()
+          .until(() -> provider.asked.get() - askedBefore == all && waiting() == answers.size());
       payments.settle(consumer.bean(Orders.class).find(paidMeanwhile).orElseThrow(), "by-callback");
       assertThat(consumer.bean(Cancellations.class).expire(List.of(expired), Duration.ZERO))
           .isEqualTo(1);
@@ -381,6 +385,7 @@ class PaymentBatchesIT {
   /** Charges every order but those that the test names. */
   static final class FussyProvider implements PaymentProvider {
 
+    final AtomicInteger asked = new AtomicInteger();
     final Map<OrderId, Runnable> during = new ConcurrentHashMap<>();
     final Set<OrderId> charged = ConcurrentHashMap.newKeySet();
     final Set<OrderId> declined = ConcurrentHashMap.newKeySet();
@@ -388,6 +393,7 @@ class PaymentBatchesIT {
 
     @Override
     public Charge charge(OrderId orderId, long amountCents) {
+      asked.incrementAndGet();
       if (unanswered.contains(orderId)) {
         throw new IllegalStateException("a defect of the provider");
       }

@@ -227,6 +227,11 @@ public final class FaultRun implements AutoCloseable {
     List<Guarantee> judgedAfterwards = complaints.isEmpty() ? afterwards : List.of();
     RunHistory.judgeAfterwards(judgedAfterwards, judgement.atRest(), purchases, complaints);
     long restMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
+    if (complaints.isEmpty()) { // a slow machine may have made few, but all stores answer now
+      Signals.await(
+          "checks of the run",
+          () -> always.looks() >= LEAST_LOOKS || !always.violations().isEmpty());
+    }
     always.violations().forEach(violation -> complaints.add("AlwaysHolds: " + violation));
     if (!complaints.isEmpty()) {
       RunHistory history =
@@ -234,7 +239,6 @@ public final class FaultRun implements AutoCloseable {
               row, faults, guarantees, judgedAfterwards, judgement.atRest(), purchases, complaints);
       throw new BrokenRunError(history.withoutWhatItRepeats(), complaints);
     }
-    assertThat(always.looks()).as("checks during the run").isGreaterThanOrEqualTo(LEAST_LOOKS);
     report(judgement.atRest(), restMs);
   }
 
