@@ -29,6 +29,7 @@ abstract class SaleInFallback {
       TestConsumer.shared(
           Map.of(
               "seckill.fallback", "automatic",
+              "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
               "seckill.reconciliation.barrier-timeout", "20s",
               "pause.fallbackControlSweeper", "50ms",
               "pause.fallbackReturnSweeper", "50ms",

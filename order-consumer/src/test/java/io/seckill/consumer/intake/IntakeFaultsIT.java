@@ -223,7 +223,7 @@ class IntakeFaultsIT {
       await("pauses of 0.5, 1 and 2 s")
           .during(Duration.ofMillis(300))
           .atMost(SOON)
-          .failFast(() -> tries.get() > 3)
+          .failFast(() -> tries.get() > 10)
           .until(() -> meters.get("seckill.consumer.intake.state").gauge().value() == 3);
 
       intake.requestStop();

@@ -31,7 +31,7 @@ class ConfirmingPublisherIT {
           Stream.generate(() -> publish(publisher)).limit(5).toList();
 
       assertThat(confirms).allSatisfy(confirm -> assertThat(confirm).isCompletedWithValue(false));
-      assertThat(silent.acceptedConnections()).isEqualTo(1);
+      assertThat(silent.acceptedConnections()).as("each reconnect pauses").isLessThan(5);
     }
   }
 

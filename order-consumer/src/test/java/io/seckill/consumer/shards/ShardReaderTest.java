@@ -51,7 +51,7 @@ class ShardReaderTest {
     List<ExpectedSale> shards =
         Shards.ids(7, 16).stream().map(id -> new ExpectedSale(id, 1, 0, 0, "")).toList();
     ShardReader reader =
-        new ShardReader(null, apart(), Duration.ofSeconds(1)) {
+        new ShardReader(null, apart(), Duration.ofSeconds(4)) {
           @Override
           List<?> call(ExpectedSale shard) {
             calls.incrementAndGet();

@@ -61,6 +61,7 @@ public final class ConsumerAlone implements AutoCloseable {
       shared =
           start(
               Map.of(
+                  "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
                   "pause.stockChangeSweeper", "10m",
                   "pause.expirySweeper", "10m",
                   "pause.paymentSweeper", "10m",
