@@ -60,7 +60,7 @@ class RedisBreakerTest {
     assertThat(errors("reply")).isZero();
   }
 
-  /** It permits trial calls 400 ms after it opened, whatever the clock of this test shows. */
+  /** It permits trial calls 400 ms after it opened; the clock of this test does not count. */
   private boolean refusesWhileItIsOpen() {
     open(breaker, 0);
     try {
