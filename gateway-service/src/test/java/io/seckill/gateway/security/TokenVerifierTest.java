@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.gateway.testing.MovableClock;
 import io.seckill.gateway.testing.TestTokens;
 import java.time.Clock;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -20,7 +20,8 @@ class TokenVerifierTest {
 
   private static final long NOW_S = 1_800_000_000L;
 
-  private final MovableClock clock = new MovableClock(Instant.ofEpochSecond(NOW_S));
+  private Instant now = Instant.ofEpochSecond(NOW_S);
+  private final Clock clock = ((InstantSource) () -> now).withZone(ZoneOffset.UTC);
   private final TokenVerifier verifier =
       new TokenVerifier(secret(TestTokens.SECRET), new WarmUpKey(), clock);
 
@@ -71,9 +72,9 @@ class TokenVerifierTest {
     String token = TestTokens.signed("{\"sub\":\"1\",\"exp\":" + (NOW_S + 60) + "}");
     assertThat(verifier.verify(token)).isNotNull();
 
-    clock.now = Instant.ofEpochSecond(NOW_S + 89);
+    now = Instant.ofEpochSecond(NOW_S + 89);
     assertThat(verifier.verify(token)).as("within the allowed clock skew").isNotNull();
-    clock.now = Instant.ofEpochSecond(NOW_S + 90);
+    now = Instant.ofEpochSecond(NOW_S + 90);
     assertThat(verifier.verify(token)).isNull();
   }
 
@@ -83,8 +84,7 @@ class TokenVerifierTest {
     SecurityProperties settings = secret(TestTokens.SECRET);
     AtomicReference<Runnable> duringCheck = new AtomicReference<>(() -> {});
     TokenVerifier changing = new TokenVerifier(settings, key, running(duringCheck));
-    String token =
-        TokenSigner.withKey(settings, key.pair()).sign("1", null, clock.now.plusSeconds(60));
+    String token = TokenSigner.withKey(settings, key.pair()).sign("1", null, now.plusSeconds(60));
     duringCheck.set(
         () -> {
           key.forget();
@@ -103,7 +103,7 @@ class TokenVerifierTest {
             "{\"sub\":\"1\",\"nbf\":" + (NOW_S + 31) + ",\"exp\":" + (NOW_S + 90) + "}");
 
     assertThat(verifier.verify(token)).isNull();
-    clock.now = Instant.ofEpochSecond(NOW_S + 1);
+    now = Instant.ofEpochSecond(NOW_S + 1);
     assertThat(verifier.verify(token)).isNotNull();
   }
 
@@ -259,25 +259,14 @@ class TokenVerifierTest {
         TestTokens.signed("{\"sub\":\"" + subject + "\",\"exp\":" + (NOW_S + 60) + "}"));
   }
 
-  /** The time of {@link #clock}; the first who asks for it runs this before, once. */
+  /** The same time; the first who asks for it runs this before, once. */
   private Clock running(AtomicReference<Runnable> first) {
-    return new Clock() {
-      @Override
-      public Instant instant() {
-        first.getAndSet(() -> {}).run();
-        return clock.now;
-      }
-
-      @Override
-      public ZoneId getZone() {
-        return clock.getZone();
-      }
-
-      @Override
-      public Clock withZone(ZoneId zone) {
-        return this;
-      }
-    };
+    InstantSource source =
+        () -> {
+          first.getAndSet(() -> {}).run();
+          return now;
+        };
+    return source.withZone(ZoneOffset.UTC);
   }
 
   private static SecurityProperties secret(String secret) {

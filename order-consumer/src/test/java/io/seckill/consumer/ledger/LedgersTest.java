@@ -14,7 +14,7 @@ import io.seckill.testing.CannedRedis;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.HashSet;
@@ -42,23 +42,7 @@ class LedgersTest {
   private @Nullable Long inBroker = 2L;
   private Runnable whileReading = () -> {};
 
-  private final Clock clock =
-      new Clock() {
-        @Override
-        public Instant instant() {
-          return now;
-        }
-
-        @Override
-        public ZoneId getZone() {
-          return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-          return this;
-        }
-      };
+  private final Clock clock = ((InstantSource) () -> now).withZone(ZoneOffset.UTC);
   private final CannedRedis redis = new CannedRedis(this::answer);
   private final DatabaseBalanceItems mysql = new MySql();
   private final Ledgers ledgers =
