@@ -211,8 +211,8 @@ class BackupDrillIT {
       run(move.group(1).replace("/tmp/move", backup.toString()));
     } finally {
       stopped.set(true);
-      Eventually.eventually().until(shopper::isDone);
     }
+    Eventually.eventually().until(shopper::isDone);
     script("down", "--wipe", "--yes");
     script("up", "--servers");
     script("restore", backup.toString());
