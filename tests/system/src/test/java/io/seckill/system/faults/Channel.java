@@ -7,16 +7,19 @@ import org.jspecify.annotations.Nullable;
  * How the gateways of a lab are set up.
  *
  * @param durableIn value of {@code seckill.admission.durable-in}
+ * @param replicas how many must confirm an order where {@code durableIn} is "replicas"
  * @param fallback value of {@code seckill.fallback}, also of the consumers
  */
-public record Channel(String durableIn, String fallback) {
+public record Channel(String durableIn, int replicas, String fallback) {
 
-  static final Channel AS_SHIPPED = new Channel("redis", "off");
+  static final Channel AS_SHIPPED = new Channel("redis", 1, "off");
 
   /** The channel that a test asks for. */
   static Channel of(Class<?> test) {
     @Nullable OnChannel asked = test.getAnnotation(OnChannel.class);
-    return asked == null ? AS_SHIPPED : new Channel(asked.durableIn(), asked.fallback());
+    return asked == null
+        ? AS_SHIPPED
+        : new Channel(asked.durableIn(), asked.replicas(), asked.fallback());
   }
 
   /** Whether the gateways publish their admissions themselves. */
@@ -36,6 +39,7 @@ public record Channel(String durableIn, String fallback) {
         "SECKILL_BROKER_URLS", brokerUrl,
         "SECKILL_ADMISSION_DURABLEIN", durableIn,
         "SECKILL_FALLBACK", fallback,
-        "SECKILL_ADMISSION_REPLICAS", durableIn.equals("replicas") ? "1" : "0");
+        "SECKILL_ADMISSION_REPLICAS",
+            durableIn.equals("replicas") ? String.valueOf(replicas) : "0");
   }
 }

@@ -15,6 +15,9 @@ public @interface OnChannel {
   /** Value of {@code seckill.admission.durable-in}. */
   String durableIn() default "redis";
 
+  /** How many replicas must confirm an order where {@code durableIn} is "replicas". */
+  int replicas() default 1;
+
   /** Value of {@code seckill.fallback}, also of the consumers. */
   String fallback() default "off";
 }
