@@ -52,7 +52,7 @@ public class RelayMutationsIT {
             .caughtBy(
                 "io.seckill.relay.lane.DirectLaneIT"
                     + "#readsItsPrivateQueueAndTakesANewLeaseWhenAnOutcomeIsUnknown",
-                "was not fulfilled"),
+                "ConditionTimeoutException"),
         Mutation.named("the client of RabbitMQ connects again by itself")
             .calls(
                 "io.seckill.common.broker.BrokerAddresses#<init>",

@@ -223,6 +223,9 @@ class AdmissionClusterIT {
             .orElseThrow();
     gateway.putOnSale(sku, PLENTY);
     gateway.putOnSale(other, PLENTY);
+    for (long one : List.of(sku, other)) {
+      eventually("the gateway to have read that it is open").until(() -> isOnSale(one));
+    }
     RedisServer node = cluster.primaryOf(RedisKeys.sku(sku));
     if (frozen) {
       node.freeze();
@@ -232,7 +235,7 @@ class AdmissionClusterIT {
     try {
       eventually("what was read before to be too old").until(() -> page(sku).status() == 503);
 
-      assertThat(page(other).json().path("onSale").booleanValue()).isTrue();
+      assertThat(isOnSale(other)).isTrue();
       assertThat(listed()).contains(sku, other);
       if (!frozen) { // else its partitions take longer, one after the other, than operators wait
         showsTheLanesOfTheOtherNodes(Partition.ofSku(sku), Partition.ofSku(other));
@@ -266,6 +269,10 @@ class AdmissionClusterIT {
 
   private static boolean onOneNode(long sku, long other) {
     return cluster.primaryOf(RedisKeys.sku(sku)).equals(cluster.primaryOf(RedisKeys.sku(other)));
+  }
+
+  private static boolean isOnSale(long sku) {
+    return page(sku).json().path("onSale").booleanValue();
   }
 
   private static GatewayAnswer page(long sku) {

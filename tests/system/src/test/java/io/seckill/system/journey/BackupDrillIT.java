@@ -9,6 +9,7 @@ import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.ShopTokens;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import java.io.IOException;
@@ -224,7 +225,7 @@ class BackupDrillIT {
   private void buyAndPay(ShopClient shop, Set<String> paid, AtomicBoolean stopped) {
     long user = nextUser.getAndIncrement();
     // Not patiently: the gateway does not come back.
-    Answer answer = shop.buyAsync(user, SKU, 1, key(user)).join();
+    Answer answer = Bounded.get(shop.buyAsync(user, SKU, 1, key(user)));
     boolean pays = answer.status() == 202;
     while (pays && !stopped.get()) {
       if (shop.pay(user, answer.text("orderId")).status() == 200) {
