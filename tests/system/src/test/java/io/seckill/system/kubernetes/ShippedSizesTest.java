@@ -74,6 +74,16 @@ class ShippedSizesTest {
     assertThat(pool.path("idle-timeout").asInt()).isBetween(1, 10_000);
   }
 
+  /** HikariCP warns of any other at each start. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gateway-service", "order-consumer"})
+  void connectionsLiveLongerThanTheyAreKeptAlive(String service) throws IOException {
+    JsonNode pool = hikari(service);
+
+    assertThat(pool.path("keepalive-time").asInt(120_000))
+        .isLessThan(pool.path("max-lifetime").asInt());
+  }
+
   @Test
   void jvmsFitIntoTheMemoryOfTheirPods() throws IOException {
     String kustomization = read("deploy/kubernetes/base/kustomization.yaml");
