@@ -1,7 +1,10 @@
 package io.seckill.consumer.products;
 
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.hibernate.cfg.AvailableSettings;
+import org.hibernate.dialect.DatabaseVersion;
 import org.hibernate.dialect.Dialect;
 import org.hibernate.dialect.MariaDBDialect;
 import org.hibernate.engine.jdbc.dialect.spi.DialectResolutionInfo;
@@ -18,6 +21,10 @@ import org.springframework.stereotype.Component;
 @SuppressWarnings("serial") // Hibernate's interface is serializable for reasons of its own
 public final class MariaDbDialects implements DialectResolver, HibernatePropertiesCustomizer {
 
+  /** As it reports itself, also from 11 on: "11.4.2-MariaDB". */
+  private static final Pattern VERSION =
+      Pattern.compile("(?:5\\.5\\.5-)?(\\d+)\\.(\\d+)\\.(\\d+).*MariaDB.*");
+
   /** Hibernate makes an instance of its own. */
   @Override
   public void customize(Map<String, Object> properties) {
@@ -27,6 +34,14 @@ public final class MariaDbDialects implements DialectResolver, HibernateProperti
   @Override
   public @Nullable Dialect resolveDialect(DialectResolutionInfo info) {
     String version = info.getDatabaseVersion();
-    return version != null && version.contains("MariaDB") ? new MariaDBDialect(info) : null;
+    Matcher mariaDb = VERSION.matcher(version == null ? "" : version);
+    return mariaDb.matches() ? new MariaDBDialect(version(mariaDb)) : null;
+  }
+
+  private static DatabaseVersion version(Matcher parts) {
+    return DatabaseVersion.make(
+        Integer.valueOf(parts.group(1)),
+        Integer.valueOf(parts.group(2)),
+        Integer.valueOf(parts.group(3)));
   }
 }

@@ -210,6 +210,8 @@ class CatalogueIT {
 
     assertThat(dialect.getClass())
         .isEqualTo(version.contains("MariaDB") ? MariaDBDialect.class : MySQLDialect.class);
+    assertThat(version)
+        .startsWith(dialect.getVersion().getMajor() + "." + dialect.getVersion().getMinor() + ".");
   }
 
   /**
