@@ -39,11 +39,19 @@ class PaidResults {
       ORDER BY p.updated_at, p.order_id LIMIT :page
       """;
 
+  /**
+   * A minute ago, when the last result is ahead of MySQL's clock: at first, or because that was set
+   * back, as by the promotion of a standby.
+   */
+  private static final String BEGIN =
+      "SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR) FROM DUAL"
+          + " WHERE CAST(:last AS DATETIME(6)) > NOW(6) - INTERVAL :settling SECOND";
+
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private final JdbcClient jdbc;
   private final OrderResults results;
-  private @Nullable Paid last;
+  private Paid last = Paid.AHEAD;
 
   /** Begin of the next results to write again; null if Redis lacks none. */
   private @Nullable Paid missed;
@@ -64,6 +72,12 @@ class PaidResults {
    */
   private record Paid(long orderId, long skuId, long userId, String at, SalePhase phase) {
 
+    static final Paid AHEAD = before("9999-12-31 00:00:00");
+
+    static Paid before(String at) {
+      return new Paid(0, 0, 0, at, SalePhase.REDIS);
+    }
+
     OrderResult result() {
       return OrderResult.of(new OrderId(orderId), skuId, userId, OrderStatus.PAID);
     }
@@ -76,9 +90,10 @@ class PaidResults {
 
   /** Writes the results of all orders paid since the last round, and then missed ones. */
   void sweep() {
+    begin();
     List<Paid> page;
     do {
-      Paid from = last == null ? begin() : last;
+      Paid from = last;
       page = page(from);
       if (!write(page) && missed == null) {
         missed = from;
@@ -122,12 +137,15 @@ class PaidResults {
     return page.stream().filter(paid -> paid.phase().redisDecides()).map(Paid::result).toList();
   }
 
-  private Paid begin() {
-    String from =
-        jdbc.sql("SELECT CAST(NOW(6) - INTERVAL 1 MINUTE AS CHAR)").query(String.class).single();
-    Paid begin = new Paid(0, 0, 0, from, SalePhase.REDIS);
-    last = begin;
-    return begin;
+  private void begin() {
+    last =
+        jdbc.sql(BEGIN)
+            .param("last", last.at())
+            .param("settling", SETTLING_SECONDS)
+            .query(String.class)
+            .optional()
+            .map(Paid::before)
+            .orElse(last);
   }
 
   private List<Paid> page(Paid after) {

@@ -29,6 +29,8 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,6 +53,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -618,6 +622,32 @@ class LifecycleIT {
     paid.sweep();
 
     assertThat(written).contains(id);
+  }
+
+  /** A standby that is promoted may have a clock behind that of the former primary. */
+  @Test
+  void redisGetsPaymentsAfterTheClockOfMySqlWasSetBack() throws SQLException {
+    open("LIMITED", 5, 100);
+    OrderId before = orders.confirmed(sku, 1, 1);
+    OrderId after = orders.confirmed(sku, 1, 1);
+    payBefore(before);
+    List<OrderId> written = new ArrayList<>();
+    try (Connection connection = consumer.database().connect()) {
+      JdbcClient session = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      session.sql("SET time_zone = '+00:00'").update();
+      PaidResults paid = new PaidResults(session, results(written, true));
+      paid.sweep();
+      assertThat(written).contains(before);
+      session.sql("SET timestamp = UNIX_TIMESTAMP() - 30").update();
+      payBefore(after);
+      consumer.update(
+          "UPDATE payment SET updated_at = updated_at - INTERVAL 30 SECOND WHERE order_id = ?",
+          after.value());
+
+      paid.sweep();
+    }
+
+    assertThat(written).contains(after);
   }
 
   /** Another payment with an earlier time may commit until then; it would be passed over. */
