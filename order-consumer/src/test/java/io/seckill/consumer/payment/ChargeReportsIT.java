@@ -571,6 +571,9 @@ class ChargeReportsIT {
 
     assertThat(work.now().get(WorkKind.ARCHIVES).number()).isEqualTo(2);
     assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isLessThan(60);
+    consumer.update("UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE");
+    work.read();
+    assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isBetween(960L, 1_020L);
     consumer.update("DELETE FROM archive");
   }
 
