@@ -72,19 +72,6 @@ class CatalogueIT {
   }
 
   @Test
-  void putEditsEverythingBeforeTheFirstPreheat() {
-    api.put(path, Sales.product("LIMITED", 2, 500));
-
-    Answer edited = api.put(path, Sales.product("ONE_PER_USER", 1, 70).replace("9900", "100"));
-
-    assertThat(edited.status()).isEqualTo(200);
-    assertThat(edited.number("stock")).isEqualTo(70);
-    assertThat(edited.number("initialStock")).isEqualTo(70);
-    assertThat(edited.text("policy")).isEqualTo("ONE_PER_USER");
-    assertThat(edited.number("priceCents")).isEqualTo(100);
-  }
-
-  @Test
   void anEditOfAnEarlierVersionIsRefused() {
     String product = Sales.product("LIMITED", 2, 500);
     String ofFirst = product.replaceFirst("}$", ",\"version\":0}");

@@ -35,10 +35,15 @@ class ProductTest {
   @ParameterizedTest
   @EnumSource(Decider.class)
   void beforeTheFirstPreheatAnEditTakesEverything(Decider decider) {
-    ProductRow edited = product(Decider.REDIS).edit(rules(decider, 70, "Radio", OPENING)).row();
+    PurchasePolicy one = PurchasePolicy.ONE_PER_USER;
+    ProductRules wanted = new ProductRules("Radio", 100, 70, one, 1, decider, OPENING, OPENING, 1);
 
+    ProductRow edited = product(Decider.REDIS).edit(wanted).row();
+
+    assertThat(edited.priceCents()).isEqualTo(100);
     assertThat(edited.stock()).isEqualTo(70);
     assertThat(edited.initialStock()).isEqualTo(70);
+    assertThat(edited.policy()).isEqualTo(one);
     assertThat(edited.name()).isEqualTo("Radio");
     assertThat(edited.closesAt()).isEqualTo(OPENING);
     assertThat(edited.decides()).isEqualTo(decider);

@@ -11,11 +11,9 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.TestServers;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,42 +140,6 @@ class PendingStopsIT {
         sku);
 
     eventually().until(() -> redis("state").equals(state));
-  }
-
-  /** Two others, because one of them follows the foreign key in whichever order they are read. */
-  @Tag("proof")
-  @Test
-  void aStopThatCannotBeWrittenKeepsNoOtherWaiting() {
-    long foreign = NEXT_SKU.getAndIncrement();
-    long other = NEXT_SKU.getAndIncrement();
-    List<Long> skus = List.of(sku, foreign, other);
-    for (long each : skus) {
-      new Sales(consumer).open(each, "LIMITED", 2, 500);
-    }
-    consumer.redis().del(RedisKeys.sku(foreign));
-    consumer.redis().set(RedisKeys.sku(foreign), "not a sale");
-    for (long each : skus) {
-      consumer
-          .redis()
-          .hset(
-              RedisKeys.stops(Partition.ofSku(each)),
-              Long.toString(each),
-              "PAUSED|" + System.currentTimeMillis() + "|tester");
-    }
-
-    eventually().until(() -> states.pendingStop(sku).isEmpty());
-    eventually().until(() -> states.pendingStop(other).isEmpty());
-    assertThat(consumer.product(other, "state")).isEqualTo("PAUSED");
-    assertThat(states.pendingStop(foreign)).isPresent();
-    for (long each : List.of(sku, other)) {
-      consumer.update(
-          "UPDATE products SET state = 'CLOSED', state_version = state_version + 1"
-              + " WHERE sku_id = ?",
-          each);
-      eventually()
-          .until(() -> "CLOSED".equals(consumer.redis().hget(RedisKeys.sku(each), "state")));
-    }
-    consumer.redis().del(RedisKeys.sku(foreign));
   }
 
   /** As if its server was away. */

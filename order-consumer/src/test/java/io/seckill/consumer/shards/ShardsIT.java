@@ -603,28 +603,6 @@ class ShardsIT {
     state("CLOSED");
   }
 
-  @Tag("proof")
-  @Test
-  void anUnfinishedMoveKeepsItsShardFromTheArchive() {
-    api.put(path, product(400));
-    api.post(path + "/preheat");
-    api.post(path + "/open");
-    state("CLOSED");
-    consumer.update(
-        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, updated_at)"
-            + " VALUES (?, 'move-open', -5, 'moved', 'shards', 1, NOW(6) + INTERVAL 1 HOUR)",
-        shards.get(2));
-
-    assertThat(api.post(path + "/archive").text())
-        .contains("shard " + Shards.shard(shards.get(2)) + ": 1 unfinished stock changes");
-    assertThat(rows("archived")).as("two shards are at rest").containsOnly("0");
-    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
-    state("CLOSED");
-
-    consumer.update("UPDATE stock_change SET state = 'REFUSED' WHERE sku_id = ?", shards.get(2));
-    assertThat(api.post(path + "/archive").text("phase")).isEqualTo("REDIS");
-  }
-
   @Test
   void theLargestSkuWithShards() {
     String body = product(800).replace("\"shards\":4", "\"shards\":16");
