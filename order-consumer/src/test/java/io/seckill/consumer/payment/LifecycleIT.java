@@ -304,26 +304,6 @@ class LifecycleIT {
     }
   }
 
-  @Tag("proof")
-  @Test
-  void sweepsOfManyProcessesExpireEachOrderOnce() {
-    open("LIMITED", 4, 1_000);
-    List<OrderId> due = new ArrayList<>();
-    for (int i = 0; i < 450; i++) {
-      OrderId id = orders.confirmed(sku, 1 + i % 200, 1);
-      orders.age(id, TIMEOUT_SECONDS + i);
-      due.add(id);
-    }
-    Expiry expiry = consumer.bean(Expiry.class);
-
-    Races.race(Collections.nCopies(4, () -> sweepUntilThrough(expiry)));
-
-    due.forEach(id -> assertThat(orders.status(id)).isEqualTo("EXPIRED"));
-    assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
-    awaitCompensations();
-    assertThat(orders.stockInRedis(sku)).isEqualTo(1_000);
-  }
-
   @Test
   void aSweepRestsWhileOrdersAreStored() {
     open("LIMITED", 100, 100);
@@ -341,14 +321,7 @@ class LifecycleIT {
             });
   }
 
-  /** Repeats a sweep that timed out waiting for another's locks, as the sweeper does. */
-  private static void sweepUntilThrough(Expiry expiry) {
-    eventually()
-        .ignoreExceptionsInstanceOf(TransientDataAccessException.class)
-        .untilAsserted(expiry::sweep);
-  }
-
-  /** As {@link #sweepUntilThrough}. */
+  /** Repeats what timed out waiting for another's locks, as the sweeper does. */
   private static int untilThrough(Callable<Integer> expiry) {
     return eventually()
         .ignoreExceptionsInstanceOf(TransientDataAccessException.class)
@@ -566,28 +539,6 @@ class LifecycleIT {
     eventually().until(() -> orders.letter(sku, id).equals("P"));
   }
 
-  /** Nor does it lose its own: they are written when it is loaded. */
-  @Tag("proof")
-  @Test
-  void aSaleThatIsBeingLoadedKeepsPaidResultsFromNoOther() {
-    open("LIMITED", 5, 100);
-    OrderId loading = orders.confirmed(sku, 1, 1);
-    long otherSku = NEXT_SKU.getAndIncrement();
-    new Sales(consumer).open(otherSku, "LIMITED", 5, 100);
-    OrderId other = orders.confirmed(otherSku, 1, 1);
-    phase("LOADING");
-    for (OrderId id : List.of(loading, other)) {
-      assertThat(api.pay(id, 1).status()).isEqualTo(200);
-    }
-    forgetResult(sku, loading, 1);
-    forgetResult(otherSku, other, 1);
-
-    eventually().until(() -> orders.letter(otherSku, other).equals("P"));
-    assertThat(orders.letter(sku, loading)).isEqualTo("C");
-    phase("NO");
-    eventually().until(() -> orders.letter(sku, loading).equals("P"));
-  }
-
   private void phase(String fallback) {
     consumer.update("UPDATE products SET fallback = ? WHERE sku_id = ?", fallback, sku);
   }
@@ -612,12 +563,16 @@ class LifecycleIT {
     open("LIMITED", 5, 100);
     OrderId id = orders.confirmed(sku, 1, 1);
     payBefore(id);
+    long otherSku = NEXT_SKU.getAndIncrement();
+    new Sales(consumer).open(otherSku, "LIMITED", 5, 100);
+    OrderId other = orders.confirmed(otherSku, 1, 1);
+    payBefore(other);
     List<OrderId> written = new ArrayList<>();
     PaidResults paid = new PaidResults(consumer.sql(), results(written, true));
     phase("LOADING");
 
     paid.sweep();
-    assertThat(written).doesNotContain(id);
+    assertThat(written).contains(other).doesNotContain(id);
     phase("NO");
     paid.sweep();
 
@@ -699,10 +654,6 @@ class LifecycleIT {
   }
 
   private void forgetResult(OrderId id, long user) {
-    forgetResult(sku, id, user);
-  }
-
-  private static void forgetResult(long sku, OrderId id, long user) {
     String record = user + "|1|1|1767225600000|1|C|1767225600000";
     consumer.redis().hset(RedisKeys.bucket(sku, 0), id.toString(), record);
   }
