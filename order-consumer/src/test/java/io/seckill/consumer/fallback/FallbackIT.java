@@ -733,33 +733,6 @@ class FallbackIT extends SaleInFallback {
         "UPDATE orders SET order_id = order_id - " + ids + " WHERE epoch = 2 AND sku_id = " + sku);
   }
 
-  @Tag("proof")
-  @Test
-  void whereEverythingIsReservedNothingThatComesBackIsSold() {
-    OrderMessage known = sale.admit(7, 4);
-    OrderMessage late = sale.admit(8, 2);
-    OrderMessage refused = sale.admit(7, 5); // of more than the shopper's limit
-    fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
-    fallback.gatewaysStayAlive();
-    fallback.beat(2, 0, "UNUSABLE", 0);
-    long term = fallback.enter();
-    fallback.transfer(GATEWAY, term, "", known);
-    fallback.awaitState("MYSQL"); // the second gateway is dead
-
-    broker.publish(refused);
-    ledger.awaitOrders(sku, 2);
-    assertThat(ledger.status(refused)).isEqualTo("REJECTED QUOTA_EXCEEDED");
-    assertThat(fallback.buy(sku, 8)).isEqualTo("BUSY");
-    call(known.orderId().toString(), 7, "cancel");
-    assertThat(fallback.buy(sku, 8)).isEqualTo("BUSY");
-
-    broker.publish(late);
-    ledger.awaitOrders(sku, 3);
-    assertThat(ledger.status(late)).isEqualTo("CONFIRMED");
-    assertThat(fallback.product(sku, "CONCAT_WS(' ', stock, reserved_units)")).isEqualTo("18 18");
-    fallback.assertBalanced(sku);
-  }
-
   @Test
   void aReserveOfKnownSizeDoesNotKeepReturnedUnits() {
     OrderMessage late = sale.admit(7, 1);
@@ -882,32 +855,6 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.state()).isEqualTo("REDIS");
     assertThat(refused.code()).isEqualTo("REFUSED");
     assertThat(refused.text()).contains("gateway-1:8080");
-  }
-
-  /** Such a gateway would promise orders of the sales that Redis has again. */
-  @Tag("proof")
-  @Test
-  void aGatewayWithoutFallbackPreventsThatItBeginsAgainWhileSalesReturn() {
-    fallback.enterWith(GATEWAY, "");
-    consumer.redis().del(RedisKeys.stock(sku));
-    consumer.redis().sadd(RedisKeys.stock(sku), "foreign"); // the sale cannot return
-    try {
-      fallback.beat(GATEWAY, 1, "USABLE", 60_000);
-      fallback.gatewaysStayAlive();
-      fallback.leaveSoon();
-
-      fallback.beat(1, "off", 1, "UNUSABLE", 5_000);
-      fallback.gatewaysStayAlive();
-      fallback.beat(2, 1, "UNUSABLE", 5_000);
-      fallback.gatewaysStayAlive();
-      tick();
-
-      assertThat(fallback.state()).isEqualTo("RETURNING");
-      eventually().until(() -> fallback.buy(sku, 7).equals("CONFIRMED"));
-    } finally {
-      consumer.redis().del(RedisKeys.stock(sku));
-    }
-    fallback.awaitState("REDIS");
   }
 
   @Test
@@ -1142,44 +1089,6 @@ class FallbackIT extends SaleInFallback {
                         "SELECT COUNT(*) FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')"
                             + " AND sku_id IN (%d, %d)".formatted(shards.get(0), shards.get(1)))
                     == 0);
-  }
-
-  /** The SKU's own row has none of them, and is in no fallback. */
-  @Tag("proof")
-  @Test
-  void unitsOfShardsAreWithdrawnInAFallbackAndAfterIt() {
-    long sharded = NEXT_SKU.incrementAndGet();
-    String product = "/internal/v1/skus/" + sharded;
-    List<Long> shards = Shards.ids(sharded, 2);
-    put(sharded, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
-    consumer.api().post(product + "/preheat");
-    consumer.api().post(product + "/open");
-    fallback.beatBeforeEntering(GATEWAY);
-    long term = fallback.enter();
-
-    assertThat(withdraw(sharded, 150).code()).isEqualTo("BUSY");
-
-    fallback.transfer(
-        GATEWAY, term, admitted(shards.get(0), 1, 5) + "," + admitted(shards.get(1), 1, 5));
-    fallback.awaitState("MYSQL");
-    assertThat(fallback.number(shards.get(0), "reserved_units")).isEqualTo(5);
-    assertThat(withdraw(sharded, 150).text("state")).isEqualTo("DONE");
-    fallback.assertBalanced(sharded);
-
-    consumer.api().post(product + "/state", "{\"state\":\"CLOSED\"}");
-    shards.forEach(id -> consumer.redis().del(RedisKeys.sku(id), RedisKeys.stock(id)));
-    fallback.comeBack();
-    assertThat(withdraw(sharded, 50).text("state")).isEqualTo("DONE");
-    assertThat(shards).extracting(ledger::stock).containsOnly(0L);
-  }
-
-  private static Answer withdraw(long sku, long units) {
-    return consumer
-        .api()
-        .with("Idempotency-Key", "withdraw-" + units)
-        .post(
-            "/internal/v1/skus/" + sku + "/stock",
-            "{\"delta\":-%d,\"reason\":\"a test\"}".formatted(units));
   }
 
   private static void tick() {

@@ -13,7 +13,6 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
-import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.testing.Bounded;
@@ -103,23 +102,6 @@ class FallbackReturnIT extends SaleInFallback {
     loading.close();
     fallback.comeBack();
     assertThat(sale.stock()).isEqualTo(19);
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
-  /** The process that loads it keeps its lock, and does nothing. */
-  @Tag("proof")
-  @Test
-  void mySqlSellsOnWhenTheProcessThatLoadsTheSaleHangs() throws SQLException {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    try (Connection loading = fallback.loadingElsewhere(sku)) {
-      fallback.leaveSoon();
-      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
-      assertThat(loading.isValid(1)).isTrue();
-      assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
-    }
-    fallback.awaitState("REDIS");
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
   }
@@ -319,31 +301,6 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
-  @Tag("proof")
-  @ParameterizedTest
-  @EnumSource(names = {"FULL", "NO_REPLICAS"})
-  void mySqlSellsOnWhenRedisRefusesInTheMiddleOfLoading(Obstacle obstacle) {
-    fallback.enterWith(GATEWAY, "");
-    execute("DELETE FROM gateway_node");
-    fallback.sell(sku, 30_000, 1_000);
-    fallback.leaveSoon();
-    eventually()
-        .pollInterval(Duration.ofMillis(5))
-        .until(() -> fallback.product(sku, "fallback").equals("LOADING"));
-    put(obstacle);
-    try {
-      awaitFailureToReturn();
-      assertThat(fallback.product(sku, "fallback")).isNotEqualTo("NO");
-      eventually().until(() -> fallback.buy(sku, 9).equals("CONFIRMED"));
-    } finally {
-      remove(obstacle);
-    }
-    fallback.awaitState("REDIS");
-    eventually().untilAsserted(() -> assertThat(sale.stock()).isEqualTo(ledger.stock(sku)));
-    fallback.assertStoresAgree(sku);
-    fallback.assertBalanced(sku);
-  }
-
   private void put(Obstacle obstacle) {
     switch (obstacle) {
       case FOREIGN_STOCK -> {
@@ -400,29 +357,6 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.awaitState("REDIS");
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
-  }
-
-  /** Nobody takes the order out of Redis's list: no relay runs. */
-  @Tag("proof")
-  @Test
-  void aSaleThatCannotReturnKeepsNoOtherFromReturning() {
-    OrderMessage waiting = sale.admit(7, 1);
-    sale.oneUnpublished();
-    sale.outbox(waiting);
-    AdmittedSale other =
-        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.ONE_PER_USER, 1, 10);
-    fallback.enterWith(GATEWAY, admitted(sku, 1, 1), waiting);
-    execute("DELETE FROM gateway_node");
-
-    fallback.leaveSoon();
-
-    eventually().until(() -> fallback.product(other.sku, "fallback").equals("NO"));
-    assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
-    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
-    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sku)));
-    fallback.awaitState("REDIS");
-    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + other.sku);
-    other.forget();
   }
 
   /** A return takes its units from the stock that Redis gets, because it may yet be stored. */

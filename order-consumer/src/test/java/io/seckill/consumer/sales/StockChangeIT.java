@@ -538,6 +538,8 @@ class StockChangeIT {
   @Test
   void aWithdrawalGathersUnitsOfShardsThatRedisDoesNotHave() {
     openInShards();
+    eachShard("decides = 'MYSQL', fallback = 'ENTERING'");
+    assertThat(once("change-1", TAKE).code()).isEqualTo("BUSY");
     eachShard("decides = 'MYSQL', fallback = 'ACTIVE', reserved_units = 20");
     assertThat(change("change-1", "{\"delta\":-150,\"reason\":\"damaged\"}").text("state"))
         .isEqualTo("DONE");
