@@ -219,22 +219,6 @@ class WalletsIT {
     assertThat(balance(user)).isEqualTo(400);
   }
 
-  /** The second of two transactions that wait for each other ends as BUSY, not as too poor. */
-  @Tag("proof")
-  @Test
-  void aLockThatIsNotFreedMakesItBusy() throws Exception {
-    recharge(user, 10);
-    CompletableFuture<WalletOutcome> waiting;
-    try (RowLock lock =
-        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
-      waiting = CompletableFuture.supplyAsync(() -> charge(5));
-      assertThat(Bounded.get(waiting)).isEqualTo(WalletOutcome.of(WalletCode.BUSY));
-      lock.release();
-    }
-    assertThat(balance(user)).isEqualTo(10);
-    assertThat(charge(5).code()).isEqualTo(WalletCode.DONE);
-  }
-
   @Test
   void aLockedWalletMakesOnlyItsOwnUserBusy() throws Exception {
     long other = 40_000 * user + user % 4; // of the same batcher
