@@ -20,13 +20,15 @@ class ShopperWalletControllerTest {
 
   private static final Duration SOON = Duration.ofSeconds(10);
   private static final long USER = 7;
+  private static final WalletStatementCsv CSV =
+      new WalletStatementCsv(LocalDate.parse("2026-11-01"), LocalDate.parse("2026-11-30"));
 
   private final ShopperWalletController controller = new ShopperWalletController(null);
 
   private Mono<Void> send(long user, MockServerHttpResponse response) {
     return controller.send(
         user,
-        new WalletStatementCsv(LocalDate.parse("2026-11-01"), LocalDate.parse("2026-11-30")),
+        CSV,
         after ->
             Mono.just(
                 JsonMapper.shared()
@@ -71,6 +73,14 @@ class ShopperWalletControllerTest {
     first.dispose();
     assertThat(refusal(USER)).isNull();
     assertThat(refusal(USER)).isNull();
+  }
+
+  @Test
+  void aStatementHasItsPlaceBeforeOrderConsumerAnswers() {
+    Disposable first =
+        controller.send(USER, CSV, after -> Mono.never(), new MockServerHttpResponse()).subscribe();
+    assertThat(refusal(USER)).isEqualTo(ProblemCode.TOO_MANY_REQUESTS);
+    first.dispose();
   }
 
   @Test
