@@ -98,63 +98,6 @@ class AdminIT {
   }
 
   @Test
-  void addsAndWithdrawsUnitsInBothStoresOncePerKey() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-
-    GatewayAnswer added =
-        stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
-    GatewayAnswer again =
-        stock(sku, "key-add-more", "{\"delta\":50,\"reason\":\"found a pallet\"}");
-    GatewayAnswer withdrawn = stock(sku, "key-withdraw", "{\"delta\":-30,\"reason\":\"broken\"}");
-    GatewayAnswer tooMany = stock(sku, "key-too-many", "{\"delta\":-1000,\"reason\":\"broken\"}");
-
-    assertThat(added.text("state")).as(added.toString()).isEqualTo("DONE");
-    assertThat(again.text("state")).isEqualTo("DONE");
-    assertThat(withdrawn.text("state")).isEqualTo("DONE");
-    assertThat(tooMany.toString()).contains("REFUSED");
-    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("120");
-    assertThat(gateway.adminGet(GatewayStage.admin(sku)).json().path("stock").longValue())
-        .isEqualTo(120);
-  }
-
-  @Test
-  void listsShowsReplaysAndDiscardsDeadLetters() {
-    GatewayAnswer list = gateway.adminGet("/admin/v1/dead-letters?state=OPEN&limit=10");
-    GatewayAnswer unknown = gateway.adminGet("/admin/v1/dead-letters/987654321");
-
-    assertThat(list.status()).as(list.toString()).isEqualTo(200);
-    assertThat(unknown.code()).isEqualTo("UNKNOWN_DEAD_LETTER");
-    assertThat(gateway.operate("POST", "/admin/v1/dead-letters/987654321/replay", null).code())
-        .isEqualTo("UNKNOWN_DEAD_LETTER");
-    assertThat(
-            gateway
-                .operate("POST", "/admin/v1/dead-letters/987654321/discard", "{\"reason\":\"x\"}")
-                .code())
-        .isEqualTo("UNKNOWN_DEAD_LETTER");
-    assertThat(
-            gateway
-                .operate("POST", "/admin/v1/dead-letters/1/discard", "{\"reason\":\"\"}")
-                .text("field"))
-        .isEqualTo("reason");
-  }
-
-  @Test
-  void reconcilesASkuAndShowsWhatWasFound() {
-    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    String path = GatewayStage.admin(sku) + "/reconciliation";
-    stage.redis().set(RedisKeys.stock(sku), "70");
-
-    GatewayAnswer dry = gateway.operate("POST", path, "{\"dryRun\":true}");
-    assertThat(dry.text("outcome")).as(dry.toString()).isEqualTo("FOUND");
-    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("70");
-    assertThat(gateway.operate("POST", path, "{\"dryRun\":false}").text("outcome"))
-        .isEqualTo("REPAIRED");
-
-    assertThat(stage.redis().get(RedisKeys.stock(sku))).isEqualTo("100");
-    assertThat(gateway.adminGet(path).json().path("reconciliations").size()).isEqualTo(2);
-  }
-
-  @Test
   void leavesOneAuditLineForEveryWriteWithItsOutcome() {
     long sku = stage.newSku();
     List<String> lines =

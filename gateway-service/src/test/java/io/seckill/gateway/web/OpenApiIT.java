@@ -377,6 +377,7 @@ class OpenApiIT {
     is(200, gateway.operate("POST", close, done));
     is(400, gateway.operate("POST", close, "{}"));
     is(404, gateway.operate("POST", charges + "/987654321/close", done));
+    is(404, gateway.operate("POST", letters + "/987654321/discard", done));
   }
 
   @Test
