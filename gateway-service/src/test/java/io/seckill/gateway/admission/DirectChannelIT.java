@@ -21,8 +21,6 @@ import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
-import io.seckill.testing.Bounded;
-import io.seckill.testing.Eventually;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
@@ -33,11 +31,7 @@ import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
@@ -322,57 +316,6 @@ class DirectChannelIT {
   private static long pushedAt(String record) {
     String[] fields = record.split("\\|", -1);
     return Long.parseLong(fields[fields[6].isEmpty() ? 3 : 6]);
-  }
-
-  /** Two gateways and a broker whose confirms take longer than a purchase may. */
-  @Tag("proof")
-  @Test
-  void doesNotPublishMoreForACrowdThatRepeats() throws Exception {
-    TestSale sale = TestSale.unlimited(redis, 100);
-    PurchaseAttempt[] crowd =
-        LongStream.range(1, 11)
-            .mapToObj(user -> attempt(sale, user, "key-0001", 1))
-            .toArray(PurchaseAttempt[]::new);
-    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestDirectLanes lanes =
-            TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW);
-        TestDirectLanes others =
-            TestDirectLanes.start(database.url(), rabbit.via(proxy).url(), WINDOW)) {
-      lanes.awaitOpen(sale.partition());
-      others.awaitOpen(sale.partition());
-      List<Calls> gateways =
-          List.of(
-              new Calls(redis, IN_BROKER, lanes.mailboxes()),
-              new Calls(redis, IN_BROKER, others.mailboxes()));
-      proxy.delay(Duration.ofMillis(400));
-      long began = System.nanoTime();
-      assertThat(gateways.get(0).together(crowd)).containsOnly(Unknown.BROKER);
-
-      List<CompletableFuture<Void>> repeating =
-          IntStream.range(0, 4)
-              .mapToObj(
-                  i ->
-                      CompletableFuture.runAsync(
-                          () -> repeatUntilAccepted(gateways.get(i % 2), crowd)))
-              .toList();
-      repeating.forEach(one -> Bounded.get(one));
-
-      proxy.heal();
-      eventually().until(() -> outbox.inPrivateQueues() == 0);
-      int seconds = 1 + (int) Duration.ofNanos(System.nanoTime() - began).toSeconds();
-      assertThat(broker.deliveries().values())
-          .hasSize(crowd.length)
-          .allSatisfy(times -> assertThat(times).isLessThanOrEqualTo(1 + seconds));
-      assertThat(sale.counter("publishedOrders")).isEqualTo(crowd.length);
-      assertThat(sale.stock()).isEqualTo(90);
-    }
-  }
-
-  private static void repeatUntilAccepted(Calls gateway, PurchaseAttempt[] crowd) {
-    Instant latest = Instant.now().plus(Eventually.SOON);
-    while (!gateway.together(crowd).stream().allMatch(Repeated.class::isInstance)) {
-      assertThat(Instant.now()).isBefore(latest);
-    }
   }
 
   @Test
