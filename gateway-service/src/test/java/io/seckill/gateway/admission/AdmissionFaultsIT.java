@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.OwnRedis;
@@ -25,8 +24,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,50 +52,6 @@ class AdmissionFaultsIT extends OwnRedis {
     awaitAdmitted(sale, 7, "key-0007");
     assertThat(sale.outbox()).extracting(OrderMessage::userId).containsExactly(1L, 7L);
     assertThat(sale.stock()).isEqualTo(8);
-  }
-
-  @Tag("proof")
-  @Test
-  @DisplayName("No request fails when scripts are flushed under load (facts.md 8, fault 3)")
-  void failsNobodyWhenScriptsAreFlushedUnderLoad() throws Exception {
-    gateway.close();
-    gateway = newGateway();
-    TestSale sale = TestSale.unlimited(redis, 1_000_000);
-    gateway.buy(1, sale.sku(), 1, "key-0001");
-    AtomicBoolean done = new AtomicBoolean();
-    AtomicInteger bought = new AtomicInteger();
-    ExecutorService shoppers = Executors.newFixedThreadPool(8);
-    List<Future<List<String>>> wrong = new ArrayList<>();
-    for (int s = 0; s < 8; s++) {
-      int user = 100 + s;
-      wrong.add(shoppers.submit(() -> buyUntil(done, bought, sale, user)));
-    }
-    for (int flush = 0; flush < 20; flush++) {
-      int before = bought.get();
-      redis.scriptFlush(RedisKeys.outbox(sale.partition()));
-      eventually().until(() -> bought.get() >= before + 10);
-    }
-    done.set(true);
-    for (Future<List<String>> answers : wrong) {
-      assertThat(Bounded.get(answers)).isEmpty();
-    }
-    shoppers.shutdown();
-    assertThat(sale.outbox()).hasSize(bought.get() + 1);
-  }
-
-  /** Buys until {@code done}; returns the bodies of all responses that are not admissions. */
-  private List<String> buyUntil(
-      AtomicBoolean done, AtomicInteger bought, TestSale sale, long user) {
-    List<String> failed = new ArrayList<>();
-    for (int i = 0; !done.get(); i++) {
-      GatewayAnswer answer = gateway.buy(user, sale.sku(), 1, "key-number-" + i);
-      if (answer.status() == 202) {
-        bought.incrementAndGet();
-      } else {
-        failed.add(answer.body());
-      }
-    }
-    return failed;
   }
 
   @Test
@@ -171,31 +124,6 @@ class AdmissionFaultsIT extends OwnRedis {
     assertThat(sale.outbox()).hasSize(1);
     assertThat(sale.counter("seq")).isEqualTo(1);
     awaitAdmitted(sale, 2, "key-0001");
-  }
-
-  @Tag("proof")
-  @Test
-  void reportsARedisThatIsFullAsUnusableUntilItTakesWrites() {
-    TestSale sale = TestSale.unlimited(redis, 1_000);
-    gateway.buy(1, sale.sku(), 1, "key-0001");
-    RedisBreaker breaker = gateway.bean(RedisBreaker.class);
-    eventually().until(() -> breaker.health().usable());
-
-    redis.configSet("maxmemory", "1mb");
-    eventually()
-        .untilAsserted(
-            () -> {
-              assertUnavailable(sale, 3);
-              assertThat(breaker.health().usable()).isFalse();
-            });
-    long heldUntilMs = leaseEndMs();
-    eventually().until(() -> leaseEndMs() > heldUntilMs && breaker.isClosed(0));
-    assertThat(breaker.health().usable()).as("leases are renewed, reads succeed").isFalse();
-
-    redis.configSet("maxmemory", "0");
-    eventually("MySQL may decide meanwhile: without a purchase")
-        .until(() -> breaker.health().usable());
-    assertThat(admits(sale, 5_000)).isTrue();
   }
 
   @Test

@@ -600,7 +600,7 @@ class AdmitCallIT {
   }
 
   @Test
-  @DisplayName("Scripts may vanish at any time (facts.md 8)")
+  @DisplayName("Scripts may vanish at any time (facts.md 8, fault 3)")
   void loadsItsScriptAgainWhenRedisHasForgottenIt() {
     TestSale sale = TestSale.unlimited(redis, 10);
     calls.one(attempt(sale, 1, KEY, 1));
