@@ -11,8 +11,6 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.OwnRedis;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.gateway.verification.VerifiedServers;
-import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Orders that Redis came back without, and that MySQL may not have stored yet. */
@@ -52,32 +50,6 @@ class LostOrderIT extends OwnRedis {
     sale.with("seq", 1).with("state", "OPEN");
     eventually().until(this::isComplete);
     assertThat(show(invented(SKU)).code()).isEqualTo("UNKNOWN_ORDER");
-  }
-
-  @Tag("proof")
-  @Test
-  void nothingIsNotFoundUntilMySqlHasWhatWasPublishedToTheServerBefore() {
-    TestSale sale = onSale();
-    int partition = sale.partition();
-    long other = USER + TestSale.BUCKETS;
-    assertThat(sale.bucket(other)).isEqualTo(sale.bucket(USER));
-    OrderId queued = OrderId.parse(gateway.buy(other, SKU, 1, "key-0001").text("orderId"));
-    OrderId stored = invented(SKU);
-    database.order(stored, SKU, other, "CONFIRMED");
-    gateway.close();
-    database.provenServer(partition, "0".repeat(40));
-    gateway = newGateway();
-
-    for (OrderId hidden : List.of(queued, stored, invented(SKU))) {
-      assertThat(show(hidden).code()).isEqualTo("STATUS_UNAVAILABLE");
-    }
-    assertThat(isComplete()).isFalse();
-
-    database.provenServer(partition, TestSale.replicationId(redis));
-    eventually().until(this::isComplete);
-    for (OrderId hidden : List.of(queued, stored, invented(SKU))) {
-      assertThat(show(hidden).code()).isEqualTo("UNKNOWN_ORDER");
-    }
   }
 
   private TestSale onSale() {

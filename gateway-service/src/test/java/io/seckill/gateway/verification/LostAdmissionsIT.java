@@ -65,29 +65,6 @@ class LostAdmissionsIT extends OwnRedis {
     eventually().until(() -> buy(1).status() == 202);
   }
 
-  @Tag("proof")
-  @Test
-  void startsAtOnceWithoutAMemoryOnAServerThatWasProven() {
-    TestSale sale = onSale();
-    gateway.close();
-    database.provenServer(sale.partition(), TestSale.replicationId(redis));
-    gateway = newGateway();
-
-    assertThat(buy(1).status()).isEqualTo(202);
-  }
-
-  @Tag("proof")
-  @Test
-  void leavesARepeatUnknownWhenRedisIsEmpty() {
-    boughtAndStopped();
-
-    server.wipe();
-    comesBack(() -> {});
-
-    eventually().until(() -> gateway.bean(VerifiedServers.class).allVerified());
-    repeatsAreUnknown();
-  }
-
   @Test
   void leavesARepeatUnknownWhenRedisIsOlder() {
     List<TestSale> sales = boughtAndStopped();
