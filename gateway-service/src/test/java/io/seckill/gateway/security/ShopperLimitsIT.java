@@ -9,14 +9,12 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
-import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -51,23 +49,6 @@ class ShopperLimitsIT {
               });
       assertThat(own.get(stage.newUser(), "/api/v1/orders").status()).isEqualTo(200);
       assertThat(own.adminGet("/admin/v1/skus").status()).as("operators: no limit").isEqualTo(200);
-    }
-  }
-
-  @Tag("proof")
-  @Test
-  void areSharedByTheGatewaysThatRun() {
-    RedisDatabase redis = TestServers.redis().newDatabase();
-    String[] limits = {"seckill.limits.user-per-second=0.001", "seckill.limits.user-burst=6"};
-    try (TestGateway one = gateway(redis, limits)) {
-      try (TestGateway other = gateway(redis, limits)) {
-        eventually().until(() -> counts(one) == 2 && counts(other) == 2);
-        long user = stage.newUser();
-        assertThat(admitted(one, user)).isEqualTo(3);
-        assertThat(admitted(other, user)).isEqualTo(3);
-      }
-      eventually().until(() -> counts(one) == 1);
-      assertThat(admitted(one, stage.newUser())).isEqualTo(6);
     }
   }
 
@@ -128,13 +109,6 @@ class ShopperLimitsIT {
     return gateway.gauge("seckill.gateways");
   }
 
-  /** Of ten requests. */
-  private static long admitted(TestGateway gateway, long user) {
-    return IntStream.range(0, 10)
-        .filter(i -> gateway.get(user, "/api/v1/orders").status() == 200)
-        .count();
-  }
-
   private static int status(TestGateway gateway, long user, String path) {
     return GatewayAnswer.available(() -> gateway.get(user, path)).status();
   }
@@ -145,13 +119,11 @@ class ShopperLimitsIT {
   }
 
   private static TestGateway gateway(String... properties) {
-    TestGateway own = gateway(stage.redisDatabase(), properties);
+    TestGateway own =
+        TestGateway.start(
+            stage.redisDatabase(), stage.mysqlDatabase(), stage.consumer().url(), properties);
     eventually("the stage's gateway to be counted").until(() -> counts(own) == 2);
     return own;
-  }
-
-  private static TestGateway gateway(RedisDatabase redis, String... properties) {
-    return TestGateway.start(redis, stage.mysqlDatabase(), stage.consumer().url(), properties);
   }
 
   private static GatewayAnswer buyFrom(TestGateway gateway, String address, long sku) {
