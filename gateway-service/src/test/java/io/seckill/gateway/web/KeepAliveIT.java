@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayStage;
-import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import org.junit.jupiter.api.Tag;
@@ -26,16 +25,6 @@ class KeepAliveIT {
 
   private static final GatewayStage stage = GatewayStage.shared();
   private static final TestGateway gateway = stage.gateway();
-
-  @Tag("proof")
-  @Test
-  void answersEveryStatusPoll() {
-    Placed order = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
-
-    for (int poll = 0; poll < REQUESTS; poll++) {
-      assertThat(gateway.get(order.user(), "/api/v1/orders/" + order.id()).status()).isEqualTo(200);
-    }
-  }
 
   @Test
   void answersEveryPurchase() {
