@@ -46,16 +46,13 @@ class UnsafeRedisIT {
   private static final RedisDatabase database = server.newDatabase();
   private static final MySqlDatabase mysql = TestServers.mysql().newDatabase();
   private static final UnifiedJedis redis = database.open();
-  private static final ConsumerProcess consumer = consumer("false");
+  private static final ConsumerProcess consumer =
+      ConsumerProcess.start(
+          database.url(),
+          TestServers.rabbit().newVhost(),
+          mysql,
+          Map.of("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "false"));
   private static final TestGateway gateway = TestGateway.start(database, mysql, consumer.url());
-
-  private static ConsumerProcess consumer(String allowUnsafeRedis) {
-    return ConsumerProcess.start(
-        database.url(),
-        TestServers.rabbit().newVhost(),
-        mysql,
-        Map.of("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", allowUnsafeRedis));
-  }
 
   @AfterAll
   static void stop() {
@@ -165,22 +162,6 @@ class UnsafeRedisIT {
     assertThat(act(sku, "open").status()).isEqualTo(200);
     eventually().until(() -> misconfigured(gateway, "cost") == 1);
     eventually().until(() -> misconfigured(gateway, "danger") == 0);
-  }
-
-  /** Every other test with a shared Redis relies on it, too. */
-  @Tag("proof")
-  @Test
-  void obeysAnOperatorWhoKnowsBetter() {
-    redis.configSet("appendonly", "no");
-    long sku = product();
-    try (ConsumerProcess obedient = consumer("true");
-        TestGateway allowing = TestGateway.start(database, mysql, obedient.url())) {
-      assertThat(allowing.operate("POST", GatewayStage.admin(sku) + "/preheat", null).status())
-          .isEqualTo(200);
-      assertThat(allowing.operate("POST", GatewayStage.admin(sku) + "/open", null).status())
-          .isEqualTo(200);
-      eventually().until(() -> misconfigured(allowing, "danger") == 1);
-    }
   }
 
   /**
