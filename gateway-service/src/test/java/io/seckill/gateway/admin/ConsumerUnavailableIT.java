@@ -99,21 +99,6 @@ class ConsumerUnavailableIT {
             });
   }
 
-  @Test
-  void waitsNoLongerThanTheTimeOut() throws Exception {
-    try (SlowConsumer silent = SlowConsumer.start();
-        TestGateway hasty =
-            TestGateway.start(
-                stage.redisDatabase(),
-                stage.mysqlDatabase(),
-                silent.url(),
-                "seckill.consumer.timeout=500ms")) {
-      assertThat(hasty.adminGet("/admin/v1/skus/1001").code())
-          .as("the answer while order-consumer is silent")
-          .isEqualTo(UNAVAILABLE);
-    }
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

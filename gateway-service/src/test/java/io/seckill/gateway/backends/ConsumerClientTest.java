@@ -17,6 +17,7 @@ import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.StrongPurchases;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.support.web.InternalToken;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
 import java.io.IOException;
@@ -152,7 +153,11 @@ class ConsumerClientTest {
     heldPath = "/audit";
     CompletableFuture<ConsumerAnswer> longCall = audit(hasty, true).toFuture();
     Bounded.await(held);
-    assertThatThrownBy(() -> audit(hasty, false).block(SOON)).isInstanceOf(ProblemException.class);
+    assertThatThrownBy(() -> audit(hasty, false).block(SOON))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            failure ->
+                assertThat(failure.problem().code()).isEqualTo(ProblemCode.DATABASE_UNAVAILABLE));
 
     end.countDown();
 
