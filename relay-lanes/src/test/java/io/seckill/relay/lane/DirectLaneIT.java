@@ -12,7 +12,6 @@ import io.seckill.testing.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -192,23 +191,6 @@ class DirectLaneIT extends LaneFixture {
           .allMatch(lane -> lane.getScore() < 0);
     }
     assertThat(lanes.mailboxes()).allMatch(mailbox -> mailbox.reserve(1) == null);
-  }
-
-  @Tag("proof")
-  @Test
-  void leavesItsOrdersToRelaysWhenItIsKilled() throws Exception {
-    try (RelayProcess gateway = RelayProcess.directLanes(redis.url(), rabbit.url())) {
-      eventually().until(() -> broker.seen() > 1_000);
-      gateway.kill();
-    }
-    Set<String> admitted = outbox.redis().smembers(DirectMain.ADMITTED);
-
-    try (TestRelay relay = start()) {
-      eventually().until(() -> broker.seen() == admitted.size());
-      eventually().until(() -> outbox.inPrivateQueues() == 0);
-      assertThat(broker.deliveries().keySet()).isEqualTo(admitted);
-      eventually().until(() -> relay.count("settled") == relay.count("adopted"));
-    }
   }
 
   private TestDirectLanes start(RabbitVhost vhost, int window) {

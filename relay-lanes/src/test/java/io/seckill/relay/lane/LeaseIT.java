@@ -5,16 +5,11 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.recovery.LeaseSettings;
 import io.seckill.testing.TcpProxy;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.AbstractPipeline;
@@ -178,34 +173,8 @@ class LeaseIT extends LaneFixture {
 
       eventually().until(() -> relay.count("leases.fenced") >= 1);
       eventually().until(() -> toRabbit.acceptedConnections() >= links + 1);
-    }
-  }
-
-  /** Row 13 of docs/proof.md: late removals are refused, late publishes are harmless duplicates. */
-  @Tag("proof")
-  @Test
-  void aLaneCutOffBeyondItsLeaseIsFencedAndBeginsANewLease() throws Exception {
-    try (TcpProxy toRedis = TcpProxy.to(redisServer);
-        TcpProxy toRabbit = TcpProxy.to(rabbitServer);
-        TestRelay cutOff = TestRelay.start(redis.via(toRedis).url(), rabbit.via(toRabbit).url())) {
-      eventually().until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
-      toRabbit.dropToClient(true);
-      List<String> admitted = outbox.admit(10, SKU);
-      eventually().until(() -> cutOff.lane(0).inFlight() == 10);
-      toRedis.cut();
-
-      try (TestRelay other = start()) {
-        eventually().until(() -> other.count("adopted") == 10);
-        eventually().until(() -> outbox.inPrivateQueues() == 0);
-        toRedis.heal();
-        toRabbit.heal();
-        eventually().until(() -> cutOff.count("leases.fenced") >= 1);
-        eventually().until(() -> cutOff.lane(0).state() == LaneState.RUNNING);
-        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-        assertThat(other.count("leases.fenced")).isZero();
-      }
-      admitted.addAll(outbox.admit(10, SKU));
-      everythingArrives(admitted);
+      eventually("a new lease").until(() -> relay.lane(0).state() == LaneState.RUNNING);
+      everythingArrives(outbox.admit(10, SKU));
     }
   }
 
@@ -227,50 +196,8 @@ class LeaseIT extends LaneFixture {
     }
   }
 
-  /** Row 13 of docs/proof.md, with a real process. */
-  @Tag("proof")
-  @Test
-  void aFrozenProcessLosesNothingAndHarmsNothing() throws Exception {
-    try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
-        RelayProcess frozen = RelayProcess.lanes(redis.url(), rabbit.via(toRabbit).url())) {
-      List<String> admitted = new ArrayList<>(outbox.admit(100, TestOutbox.skusOfEveryPartition()));
-      everythingArrives(admitted);
-      toRabbit.dropToClient(true); // no confirms: the orders stay in private queues
-      admitted.addAll(outbox.admit(500, TestOutbox.skusOfEveryPartition()));
-      eventually().until(() -> outbox.inPrivateQueues() == 500);
-      Set<String> leases = leasesInForce();
-      assertThat(leases).as("leases before the freeze").hasSize(Partition.COUNT);
-      frozen.freeze();
-      try (TestRelay other = start()) {
-        everythingArrives(admitted);
-        assertThat(other.count("adopted")).as("orders of the frozen relay").isEqualTo(500);
-        assertThat(frozen.isFrozen()).as("frozen when they were adopted").isTrue();
-        assertThat(leasesInForce()).doesNotContainAnyElementsOf(leases);
-        toRabbit.heal();
-        frozen.thaw();
-        eventually("the awake relay to take new leases")
-            .until(() -> leasesInForce().size() == 2 * Partition.COUNT);
-        assertThat(leasesInForce()).doesNotContainAnyElementsOf(leases);
-        admitted.addAll(outbox.admit(1_000, TestOutbox.skusOfEveryPartition()));
-        everythingArrives(admitted);
-        assertThat(other.count("leases.fenced")).isZero();
-      }
-    }
-  }
-
   private static TestRelay.Tuning patient(LeaseSettings settings) {
     return TestRelay.Tuning.PATIENT.withConfirmTimeout(SOON).withLease(settings);
-  }
-
-  /** Tokens of the leases of all partitions that have not run out. */
-  private Set<String> leasesInForce() {
-    double now = (double) System.currentTimeMillis();
-    return IntStream.range(0, Partition.COUNT)
-        .mapToObj(lane -> outbox.redis().zrangeWithScores(RedisKeys.lanes(lane), 0, -1))
-        .flatMap(List::stream)
-        .filter(lease -> lease.getScore() > now)
-        .map(Tuple::getElement)
-        .collect(Collectors.toSet());
   }
 
   private void register(String token, long score) {

@@ -26,8 +26,7 @@ class BoundedWaitsTest {
 
   /** Programs and threads that wait until a test ends or releases them. */
   private static final Set<String> ENDED_BY_TESTS =
-      Set.of(
-          "RelayMain", "ServersOfAKilledJvm", "FailpointRegistry", "BatchDeductor", "BatchSeller");
+      Set.of("ServersOfAKilledJvm", "FailpointRegistry", "BatchDeductor", "BatchSeller");
 
   private static final Pattern TEXT_OR_COMMENT =
       Pattern.compile(
