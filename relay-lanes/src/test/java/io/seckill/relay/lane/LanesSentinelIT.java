@@ -9,7 +9,6 @@ import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisReplicaSet;
-import io.seckill.testing.RedisServer;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,21 +73,6 @@ class LanesSentinelIT {
       assertThat(listeners())
           .as("listeners, of the test's own client only")
           .isEqualTo(sentinels.size());
-    }
-  }
-
-  /** The first one in the settings names the former primary, as one that is cut off does. */
-  @Test
-  void publishesFromThePrimaryThatMostSentinelsName() {
-    RedisServer former = redis.primary();
-    redis.failOver();
-    redis.makeStale(former);
-    outbox.close();
-    outbox = new TestOutbox("redis://" + redis.primary().host() + ":" + redis.primary().port());
-    List<String> admitted = outbox.admit(160, TestOutbox.skusOfEveryPartition());
-    try (TestRelay relay = startRelay()) {
-      eventually().until(() -> broker.deliveries().keySet().containsAll(admitted));
-      eventually().until(() -> relay.count("settled") == admitted.size());
     }
   }
 
