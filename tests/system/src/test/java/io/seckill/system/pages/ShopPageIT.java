@@ -569,6 +569,7 @@ class ShopPageIT {
     pipeline.admin().open(2036);
     page.openFresh(2036).signIn(136);
     browser.awaitText("#timer-label", "Opens in");
+    assertThat(browser.isEnabled("#buy")).isFalse();
     browser.run(
         """
         const real = performance.now.bind(performance);
@@ -673,23 +674,6 @@ class ShopPageIT {
             + "   const {status} = document.querySelector('#order').dataset;"
             + "   if (window.statuses.at(-1) !== status) window.statuses.push(status);"
             + " }).observe(document.querySelector('#order'), {attributeFilter: ['data-status']});");
-  }
-
-  @Tag("proof")
-  @Test
-  void buysAStrongOrderOnceWhenTheAnswerIsLost() throws SQLException {
-    onStrongSale(2015, 100);
-    page.openFresh(2015).signIn(115);
-    browser.awaitShown("#buy:not([aria-disabled])");
-    link.dropToClient(true);
-    try {
-      page.buy();
-      page.awaitStatus("RETRYING");
-    } finally {
-      link.dropToClient(false);
-    }
-    page.awaitStatus("CONFIRMED");
-    assertThat(ordersOf(2015)).isOne();
   }
 
   @Test
@@ -964,20 +948,6 @@ class ShopPageIT {
     browser.press("#sure-yes");
     page.awaitStatus("CANCELLED");
     browser.awaitText("#order-text", "on sale again");
-  }
-
-  @Tag("proof")
-  @Test
-  void opensByTheServersClockWithoutAReload() {
-    pipeline.admin().putSkuOpeningIn(2008, Duration.ofSeconds(6), 50);
-    pipeline.admin().preheat(2008);
-    pipeline.admin().open(2008);
-    page.openFresh(2008).signIn(108);
-    browser.awaitText("#timer-label", "Opens in");
-    assertThat(browser.isEnabled("#buy")).isFalse();
-
-    browser.awaitText("#availability", "On sale");
-    page.buy().awaitStatus("CONFIRMED");
   }
 
   @Tag("proof")
