@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One thread that publishes orders of one partition to the broker, with one connection to Redis,
- * one to the broker, and one private queue. Only this thread takes and publishes orders; confirms
- * arrive on the broker connection's thread. An order leaves the private queue only after its
- * confirm.
+ * one to the broker, and one private queue. Takes orders from the outbox, and those of dead lanes.
+ * Only this thread takes and publishes orders; confirms arrive on the broker connection's thread.
+ * An order leaves the private queue only after its confirm.
  */
-abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLane {
+sealed class RelayLane implements Runnable permits DirectLane {
 
   /**
    * Longest wait of an idle lane, which notices a stop or a dead lane this fast; in whole seconds,
@@ -32,14 +32,14 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
   /** The broker's circuit breaker permits a trial every two seconds: longer gains nothing. */
   private static final Duration MAX_BACK_OFF = Duration.ofSeconds(2);
 
-  final LaneSettings settings;
+  private final LaneSettings settings;
   final LaneConnections connections;
   final LaneLease lease;
   final LaneStatus status;
-  final RelayMeters meters;
+  private final RelayMeters meters;
   final Backoff backoff;
   final UnsettledOrders orders = new UnsettledOrders();
-  final LaneRecovery recovery;
+  private final LaneRecovery recovery;
   private final CountDownLatch stopped = new CountDownLatch(1);
 
   RelayLane(
@@ -97,8 +97,37 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
   }
 
   /** Removes confirmed orders from the private queue, takes new ones and publishes them. */
-  abstract void removeAndTake()
-      throws BrokerFailureException, LeaseFencedException, InterruptedException;
+  void removeAndTake() throws BrokerFailureException, LeaseFencedException, InterruptedException {
+    int most = Math.min(orders.room(settings.maxUnconfirmed()), connections.link().room());
+    int room = most - adopt(most); // before new orders: these have waited longest
+    if (room == 0 && orders.confirmed().isEmpty()) {
+      return;
+    }
+    Duration wait = orders.count() == 0 ? POLL_INTERVAL : Duration.ZERO;
+    ClaimResult claimed = settleAndClaim(room, wait);
+    if (claimed.refused() && claimed.taken().isEmpty()) {
+      claimed = settleAndClaim(room, Duration.ZERO); // a room of 1 was for BRPOPLPUSH alone
+      if (claimed.taken().isEmpty()) {
+        recovery.redisFull();
+      }
+    }
+    publishEntries(claimed.taken());
+    orders.compareWith(claimed.queueLength());
+  }
+
+  /** Takes orders of dead lanes over and publishes them; returns how many, 0..most. */
+  private int adopt(int most) throws BrokerFailureException, LeaseFencedException {
+    int adopted = 0;
+    for (String dead : lease.deadLeases()) {
+      if (adopted < most) {
+        List<byte[]> taken = connections.queue().adopt(dead, most - adopted);
+        meters.adopted(taken.size());
+        publishEntries(taken);
+        adopted += taken.size();
+      }
+    }
+    return adopted;
+  }
 
   /** Publishes nothing while an alarm of the broker blocks the link. */
   void blocked() throws InterruptedException {
@@ -139,7 +168,7 @@ abstract sealed class RelayLane implements Runnable permits OutboxLane, DirectLa
     return claimed;
   }
 
-  final void publishEntries(List<byte[]> entries) throws BrokerFailureException {
+  private void publishEntries(List<byte[]> entries) throws BrokerFailureException {
     publish(entries.stream().map(entry -> OutboundOrder.of(entry, lease.partition())).toList());
   }
 

@@ -56,7 +56,7 @@ public final class RelayLanes implements SmartLifecycle {
           new LaneConnections(name, RelayLane.POLL_INTERVAL, redisSettings, broker, lease);
       lanes.add(
           mailboxes.isEmpty()
-              ? new OutboxLane(name, settings, connections, lease, meters)
+              ? new RelayLane(name, settings, connections, lease, meters)
               : new DirectLane(
                   name, settings, connections, lease, meters, mailboxes.get(partition)));
     }
