@@ -88,7 +88,6 @@ class AdmissionConfiguration {
       AdmissionProperties settings,
       AdmissionMetrics metrics,
       MeterRegistry meters) {
-    AdmitCall call = new AdmitCall(redis, breaker, settings.durability(), requests, answers);
     Gauge.builder("seckill.admission.durable", () -> 1)
         .description("1, with what has an order when queued is answered")
         .tag("in", settings.durableIn().name().toLowerCase(Locale.ROOT))
@@ -98,10 +97,7 @@ class AdmissionConfiguration {
             "admit",
             settings.batching(),
             RedisClients.areApart(redis),
-            purchases -> {
-              metrics.sent(purchases.size());
-              call.execute(purchases);
-            });
+            new AdmitCall(redis, breaker, settings.durability(), requests, answers, metrics));
     queue.registerDepth(meters);
     return queue;
   }

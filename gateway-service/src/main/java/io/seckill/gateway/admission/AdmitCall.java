@@ -24,7 +24,8 @@ record AdmitCall(
     RedisBreaker breaker,
     Durability durability,
     AdmitRequests requests,
-    AdmitAnswers answers)
+    AdmitAnswers answers,
+    AdmissionMetrics metrics)
     implements RequestBatcher.Executor<Purchase> {
 
   private static final LuaScript SCRIPT = LuaScript.from(AdmitCall.class, "admit.lua");
@@ -34,6 +35,7 @@ record AdmitCall(
 
   @Override
   public void execute(List<Purchase> purchases) {
+    metrics.sent(purchases.size());
     AdmitRequest request = requests.of(purchases);
     if (request == null) {
       return;

@@ -73,14 +73,16 @@ class AdmitCallTest {
     VerifiedServers servers = new VerifiedServers();
     servers.verified((int) (SKU % 16), "server");
     Promises promises = TestPromises.withoutFallback();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
     new AdmitCall(
             redis,
-            RedisBreakers.of(redis, new SimpleMeterRegistry()),
+            RedisBreakers.of(redis, meters),
             durability,
             new AdmitRequests(
                 servers, promises, Calls.IDS::next, sku -> null, List.of(), durability),
             new AdmitAnswers(
-                servers, () -> {}, new HighWaterMarks(), shield, promises, sku -> null, durability))
+                servers, () -> {}, new HighWaterMarks(), shield, promises, sku -> null, durability),
+            new AdmissionMetrics(meters))
         .execute(
             List.of(
                 new Purchase(

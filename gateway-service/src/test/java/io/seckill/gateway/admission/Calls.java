@@ -60,14 +60,16 @@ final class Calls {
           beforeReply.run();
           return product;
         };
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
     this.admit =
         new AdmitCall(
             redis,
-            RedisBreakers.of(redis, new SimpleMeterRegistry()),
+            RedisBreakers.of(redis, meters),
             durability,
             new AdmitRequests(servers, promises, IDS::next, products, lanes, durability),
             new AdmitAnswers(
-                servers, () -> otherServers++, marks, shield, promises, products, durability));
+                servers, () -> otherServers++, marks, shield, promises, products, durability),
+            new AdmissionMetrics(meters));
     verify(redis);
   }
 
