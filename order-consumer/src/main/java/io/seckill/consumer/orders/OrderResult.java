@@ -1,5 +1,6 @@
 package io.seckill.consumer.orders;
 
+import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
@@ -26,6 +27,18 @@ public record OrderResult(
   /** A result without a reason. */
   public static OrderResult of(OrderId orderId, long skuId, long userId, OrderStatus status) {
     return new OrderResult(orderId, skuId, userId, status, null, null, null);
+  }
+
+  /** The result that a record has, with its time. */
+  public static OrderResult of(OrderId orderId, long skuId, AdmissionRecord record) {
+    return new OrderResult(
+        orderId,
+        skuId,
+        record.userId(),
+        record.status(),
+        record.reason(),
+        record.storedOrderId(),
+        record.changedAt());
   }
 
   public static OrderResult rejected(

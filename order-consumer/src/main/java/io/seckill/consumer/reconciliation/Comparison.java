@@ -133,7 +133,7 @@ final class Comparison {
         units += order.quantity();
       }
     } else if (stored.status().replaces(order.status()) && isNotified(stored.changedAt())) {
-      keep(results, result(id, stored));
+      keep(results, OrderResult.of(id, sale.skuId(), stored));
     }
   }
 
@@ -149,30 +149,15 @@ final class Comparison {
     return decidedAt <= databaseNow - NOTIFYING_MS;
   }
 
-  private OrderResult result(OrderId id, AdmissionRecord stored) {
-    return new OrderResult(
-        id,
-        sale.skuId(),
-        stored.userId(),
-        stored.status(),
-        stored.reason(),
-        stored.storedOrderId(),
-        stored.changedAt());
-  }
-
   /** Redis forgets orders that have ended, and need not have known them. */
   private void findUnrecorded(OrderId id, AdmissionRecord order, RedisPart redis) {
-    if (order.status().hasEnded()) {
+    if (order.status().hasEnded() || !redis.lacks(id, order)) {
       return;
     }
-    String request = RedisSale.request(order);
-    boolean isMissing =
-        !redis.records().containsKey(id)
-            || (request != null && !redis.requests().containsKey(request));
-    if (isMissing && unrecorded.size() < MOST_FINDINGS) {
+    if (unrecorded.size() < MOST_FINDINGS) {
       unrecorded.put(id, order);
     } else {
-      isPartial |= isMissing;
+      isPartial = true;
     }
   }
 
@@ -211,8 +196,7 @@ final class Comparison {
     for (Long user : users) {
       String found = redis.quotas().getOrDefault(user, "");
       long should = Math.max(0, wanted.getOrDefault(user, 0L));
-      if (!found.equals(should == 0 ? "" : Long.toString(should))
-          && !(should == 0 && found.equals("0"))) {
+      if (!(found.isEmpty() ? "0" : found).equals(Long.toString(should))) {
         long stored = database.quotas().getOrDefault(user, 0L);
         keep(quotas, new WrongQuota(user, found, should, stored));
       }

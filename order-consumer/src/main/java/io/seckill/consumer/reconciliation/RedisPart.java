@@ -2,6 +2,8 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.redis.RedisKeys;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +21,46 @@ record RedisPart(
     Map<OrderId, AdmissionRecord> records,
     Map<OrderId, Units> compensated,
     Map<String, OrderId> requests) {
+
+  /** Without any contents, to which {@link #add} adds. */
+  RedisPart() {
+    this(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+  }
+
+  /**
+   * Adds a field of a bucket.
+   *
+   * @throws IllegalArgumentException for one that no service writes
+   */
+  void add(String field, String value) {
+    int colon = field.indexOf(':');
+    if (colon < 0) {
+      records.put(OrderId.parse(field), AdmissionRecord.parse(value));
+    } else if (field.startsWith(RedisKeys.COMPENSATED)) {
+      compensated.put(OrderId.parse(field.substring(colon + 1)), Units.parse(value));
+    } else if (field.startsWith(RedisKeys.ENDED)) {
+      return; // names orders that have fields of their own
+    } else if (colon == field.length() - 1) {
+      quotas.put(Long.valueOf(field.substring(0, colon)), value);
+    } else {
+      requests.put(field, OrderId.parse(value.split(":", 2)[0]));
+    }
+  }
+
+  /** Gives the records the idempotency keys of their requests, when all fields are added. */
+  void joinRequests() {
+    requests.forEach(
+        (request, orderId) -> {
+          String key = request.substring(request.indexOf(':') + 1);
+          records.computeIfPresent(orderId, (id, order) -> order.withRequest(key));
+        });
+  }
+
+  /** Whether an order has no record, or no request and is not an alias. */
+  boolean lacks(OrderId id, AdmissionRecord order) {
+    String request = RedisSale.request(order);
+    return !records.containsKey(id) || (request != null && !requests.containsKey(request));
+  }
 
   /** All orders with a record or a compensation. */
   Set<OrderId> orders() {

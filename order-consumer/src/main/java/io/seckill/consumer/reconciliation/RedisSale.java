@@ -7,7 +7,6 @@ import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.reconciliation.RedisPart.Units;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -94,17 +93,6 @@ class RedisSale {
    * @param to last bucket, included
    */
   RedisPart part(long sku, int from, int to) {
-    RedisPart part =
-        new RedisPart(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
-    read(sku, from, to, part);
-    for (Map.Entry<String, OrderId> request : part.requests().entrySet()) {
-      String key = request.getKey().substring(request.getKey().indexOf(':') + 1);
-      part.records().computeIfPresent(request.getValue(), (id, order) -> order.withRequest(key));
-    }
-    return part;
-  }
-
-  private void read(long sku, int from, int to, RedisPart part) {
     List<Response<Map<String, String>>> answers = new ArrayList<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
       for (int b = from; b <= to; b++) {
@@ -112,27 +100,12 @@ class RedisSale {
       }
       pipeline.sync();
     }
+    RedisPart part = new RedisPart();
     for (int b = from; b <= to; b++) {
-      readEach(
-          RedisKeys.bucket(sku, b),
-          PipelineReplies.get(answers.get(b - from)),
-          (field, value) -> read(field, value, part));
+      readEach(RedisKeys.bucket(sku, b), PipelineReplies.get(answers.get(b - from)), part::add);
     }
-  }
-
-  private static void read(String field, String value, RedisPart part) {
-    int colon = field.indexOf(':');
-    if (colon < 0) {
-      part.records().put(OrderId.parse(field), AdmissionRecord.parse(value));
-    } else if (field.startsWith(RedisKeys.COMPENSATED)) {
-      part.compensated().put(OrderId.parse(field.substring(colon + 1)), Units.parse(value));
-    } else if (field.startsWith(RedisKeys.ENDED)) {
-      return; // names orders that have fields of their own
-    } else if (colon == field.length() - 1) {
-      part.quotas().put(Long.valueOf(field.substring(0, colon)), value);
-    } else {
-      part.requests().put(field, OrderId.parse(value.split(":", 2)[0]));
-    }
+    part.joinRequests();
+    return part;
   }
 
   /** A field of one of a sale's buckets, with a name that {@link RedisKeys} forms. */
