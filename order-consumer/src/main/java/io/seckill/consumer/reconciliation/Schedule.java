@@ -23,7 +23,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -79,21 +78,6 @@ class Schedule {
 
   /** When all were last looked at, by System.nanoTime. */
   private volatile long lookedNanos;
-
-  /**
-   * The last check of a sale.
-   *
-   * @param moving the values that change while the sale is active
-   * @param clean whether it was compared with these values, and another run would do nothing
-   * @param comparedNanos the end of its last comparison, or when it was first seen, by
-   *     System.nanoTime: operators and audits, which need the same lock, have the time between two
-   */
-  private record LastCheck(String moving, boolean clean, long comparedNanos) {
-
-    LastCheck notClean() {
-      return new LastCheck(moving, false, comparedNanos);
-    }
-  }
 
   Schedule(
       ConnectionPools pools,
@@ -166,10 +150,6 @@ class Schedule {
     failures.keySet().retainAll(skus);
   }
 
-  private List<ProductSnapshot> sales() {
-    return jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
-  }
-
   private boolean mayGoOn() {
     return !Thread.currentThread().isInterrupted() && leadership.isHeld();
   }
@@ -185,7 +165,7 @@ class Schedule {
 
   /** Reads the state of each sale, and rebuilds those that are lost. Returns all. */
   synchronized List<ProductSnapshot> look() {
-    List<ProductSnapshot> sales = sales();
+    List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
     Set<Long> wholeNow = new HashSet<>();
     Set<Long> lostNow = new HashSet<>();
     silent.clear();
@@ -223,20 +203,17 @@ class Schedule {
   }
 
   private void compare(ProductSnapshot sale) {
-    boolean done =
+    var unused =
         attempt(
-                sale,
-                () -> {
-                  RedisSaleState seen = redis.state(sale.skuId());
-                  if (!seen.isAbsent() && !isLost(sale, seen)) {
-                    compareWhenDue(sale, seen);
-                  }
-                  return true;
-                })
-            .isPresent();
-    if (done) {
-      failures.remove(sale.skuId());
-    }
+            sale,
+            () -> {
+              RedisSaleState seen = redis.state(sale.skuId());
+              if (!seen.isAbsent() && !isLost(sale, seen)) {
+                compareWhenDue(sale, seen);
+              }
+              failures.remove(sale.skuId());
+              return true;
+            });
   }
 
   /** A failure does not keep the next sale from being checked. */
@@ -269,8 +246,7 @@ class Schedule {
    * it. A sale that was never opened may be under preheat this very moment.
    */
   private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
-    boolean begun = sale.isRunning() && seen.isLoading();
-    if (!begun && !(settings.autoRebuild() && sale.isRunning())) {
+    if (!sale.isRunning() || !(seen.isLoading() || settings.autoRebuild())) {
       log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
       return false;
     }
@@ -279,21 +255,13 @@ class Schedule {
   }
 
   private void compareWhenDue(ProductSnapshot sale, RedisSaleState seen) {
-    String moving =
-        Stream.of(
-                seen.seq(), seen.stock(), seen.state(), sale.settled(), sale.stock(), sale.state())
-            .map(String::valueOf)
-            .collect(Collectors.joining("/"));
-    long now = System.nanoTime();
-    LastCheck last = checks.getOrDefault(sale.skuId(), new LastCheck("", false, now));
-    boolean atRest = last.moving().equals(moving);
-    boolean due =
-        atRest ? !last.clean() : now - last.comparedNanos() >= settings.busyInterval().toNanos();
-    if (due) {
+    String moving = LastCheck.moving(sale, seen);
+    LastCheck last = checks.getOrDefault(sale.skuId(), LastCheck.first());
+    if (last.isDue(moving, settings.busyInterval())) {
       Report report = reconciler.run(sale.skuId(), Order.inBackground(false, stepEnds(sale)));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), System.nanoTime()));
     } else {
-      checks.put(sale.skuId(), new LastCheck(moving, atRest, last.comparedNanos()));
+      checks.put(sale.skuId(), last.with(moving));
     }
   }
 
