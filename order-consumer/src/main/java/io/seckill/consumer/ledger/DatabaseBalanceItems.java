@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -89,7 +88,7 @@ class DatabaseBalanceItems {
   record Progress(long epoch, long settled, long deadLetters) {}
 
   Map<Long, Progress> progress(Collection<Long> skus) {
-    return skus.isEmpty() ? Map.of() : inSnapshot(() -> readProgress(skus));
+    return skus.isEmpty() ? Map.of() : snapshot.execute(tx -> readProgress(skus));
   }
 
   private Map<Long, Progress> readProgress(Collection<Long> skus) {
@@ -111,7 +110,7 @@ class DatabaseBalanceItems {
    * @return by SKU; one that is not in MySQL is absent
    */
   Map<Long, DatabaseSaleCounters> read(Collection<Long> skus) {
-    return skus.isEmpty() ? Map.of() : inSnapshot(() -> readSales(skus));
+    return skus.isEmpty() ? Map.of() : snapshot.execute(tx -> readSales(skus));
   }
 
   private Map<Long, DatabaseSaleCounters> readSales(Collection<Long> skus) {
@@ -160,27 +159,23 @@ class DatabaseBalanceItems {
   /** Those of these SKUs whose sales MySQL alone decides. */
   Set<Long> strongAmong(Collection<Long> skus) {
     Set<Long> strong = new HashSet<>();
-    if (!skus.isEmpty()) {
-      read(
-          "SELECT sku_id FROM products WHERE "
-              + SalePhase.REDIS_DOES_NOT_DECIDE
-              + " AND sku_id IN (:skus)",
-          skus,
-          row -> strong.add(row.getLong(1)));
-    }
+    read(
+        "SELECT sku_id FROM products WHERE "
+            + SalePhase.REDIS_DOES_NOT_DECIDE
+            + " AND sku_id IN (:skus)",
+        skus,
+        row -> strong.add(row.getLong(1)));
     return strong;
   }
 
   /** The shards of those of these SKUs that have some. */
   Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
     Map<Long, List<Long>> shards = new HashMap<>();
-    if (!skus.isEmpty()) {
-      read(
-          "SELECT sku_id, shards FROM products WHERE shards > 1 AND state <> 'NEW'"
-              + " AND sku_id IN (:skus)",
-          skus,
-          row -> shards.put(row.getLong(1), Shards.ids(row.getLong(1), row.getInt(2))));
-    }
+    read(
+        "SELECT sku_id, shards FROM products WHERE shards > 1 AND state <> 'NEW'"
+            + " AND sku_id IN (:skus)",
+        skus,
+        row -> shards.put(row.getLong(1), Shards.ids(row.getLong(1), row.getInt(2))));
     return shards;
   }
 
@@ -232,11 +227,9 @@ class DatabaseBalanceItems {
   }
 
   private void read(String sql, Collection<Long> skus, RowCallbackHandler each) {
-    jdbc.sql(sql).param("skus", skus).query(each);
-  }
-
-  private <T> T inSnapshot(Supplier<T> read) {
-    return snapshot.execute(tx -> read.get());
+    if (!skus.isEmpty()) { // IN () is not SQL
+      jdbc.sql(sql).param("skus", skus).query(each);
+    }
   }
 
   /**

@@ -2,7 +2,6 @@ package io.seckill.consumer.ledger;
 
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
-import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
@@ -18,17 +17,15 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
@@ -82,10 +79,9 @@ public class Ledgers {
               return size() > MOST_SKUS;
             }
           });
-  private volatile List<Long> watched = List.of();
 
-  /** Since when each watched SKU is, for the age of a ledger that has not been read yet. */
-  private volatile Map<Long, Instant> watchedSince = Map.of();
+  /** The SKUs on sale, and since when: the age of a ledger that has not been read yet. */
+  private volatile Map<Long, Instant> watched = Map.of();
 
   private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();
 
@@ -183,18 +179,19 @@ public class Ledgers {
   void refresh() {
     long start = System.nanoTime();
     watch(mysql.watched(MAX_SKUS));
-    Set<Long> strong = mysql.strongAmong(watched);
+    Set<Long> strong = mysql.strongAmong(watched.keySet());
     Map<Long, List<Long>> sharded = mysql.shardsAmong(strong);
-    List<Long> whole = watched.stream().filter(sku -> !sharded.containsKey(sku)).toList();
+    Set<Long> whole = new HashSet<>(watched.keySet());
+    whole.removeAll(sharded.keySet());
     byQueue(whole, strong)
         .forEach((queue, skus) -> readOrWarn("queue " + queue, () -> readLocked(queue, skus, 0)));
     sharded.forEach((sku, shards) -> readOrWarn("sku " + sku, () -> sharded(sku, shards, 0)));
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());
   }
 
-  private void readOrWarn(String what, Supplier<Object> read) {
+  private void readOrWarn(String what, Runnable read) {
     try {
-      var unused = read.get();
+      read.run();
     } catch (JedisException | DataAccessException | TransactionException e) {
       failures.warn("The ledgers of " + what + " cannot be read now", e);
     }
@@ -216,23 +213,23 @@ public class Ledgers {
   }
 
   private void watch(List<Long> skus) {
-    Map<Long, Instant> known = watchedSince;
     Instant now = clock.instant();
-    watchedSince = skus.stream().collect(toMap(sku -> sku, sku -> known.getOrDefault(sku, now)));
-    watched = skus;
+    Map<Long, Instant> since = new LinkedHashMap<>();
+    skus.forEach(sku -> since.put(sku, watched.getOrDefault(sku, now)));
+    watched = since;
     meters.showAges(skus, this::age);
   }
 
   /** Time since the ledger was read, or since it was to be read first. */
   private Duration age(long sku) {
     SkuLedger read = last.get(sku);
-    Instant since = read != null ? read.readAt() : watchedSince.get(sku);
+    Instant since = read != null ? read.readAt() : watched.get(sku);
     return since == null ? Duration.ZERO : Duration.between(since, clock.instant());
   }
 
   /** Returns the last ledger read of every SKU on sale. */
   List<SkuLedger> latest() {
-    return watched.stream().flatMap(sku -> Optional.ofNullable(last.get(sku)).stream()).toList();
+    return watched.keySet().stream().map(last::get).filter(Objects::nonNull).toList();
   }
 
   /** Remembers every ledger that can be read, also when it throws for another. */
@@ -254,12 +251,9 @@ public class Ledgers {
     }
     found.keySet().removeAll(failed.keySet());
     List<SkuLedger> read = found.values().stream().map(this::remember).toList();
-    failed.values().stream()
-        .findAny()
-        .ifPresent(
-            e -> {
-              throw e;
-            });
+    if (!failed.isEmpty()) {
+      throw failed.values().iterator().next();
+    }
     return read;
   }
 
@@ -280,7 +274,7 @@ public class Ledgers {
       if (known != null && isLater(known.readAt(), ledger.readAt())) {
         return known;
       }
-      SkuLedger remembered = ledger.since(unbalancedSince(ledger, known));
+      SkuLedger remembered = ledger.after(known);
       last.put(ledger.skuId(), remembered);
       return remembered;
     }
@@ -289,15 +283,5 @@ public class Ledgers {
   /** A time to come is one of before the clock was set back. */
   private boolean isLater(Instant known, Instant readAt) {
     return known.isAfter(readAt) && !known.isAfter(clock.instant());
-  }
-
-  private static @Nullable Instant unbalancedSince(SkuLedger ledger, @Nullable SkuLedger known) {
-    if (ledger.balanced() && (known == null || !ledger.mayDifferAs(known))) {
-      return null;
-    }
-    return Optional.ofNullable(known)
-        .map(SkuLedger::unbalancedSince)
-        .filter(since -> !since.isAfter(ledger.readAt()))
-        .orElse(ledger.readAt());
   }
 }

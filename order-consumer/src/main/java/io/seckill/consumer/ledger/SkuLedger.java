@@ -151,7 +151,7 @@ record SkuLedger(
   }
 
   /** Whether a queue that lacked orders in this earlier ledger could not be checked since. */
-  boolean mayDifferAs(SkuLedger earlier) {
+  private boolean mayDifferAs(SkuLedger earlier) {
     if (shards != null) {
       return shards.stream().anyMatch(shard -> shard.unbalancedSince != null);
     }
@@ -165,7 +165,14 @@ record SkuLedger(
     }
   }
 
-  SkuLedger since(@Nullable Instant since) {
+  /** Returns this ledger with the time since when none has balanced, that known before included. */
+  SkuLedger after(@Nullable SkuLedger known) {
+    Instant since = known == null ? null : known.unbalancedSince;
+    if (balanced && (known == null || !mayDifferAs(known))) {
+      since = null;
+    } else if (since == null || since.isAfter(readAt)) {
+      since = readAt;
+    }
     return new SkuLedger(
         skuId, decides, state, epoch, readAt, balanced, since, units, orders, mysql, partition,
         queue, pool, shards);
