@@ -6,13 +6,11 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.Shards;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.orders.OrderStatuses.Status.None;
 import io.seckill.gateway.security.RateLimits;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -97,9 +95,9 @@ public class OrderStatuses {
    * for an invented id: its owner gets 503 for it, and 429 once these are too many.
    */
   CompletableFuture<Status> of(OrderId id, long userId) {
-    Found before = found.getIfPresent(id);
-    if (before != null && before.userId() == userId) {
-      return look(id, userId, before.skuId());
+    Long sku = rememberedSku(id, userId);
+    if (sku != null) {
+      return look(id, userId, sku);
     }
     if (!limits.admitsSearch(userId)) {
       return CompletableFuture.completedFuture(None.TOO_MANY);
@@ -129,8 +127,7 @@ public class OrderStatuses {
 
   /** Whether a query for this order would exceed the user's limit of queries that find nothing. */
   boolean isOneTooMany(OrderId id, long userId) {
-    Found before = found.getIfPresent(id);
-    if (before != null && before.userId() == userId) {
+    if (rememberedSku(id, userId) != null) {
       return false;
     }
     boolean admitted = limits.admitsSearch(userId);
@@ -138,6 +135,11 @@ public class OrderStatuses {
       limits.found(userId);
     }
     return !admitted;
+  }
+
+  private @Nullable Long rememberedSku(OrderId id, long userId) {
+    Found before = found.getIfPresent(id);
+    return before != null && before.userId() == userId ? before.skuId() : null;
   }
 
   private CompletableFuture<Status> look(OrderId id, long userId, @Nullable Long sku) {
@@ -161,41 +163,11 @@ public class OrderStatuses {
   }
 
   OrderView view(StoredOrder order) {
-    boolean confirmed = order.status() == OrderStatus.CONFIRMED;
-    return new OrderView(
-        order.id(),
-        Shards.sku(order.skuId()),
-        order.quantity(),
-        order.status(),
-        order.reason(),
-        null,
-        null,
-        order.admittedAt(),
-        order.updatedAt(),
-        confirmed ? payBy(order.createdAt()) : null);
+    return OrderView.of(order, paymentTimeout);
   }
 
   OrderView view(RedisOrder order) {
-    AdmissionRecord record = order.record();
-    boolean queued = record.status() == OrderStatus.QUEUED;
-    long waitMs = queued ? rates.expectedMs(order.skuId(), order.position()) : -1;
-    Instant changedAt = Instant.ofEpochMilli(record.changedAt());
-    return new OrderView(
-        order.id(),
-        Shards.sku(order.skuId()),
-        record.quantity(),
-        record.status(),
-        record.reason(),
-        queued ? order.position() : null,
-        waitMs < 0 ? null : (waitMs + 999) / 1000,
-        Instant.ofEpochMilli(record.admittedAt()),
-        changedAt,
-        record.status() == OrderStatus.CONFIRMED ? payBy(changedAt) : null);
-  }
-
-  /** Null while the payment time-out is not known. */
-  private @Nullable Instant payBy(Instant confirmedAt) {
-    return paymentTimeout.latest().map(confirmedAt::plus).orElse(null);
+    return OrderView.of(order, rates, paymentTimeout);
   }
 
   /** Drops the cached result of an order that has changed. */

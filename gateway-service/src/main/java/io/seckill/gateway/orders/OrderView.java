@@ -1,8 +1,10 @@
 package io.seckill.gateway.orders;
 
+import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.RejectReason;
+import io.seckill.common.sale.Shards;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonSerialize;
@@ -31,6 +33,45 @@ record OrderView(
     @Nullable Instant payBy) {
 
   private static final JsonMapper JSON = JsonMapper.shared();
+
+  static OrderView of(StoredOrder order, PaymentTimeout paymentTimeout) {
+    return new OrderView(
+        order.id(),
+        Shards.sku(order.skuId()),
+        order.quantity(),
+        order.status(),
+        order.reason(),
+        null,
+        null,
+        order.admittedAt(),
+        order.updatedAt(),
+        payBy(order.status(), order.createdAt(), paymentTimeout));
+  }
+
+  static OrderView of(RedisOrder order, SettleRates rates, PaymentTimeout paymentTimeout) {
+    AdmissionRecord record = order.record();
+    boolean queued = record.status() == OrderStatus.QUEUED;
+    long waitMs = queued ? rates.expectedMs(order.skuId(), order.position()) : -1;
+    Instant changedAt = Instant.ofEpochMilli(record.changedAt());
+    return new OrderView(
+        order.id(),
+        Shards.sku(order.skuId()),
+        record.quantity(),
+        record.status(),
+        record.reason(),
+        queued ? order.position() : null,
+        waitMs < 0 ? null : (waitMs + 999) / 1000,
+        Instant.ofEpochMilli(record.admittedAt()),
+        changedAt,
+        payBy(record.status(), changedAt, paymentTimeout));
+  }
+
+  private static @Nullable Instant payBy(
+      OrderStatus status, Instant confirmedAt, PaymentTimeout paymentTimeout) {
+    return status == OrderStatus.CONFIRMED
+        ? paymentTimeout.latest().map(confirmedAt::plus).orElse(null)
+        : null;
+  }
 
   String json() {
     return JSON.writeValueAsString(this);
