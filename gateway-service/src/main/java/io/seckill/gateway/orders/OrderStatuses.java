@@ -144,7 +144,7 @@ public class OrderStatuses {
 
   private CompletableFuture<Status> look(OrderId id, long userId, @Nullable Long sku) {
     if (id.isDecidedByMySql()) {
-      return mysql.find(id).thenApply(stored -> cold(stored, userId, None.NOT_FOUND));
+      return mysql.find(id).thenApply(stored -> fromMySql(stored, userId, None.NOT_FOUND));
     }
     return redis
         .read(id, userId, sku)
@@ -152,13 +152,13 @@ public class OrderStatuses {
             inRedis ->
                 inRedis
                     .order()
-                    .map(order -> hot(order, userId))
+                    .map(order -> fromRedis(order, userId))
                     .orElseGet(
                         () -> {
                           None ifAbsent = ifAbsent(inRedis);
                           return mysql
                               .findOrLookAgain(id)
-                              .thenApply(stored -> cold(stored, userId, ifAbsent));
+                              .thenApply(stored -> fromMySql(stored, userId, ifAbsent));
                         }));
   }
 
@@ -175,7 +175,7 @@ public class OrderStatuses {
     mysql.forget(id);
   }
 
-  private CompletableFuture<Status> hot(RedisOrder order, long userId) {
+  private CompletableFuture<Status> fromRedis(RedisOrder order, long userId) {
     found.put(order.id(), new Found(userId, order.skuId()));
     rates.read(order.skuId(), order.settled(), order.nowMs());
     Status asRedisSays = new Status.Known(view(order));
@@ -189,7 +189,7 @@ public class OrderStatuses {
                 answer
                     .order()
                     .filter(stored -> stored.userId() == userId)
-                    .map(stored -> better(order, stored, asRedisSays))
+                    .map(stored -> newer(order, stored, asRedisSays))
                     .orElse(
                         isAlias(order) || (!answer.known() && isOutdated(order))
                             ? None.UNAVAILABLE
@@ -243,9 +243,9 @@ public class OrderStatuses {
   }
 
   /** An alias is shown as the stored order; of two equal results MySQL's has the right time. */
-  private Status better(RedisOrder hot, StoredOrder stored, Status asRedisSays) {
-    boolean alias = !stored.id().equals(hot.id());
-    return alias || !hot.record().status().replaces(stored.status())
+  private Status newer(RedisOrder inRedis, StoredOrder stored, Status asRedisSays) {
+    boolean alias = !stored.id().equals(inRedis.id());
+    return alias || !inRedis.record().status().replaces(stored.status())
         ? new Status.Known(view(stored))
         : asRedisSays;
   }
@@ -265,7 +265,7 @@ public class OrderStatuses {
   }
 
   /** Another user's order is absent: whether it exists is not shown. */
-  private Status cold(LookupResult<StoredOrder> inMySql, long userId, None ifAbsent) {
+  private Status fromMySql(LookupResult<StoredOrder> inMySql, long userId, None ifAbsent) {
     return inMySql
         .order()
         .filter(order -> order.userId() == userId)
