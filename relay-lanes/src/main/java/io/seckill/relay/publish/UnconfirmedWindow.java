@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,10 +99,10 @@ final class UnconfirmedWindow {
   /**
    * Records the broker's answer to one publish, or to all up to this one.
    *
-   * @param confirmTimes receives the send time of each confirmed publish
+   * @param confirmTimes receives the send time of each confirmed publish, by System.nanoTime
    * @return how many publishes were answered
    */
-  int answer(long tag, boolean multiple, boolean ack, ConfirmTimes confirmTimes) {
+  int answer(long tag, boolean multiple, boolean ack, LongConsumer confirmTimes) {
     lock.lock();
     try {
       int before = pending;
@@ -119,7 +120,7 @@ final class UnconfirmedWindow {
     }
   }
 
-  private void answerOne(int slot, boolean ack, ConfirmTimes confirmTimes) {
+  private void answerOne(int slot, boolean ack, LongConsumer confirmTimes) {
     OutboundOrder order = orders[slot];
     if (order == null) {
       return;
@@ -129,7 +130,7 @@ final class UnconfirmedWindow {
     if (!ack) {
       refusal = "the broker refused a message (nack): queue full or without a leader";
     } else if (!returned[slot]) {
-      confirmTimes.confirmed(sentAt[slot]);
+      confirmTimes.accept(sentAt[slot]);
       confirmed.add(order);
     }
   }
@@ -275,10 +276,5 @@ final class UnconfirmedWindow {
 
   private int slot(long tag) {
     return (int) (tag % orders.length);
-  }
-
-  /** Receives the send time of each confirmed publish ({@link System#nanoTime}). */
-  interface ConfirmTimes {
-    void confirmed(long sentAt);
   }
 }
