@@ -89,7 +89,7 @@ public record AdmissionRecord(
     StringBuilder text = new StringBuilder(96);
     text.append(userId).append('|').append(quantity);
     text.append('|').append(seq).append('|').append(admittedAt).append('|').append(epoch);
-    text.append('|').append(result()).append('|');
+    text.append('|').append(result(status, reason, storedOrderId)).append('|');
     if (changedAt != admittedAt) {
       text.append(changedAt);
     }
@@ -99,8 +99,19 @@ public record AdmissionRecord(
     return text.toString();
   }
 
-  /** Status letter and its qualifier, if any: {@code Q}, {@code C}, {@code RS}, {@code RA}, ... */
-  private String result() {
+  /** The order message that {@code admit.lua} pushed, without its traceparent. */
+  public OrderMessage message(OrderId id, long skuId, String requestKey, PurchasePolicy policy) {
+    return new OrderMessage(
+        id, userId, skuId, quantity, requestKey, policy, epoch, seq, admittedAt, null);
+  }
+
+  /**
+   * Status letter and its qualifier, if any: {@code Q}, {@code C}, {@code RS}, {@code RA}, ...
+   *
+   * @param storedOrderId only of an alias
+   */
+  public static String result(
+      OrderStatus status, @Nullable RejectReason reason, @Nullable OrderId storedOrderId) {
     if (storedOrderId != null) {
       return "" + status.letter() + ALIAS;
     }

@@ -185,17 +185,7 @@ record AdmitReply(List<ScriptReply> purchases, List<AdmittedSku> skus, boolean c
           || order.status() != OrderStatus.QUEUED) {
         return null;
       }
-      return new OrderMessage(
-          order.orderId(),
-          record.userId(),
-          attempt.skuId(),
-          record.quantity(),
-          attempt.requestId(),
-          policy,
-          record.epoch(),
-          record.seq(),
-          record.admittedAt(),
-          null);
+      return record.message(order.orderId(), attempt.skuId(), attempt.requestId(), policy);
     }
   }
 }

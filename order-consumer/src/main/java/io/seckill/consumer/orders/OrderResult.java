@@ -22,8 +22,6 @@ public record OrderResult(
     @Nullable OrderId storedOrderId,
     @Nullable Long changedAt) {
 
-  private static final String ALIAS = "RA";
-
   /** A result without a reason. */
   public static OrderResult of(OrderId orderId, long skuId, long userId, OrderStatus status) {
     return new OrderResult(orderId, skuId, userId, status, null, null, null);
@@ -52,9 +50,6 @@ public record OrderResult(
 
   /** The letters for status and reason, as in the admission record. */
   String code() {
-    if (storedOrderId != null) {
-      return ALIAS;
-    }
-    return reason == null ? "" + status.letter() : "" + status.letter() + reason.letter();
+    return AdmissionRecord.result(status, reason, storedOrderId);
   }
 }

@@ -125,24 +125,14 @@ record LostOrders(
    */
   private Set<OrderId> publish(ProductSnapshot sale, Map<OrderId, AdmissionRecord> orders) {
     Map<OrderId, CompletableFuture<Boolean>> confirms = new HashMap<>();
-    orders.forEach((id, order) -> confirms.put(id, publish(message(sale, id, order))));
+    orders.forEach(
+        (id, order) -> {
+          String key = Objects.requireNonNull(order.requestId());
+          confirms.put(id, publish(order.message(id, sale.skuId(), key, sale.policy())));
+        });
     long deadline = publisher.confirmDeadline();
     confirms.values().removeIf(confirm -> !ConfirmingPublisher.isConfirmed(confirm, deadline));
     return confirms.keySet();
-  }
-
-  private static OrderMessage message(ProductSnapshot sale, OrderId id, AdmissionRecord order) {
-    return new OrderMessage(
-        id,
-        order.userId(),
-        sale.skuId(),
-        order.quantity(),
-        Objects.requireNonNull(order.requestId()),
-        sale.policy(),
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
   }
 
   @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
