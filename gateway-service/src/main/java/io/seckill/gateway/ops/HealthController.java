@@ -10,6 +10,7 @@ import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.ResponseEntity;
@@ -30,16 +31,16 @@ record HealthController(
 
   @GetMapping("/api/v1/health")
   Mono<ResponseEntity<HealthReport>> health() {
-    return Mono.zip(backends.redis(), backends.mysql(), backends.consumer(), relay())
+    return Mono.zip(backends.redis(), backends.mysql(), backends.consumer(), lanes())
         .map(
             parts ->
                 HealthReport.of(
                     durableIn.store(),
                     Map.of(
-                        "redis", parts.getT1(),
+                        "redis", redis(parts.getT1(), parts.getT4()),
                         "mysql", parts.getT2(),
                         "consumer", parts.getT3(),
-                        "relay", parts.getT4(),
+                        "relay", relay(parts.getT4()),
                         "admission", admission())))
         .map(
             report ->
@@ -47,11 +48,32 @@ record HealthController(
                     .body(report));
   }
 
-  private Mono<Component> relay() {
-    return redisCalls
-        .call(registry::read)
+  private Mono<Optional<Lanes>> lanes() {
+    return redisCalls.call(registry::read).map(Optional::of).onErrorReturn(Optional.empty());
+  }
+
+  private Component redis(Component asProbed, Optional<Lanes> lanes) {
+    List<Integer> refusing = lanes.map(Lanes::refusing).orElse(List.of());
+    return redis(asProbed, refusing, products.isInFallback());
+  }
+
+  /** Not for probes: gateways that refuse purchases still answer repeats and show orders. */
+  static Component redis(Component asProbed, List<Integer> refusing, boolean inFallback) {
+    if (refusing.isEmpty()) {
+      return asProbed;
+    }
+    if (refusing.size() < Partition.COUNT) {
+      return Component.degraded("Redis takes no writes for partitions " + refusing + ".");
+    }
+    return inFallback
+        ? Component.degraded("Redis takes no writes; MySQL decides its sales.")
+        : Component.down("Redis takes no writes.");
+  }
+
+  private static Component relay(Optional<Lanes> lanes) {
+    return lanes
         .map(HealthController::relay)
-        .onErrorReturn(Component.degraded("Unknown while Redis does not answer."));
+        .orElse(Component.degraded("Unknown while Redis does not answer."));
   }
 
   private static Component relay(Lanes lanes) {

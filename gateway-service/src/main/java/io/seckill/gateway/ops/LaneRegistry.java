@@ -28,7 +28,8 @@ record LaneRegistry(UnifiedJedis redis) {
   private static final Logger log = LoggerFactory.getLogger(LaneRegistry.class);
   private static final LuaScript LANES = LuaScript.from(LaneRegistry.class, "lanes.lua");
 
-  private static final int FIRST_LANE = 3;
+  private static final int REFUSES = 3;
+  private static final int FIRST_LANE = 4;
   private static final int FIELDS = 3;
 
   /**
@@ -81,7 +82,12 @@ record LaneRegistry(UnifiedJedis redis) {
         });
     List<Integer> unavailable =
         IntStream.range(0, Partition.COUNT).boxed().filter(p -> !replies.containsKey(p)).toList();
-    return new Lanes(lanes, outboxes, unavailable);
+    List<Integer> refusing =
+        replies.entrySet().stream()
+            .filter(partition -> number(partition.getValue().get(REFUSES)) == 1)
+            .map(Map.Entry::getKey)
+            .toList();
+    return new Lanes(lanes, outboxes, unavailable, refusing);
   }
 
   private static List<String> keys(int partition) {

@@ -9,8 +9,10 @@ import java.util.List;
  * @param lanes by partition, alive ones first
  * @param outboxes by partition
  * @param unavailable partitions whose server does not answer; their lanes and outboxes are missing
+ * @param refusing partitions whose server answers and takes no writes
  */
-record Lanes(List<Lane> lanes, List<Outbox> outboxes, List<Integer> unavailable) {
+record Lanes(
+    List<Lane> lanes, List<Outbox> outboxes, List<Integer> unavailable, List<Integer> refusing) {
 
   /** Whether any lane that takes from outboxes is alive. */
   boolean anyAlive() {

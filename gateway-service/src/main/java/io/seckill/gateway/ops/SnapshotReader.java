@@ -140,7 +140,8 @@ class SnapshotReader {
       List<JsonNode> ledgers,
       Optional<JsonNode> fallback,
       Optional<JsonNode> pendingWork) {
-    Reachability inRedis = redis.map(SnapshotReader::reachability).orElse(Reachability.DOWN);
+    Reachability inRedis =
+        redis.map(InRedis::lanes).map(SnapshotReader::reachability).orElse(Reachability.DOWN);
     return new Snapshot(
         clock.instant().truncatedTo(ChronoUnit.MILLIS),
         new Services(
@@ -173,8 +174,9 @@ class SnapshotReader {
         .map(all -> all.stream().sorted(RUNNING_FIRST).limit(MAX_PRODUCTS).toList());
   }
 
-  private static Reachability reachability(InRedis redis) {
-    return redis.lanes().unavailable().isEmpty() ? Reachability.UP : Reachability.DEGRADED;
+  static Reachability reachability(Lanes lanes) {
+    boolean isWhole = lanes.unavailable().isEmpty() && lanes.refusing().isEmpty();
+    return isWhole ? Reachability.UP : Reachability.DEGRADED;
   }
 
   /** The ledger of a strong sale has no queue; without all of Redis others need not have one. */
@@ -235,7 +237,7 @@ class SnapshotReader {
     /** Whether a service or server answers. */
     enum Reachability {
       UP,
-      /** Some partitions' servers do not answer. */
+      /** Some partitions' servers do not answer, or take no writes. */
       DEGRADED,
       DOWN,
       /** Not known, because the service that would report it is unavailable. */

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -78,6 +82,23 @@ class LanesIT {
         .filteredOn(other -> other.partition() != PARTITION)
         .hasSize(15)
         .allMatch(other -> other.orders() == 0 && other.oldestMs() == 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"maxmemory", "min-replicas-to-write"})
+  void tellsWhetherRedisTakesWritesAndWritesNothing(String setting) {
+    try (RedisServer server = RedisServer.start();
+        UnifiedJedis own = server.open()) {
+      LaneRegistry ofOwn = new LaneRegistry(own);
+
+      own.configSet(setting, "1");
+      assertThat(ofOwn.read().refusing()).hasSize(Partition.COUNT);
+      assertThat(ofOwn.read().unavailable()).isEmpty();
+
+      own.configSet(setting, "0");
+      assertThat(ofOwn.read().refusing()).isEmpty();
+      assertThat(own.dbSize()).isZero();
+    }
   }
 
   private static String order(int number, long admittedAt) {

@@ -43,6 +43,19 @@ class SnapshotReaderTest {
     assertThat(SnapshotReader.broker(ledgers, redis)).isEqualTo(Reachability.UNKNOWN);
   }
 
+  @ParameterizedTest
+  @CsvSource({"'', '', UP", "7, '', DEGRADED", "'', 7, DEGRADED"})
+  void redisIsUpIfEveryPartitionAnswersAndTakesWrites(
+      String unavailable, String refusing, Reachability redis) {
+    Lanes lanes = new Lanes(List.of(), List.of(), partitions(unavailable), partitions(refusing));
+
+    assertThat(SnapshotReader.reachability(lanes)).isEqualTo(redis);
+  }
+
+  private static List<Integer> partitions(String one) {
+    return one.isEmpty() ? List.of() : List.of(Integer.valueOf(one));
+  }
+
   private static JsonNode ledger(String json) {
     return JsonMapper.shared().readTree(json);
   }

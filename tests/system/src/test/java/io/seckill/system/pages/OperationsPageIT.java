@@ -746,12 +746,19 @@ class OperationsPageIT {
                 renderBoard({...snapshot, ...changed}, null, {});
                 return `${text('#ledger-verdict')} | ${text('#sales-rows td:last-child')} | ${text('#tiles div:nth-child(8) dd + dd')}`;
               };
+              const outboxes = [0, 1].map((partition) => ({partition, orders: 0, oldestMs: 0}));
+              const away = (refusing) => {
+                renderBoard({...snapshot, lanes: {lanes: [], outboxes, unavailable: [], refusing}}, null, {});
+                return text('#away');
+              };
               return [
                 said({}),
                 said({ledgers: [{...ledger, queue}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
+                away([1]),
+                away([0, 1]),
               ].join('\\n');
             });
             """);
@@ -768,7 +775,9 @@ class OperationsPageIT {
                 balances + "no order this minute",
                 unchecked,
                 balances + "no order this minute",
-                balances));
+                balances,
+                "Redis takes no writes for partitions 1.",
+                "Redis takes no writes."));
   }
 
   @Tag("proof")
