@@ -108,7 +108,10 @@ record MetricsController(
         .set("withinMs", within);
   }
 
-  private static ObjectNode outbox(Lanes lanes) {
+  static @Nullable ObjectNode outbox(Lanes lanes) {
+    if (!lanes.unavailable().isEmpty()) { // a sum without them would look like the sum of all
+      return null;
+    }
     return object()
         .put("orders", lanes.outboxes().stream().mapToLong(Lanes.Outbox::orders).sum())
         .put(
@@ -116,7 +119,10 @@ record MetricsController(
             lanes.outboxes().stream().mapToLong(Lanes.Outbox::oldestMs).max().orElse(0));
   }
 
-  private static ObjectNode lanes(Lanes lanes) {
+  static @Nullable ObjectNode lanes(Lanes lanes) {
+    if (!lanes.unavailable().isEmpty()) {
+      return null;
+    }
     ObjectNode byState = object();
     for (Lanes.LeaseState state : Lanes.LeaseState.values()) {
       byState.put(

@@ -26,6 +26,20 @@ class MetricsControllerTest {
                 .replace('\'', '"'));
   }
 
+  @Test
+  void sumsNeitherOutboxesNorLanesWithoutSomePartitions() {
+    List<Lanes.Outbox> outboxes = List.of(new Lanes.Outbox(0, 3, 50), new Lanes.Outbox(1, 4, 20));
+    List<Lanes.Lane> lanes =
+        List.of(new Lanes.Lane("one", 0, 0, "token", Lanes.LeaseState.ALIVE, 1_000, 0));
+    Lanes all = new Lanes(lanes, outboxes, List.of(), List.of());
+    Lanes some = new Lanes(lanes, outboxes, List.of(2), List.of());
+
+    assertThat(MetricsController.outbox(all)).hasToString("{\"orders\":7,\"oldestMs\":50}");
+    assertThat(MetricsController.lanes(all)).hasToString("{\"alive\":1,\"lapsed\":0,\"dead\":0}");
+    assertThat(MetricsController.outbox(some)).isNull();
+    assertThat(MetricsController.lanes(some)).isNull();
+  }
+
   private void breaker(String name, String now, int opened) {
     for (String state : List.of("closed", "open", "half_open")) {
       Gauge.builder("seckill.breaker.state", () -> state.equals(now) ? 1 : 0)
