@@ -11,11 +11,13 @@
 --        then one text per order that is done, in their order}:
 --       ""  not there, or another user's: whether that exists is not shown
 --       "sku|settled|record"  the record as admit.lua wrote it
+--       "?"  not known: a key where it may be has the wrong type
 -- The orders of a partition share the read of its SKUs. An id without an order is looked for in each of them. Ids
 -- are kept as text.
 
 local most, after = tonumber(ARGV[1]), ARGV[2]
 local FIRST, FIELDS = 3, 4
+local UNREADABLE = '?'
 local clock = redis.call('TIME')
 local reply = { string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000)), '', '' }
 local reads = 0
@@ -28,7 +30,7 @@ local function sale(partition, sku)
   if not s then
     reads = reads + 1
     local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled')
-    s = { bucketPrefix = prefix .. 'bucket:' .. sku .. ':' }
+    s = { bucketPrefix = prefix .. 'bucket:' .. sku .. ':', absent = f.err and UNREADABLE }
     local buckets = not f.err and tonumber(f[1] or '')
     if buckets and buckets >= 1 then
       s.buckets = buckets
@@ -42,11 +44,13 @@ end
 local function find(partition, sku, user, id)
   local s = sale(partition, sku)
   if not s.buckets then
-    return nil
+    return s.absent
   end
   reads = reads + 1
   local record = redis.pcall('HGET', s.bucketPrefix .. bucketOf(user, s.buckets), id)
-  if type(record) ~= 'string' or (string.match(record, '^(%d+)|') or user) ~= user then
+  if type(record) == 'table' then
+    return UNREADABLE
+  elseif not record or (string.match(record, '^(%d+)|') or user) ~= user then
     return nil
   end
   return s.progress .. record
@@ -78,8 +82,8 @@ for i = FIRST, #ARGV, FIELDS do
           return reply
         end
         after = sku
-        found = find(partition, sku, user, id)
-        if found then
+        found = find(partition, sku, user, id) or found
+        if found and found ~= UNREADABLE then
           break
         end
       end

@@ -54,6 +54,32 @@ class RedisOrdersIT {
   }
 
   @Test
+  void anOrderIsUnknownWhereAKeyOfItsSaleHasTheWrongType(RedisServer server) throws IOException {
+    long unreadable = SKU + 2L * Partition.COUNT;
+    long withoutBucket = SKU + 4L * Partition.COUNT;
+    inABatch(
+        server,
+        redis -> {
+          OrderId inFirst = order(redis, unreadable, 1, null);
+          OrderId inSecond = order(redis, withoutBucket, 2, null);
+          List.of(RedisKeys.sku(unreadable), RedisKeys.bucket(withoutBucket, 0))
+              .forEach(key -> redis.set(key, "of another program"));
+          return List.of(inFirst, inSecond, order(redis, SKU + 6L * Partition.COUNT, 3, null));
+        },
+        (orders, ids) -> {
+          var first = orders.read(ids.get(0), USER, unreadable);
+          var second = orders.read(ids.get(1), USER, withoutBucket);
+          var searched = orders.read(ids.get(1), USER, null);
+          var behindThem = orders.read(ids.get(2), USER, null);
+
+          assertThat(Bounded.get(first)).isEqualTo(LookupResult.unknown());
+          assertThat(Bounded.get(second)).isEqualTo(LookupResult.unknown());
+          assertThat(Bounded.get(searched)).isEqualTo(LookupResult.unknown());
+          assertThat(Bounded.get(behindThem).order()).isPresent();
+        });
+  }
+
+  @Test
   void readsOrdersOfSeveralPartitionsInOneBatchAndSearchesNoneThatHasAHint(RedisServer server)
       throws IOException {
     inABatch(
