@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -51,14 +54,14 @@ class HaProxyIT {
 
   private final AtomicInteger cutOff = new AtomicInteger();
   private final Map<String, Integer> ports = new LinkedHashMap<>();
+  private final ProcessBuilder builder =
+      new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
+          .redirectErrorStream(true)
+          .redirectOutput(new File("target", "haproxy.log"));
   private Process haProxy;
 
   @BeforeEach
   void start() throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
-            .redirectErrorStream(true)
-            .redirectOutput(new File("target", "haproxy.log"));
     Map<String, String> environment = builder.environment();
     environment.put("BIND", "127.0.0.1");
     for (String port : List.of("GATEWAY_PORT", "ADMIN_PORT", "CONSUMER_PORT")) {
@@ -101,6 +104,50 @@ class HaProxyIT {
             .until(this::sendCut, answer -> answer.statusCode() != 503);
     assertThat(isProblem(cut, 502)).as(cut.body()).isTrue();
     assertThat(cutOff).as("a request is never sent twice").hasValue(1);
+  }
+
+  /** With a hundredth of the connections, and time for those that send nothing. */
+  @Test
+  void shoppersLeaveConnectionsToOperatorsAndGateways() throws Exception {
+    String small =
+        Files.readString(CONFIGURATION)
+            .replaceAll("(maxconn \\d+)\\d\\d\\b", "$1")
+            .replaceAll("(timeout http-request \\d+)s", "$1m");
+    Bounded.waitFor(haProxy.destroyForcibly());
+    builder.command(
+        "haproxy",
+        "-db",
+        "-f",
+        Files.writeString(Path.of("target", "small.cfg"), small).toString());
+    haProxy = builder.start();
+    eventually().ignoreExceptions().until(() -> send("ADMIN_PORT", "/").statusCode() == 200);
+
+    List<Socket> shoppers = new ArrayList<>();
+    try {
+      for (int i = 0; i < 100; i++) {
+        shoppers.add(new Socket(InetAddress.getLoopbackAddress(), ports.get("GATEWAY_PORT")));
+      }
+      eventually("no place for another shopper").until(() -> waits("GATEWAY_PORT"));
+
+      for (String port : List.of("ADMIN_PORT", "CONSUMER_PORT")) {
+        assertThat(waits(port)).as(port).isFalse();
+      }
+    } finally {
+      for (Socket shopper : shoppers) {
+        shopper.close();
+      }
+    }
+  }
+
+  /** Whether a new connection has no answer within five seconds. */
+  private boolean waits(String port) throws IOException {
+    try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), ports.get(port))) {
+      caller.setSoTimeout(5_000);
+      caller.getOutputStream().write("GET / HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      return caller.getInputStream().read() < 0;
+    } catch (SocketTimeoutException e) {
+      return true;
+    }
   }
 
   /** On a connection that had answers the shopper sees its end. */
