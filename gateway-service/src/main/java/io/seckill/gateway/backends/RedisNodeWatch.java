@@ -16,12 +16,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
@@ -42,7 +44,7 @@ public final class RedisNodeWatch implements DisposableBean {
   private static final Logger log = LoggerFactory.getLogger(RedisNodeWatch.class);
   private static final Duration EVERY = Duration.ofSeconds(5);
 
-  private final RedisNodes nodes;
+  private final IntFunction<List<RedisNode>> query;
   private final int replicas;
   private final AllowUnsafeRedis allowUnsafe;
   private final MultiGauge misconfigured;
@@ -55,12 +57,22 @@ public final class RedisNodeWatch implements DisposableBean {
   private volatile List<RedisNode> latest = List.of();
   private Set<String> reported = Set.of();
 
+  @Autowired
   RedisNodeWatch(
       RedisNodes nodes,
       @Value("${seckill.admission.replicas:0}") int replicas,
       @Value("${seckill.preheat.allow-unsafe-redis:false}") AllowUnsafeRedis allowUnsafe,
       MeterRegistry meters) {
-    this.nodes = nodes;
+    this(nodes::query, replicas, allowUnsafe, meters);
+  }
+
+  /** {@code query}: see {@link RedisNodes#query}. */
+  RedisNodeWatch(
+      IntFunction<List<RedisNode>> query,
+      int replicas,
+      AllowUnsafeRedis allowUnsafe,
+      MeterRegistry meters) {
+    this.query = query;
     this.replicas = replicas;
     this.allowUnsafe = allowUnsafe;
     this.misconfigured =
@@ -135,9 +147,9 @@ public final class RedisNodeWatch implements DisposableBean {
     return node -> node.isPrimary() && replicationId.equals(node.replicationId());
   }
 
-  private synchronized void tryLook() {
+  synchronized void tryLook() {
     try {
-      latest = nodes.query(replicas);
+      latest = query.apply(replicas);
       report();
       measure();
     } catch (JedisException e) {
