@@ -80,7 +80,7 @@ await_service() { # SERVICE NAME-OF-ITS-HEALTH-PORT
 }
 
 service_answers() { # HEALTH-PORT
-  curl -sf -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
+  curl -sf --noproxy '*' -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
 }
 
 common_environment() { # SERVICE
