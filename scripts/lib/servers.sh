@@ -410,11 +410,14 @@ mysql_follows() { # NODE: receives and applies
   [[ $(mysql_as_root "$1" -e 'SHOW SLAVE STATUS\G' | grep -c '_Running: Yes$') == 2 ]]
 }
 
-# Into a directory of another name first: an incomplete one would look like a database.
+# Into a directory of another name first: an incomplete one would look like a database. A damaged disk may have lost the
+# system tables alone.
 create_mysql_data() { # NODE
-  local data=$DATA_DIR/$1 link
+  local data=$DATA_DIR/$1 link files=''
+  [[ ! -e $data ]] || files=$(ls -A "$data") || fail "$data cannot be listed"
+  [[ -z $files ]] || fail "$data has files and no system tables; put it aside first (docs/runbooks.md)"
   say "creating the MariaDB data directory of $1"
-  rm -rf "$data.new" "$data"
+  rm -rf "$data.new"
   mkdir -p "$data.new" "$LOG_DIR"
   # mariadb-install-db knows no path with spaces.
   link=$(mktemp -d) || fail "no temporary directory can be made"
@@ -424,7 +427,7 @@ create_mysql_data() { # NODE
     --auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" >"$LOG_DIR/mysql-install.log" 2>&1 ||
     fail "the MariaDB data directory could not be created; see $LOG_DIR/mysql-install.log"
   rm -r "$link"
-  mv "$data.new" "$data"
+  mv -T "$data.new" "$data" || fail "the MariaDB data directory $data could not be put in its place"
 }
 
 # On each node by itself: a primary that logs it would wait for a standby, which cannot log in yet.
