@@ -63,6 +63,11 @@ containers_run() {
   [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" 2>/dev/null) ]]
 }
 
+container_runs() { # SERVICE
+  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" \
+    --filter "label=com.docker.compose.service=$1" 2>/dev/null) ]]
+}
+
 project_volumes() {
   docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" || fail "Docker does not list the volumes of this clone"
 }
