@@ -53,6 +53,9 @@ const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
 /** In how many parts, on as many servers at most, a stock may be sold. */
 const SHARDS = [1, 2, 4, 8, 16];
 
+/** Outcomes of a reconciliation after which Redis may differ from MySQL. */
+const NOT_REPAIRED = ['FOUND', 'LOST', 'UNPROVEN'];
+
 /** Sends what the open dialog asks; null while none is open. */
 let perform = null;
 
@@ -153,7 +156,7 @@ export function askToAudit({skuId}, context) {
     text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
     yes: 'Audit',
     run: () => postOnce(context, `admin/v1/skus/${skuId}/audit`),
-    done: () => `audit SKU ${skuId}`,
+    done: ({json}) => `audit SKU ${skuId}: ${json.differences.join(' · ') || 'no difference'}`,
     what: `audit SKU ${skuId}`,
   });
 }
@@ -289,7 +292,7 @@ async function confirmed(context, question) {
   const isOpen = perform === mine; // and no later dialog, which is not to be touched
   if (isOpen) enable($('confirm-yes'), true);
   const taken = answer.status >= 200 && answer.status < 300;
-  const good = taken && answer.json.state !== 'REFUSED'; // a withdrawal of more than is left
+  const good = taken && !needsAttention(answer.json);
   auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
   if (taken || answer.status === 409) context.changed(); // 409: somebody else has changed it
   if (taken) {
@@ -300,6 +303,11 @@ async function confirmed(context, question) {
   } else if (isOpen) {
     write($('confirm-problem'), problem(answer));
   }
+}
+
+/** A withdrawal of more than is left, or differences: an audit lists them, a check of the wallets has their number. */
+function needsAttention({state, outcome, differences}) {
+  return state === 'REFUSED' || NOT_REPAIRED.includes(outcome) || differences > 0 || differences?.length > 0;
 }
 
 /** Replaces the text of a number field by its number; false when it is none. */

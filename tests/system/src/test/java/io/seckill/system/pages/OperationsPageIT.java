@@ -592,6 +592,46 @@ class OperationsPageIT {
     }
   }
 
+  /** Also when its row is on no page that is shown. */
+  @Tag("proof")
+  @Test
+  void showsWhatAnAuditHasFoundWhereItSaysWhatWasDone() {
+    onSale(3040);
+    String stock = "UPDATE products SET stock = stock %s 1 WHERE sku_id = 3040";
+    page.open(pipeline.tokens().operator()).choose(3040);
+    pipeline.mysql().execute(stock.formatted("+"));
+    try {
+      page.act("Audit…", "audit SKU 3040: ");
+
+      browser.awaitText("#audit li.bad", "stock is 101; 100 units less 0 sold are 100");
+    } finally {
+      pipeline.mysql().execute(stock.formatted("-"));
+    }
+    page.act("Audit…", "audit SKU 3040: no difference");
+    assertThat(browser.all("#audit li.bad")).hasSize(1);
+  }
+
+  /** A cent that has no entry. */
+  @Tag("proof")
+  @Test
+  void marksACheckOfTheWalletsThatHasFoundSomething() {
+    assertThat(pipeline.admin().recharge(3041, 1_000, "found-by-the-page").status())
+        .isBetween(200, 201);
+    String balance =
+        "UPDATE wallet SET balance_cents = balance_cents %s 1, state = 'ACTIVE'"
+            + " WHERE user_id = 3041";
+    page.open(pipeline.tokens().operator());
+    pipeline.mysql().execute(balance.formatted("+"));
+    try {
+      page.askAboutWallets("Check all wallets…").confirm("check wallets: ");
+
+      browser.awaitText("#audit li.bad", "user 3041: balance 1001");
+    } finally {
+      pipeline.mysql().execute(balance.formatted("-"));
+    }
+    page.askAboutWallets("Check all wallets…").confirm("no difference");
+  }
+
   @Tag("proof")
   @Test
   void looksForWhatRedisHasWrongAndRepairsIt() {
@@ -601,8 +641,10 @@ class OperationsPageIT {
 
     pipeline.redis().incrBy(RedisKeys.stock(3005), 2); // units that do not exist
     page.act("Reconcile…", "reconcile SKU 3005: look: FOUND, 1 × STOCK_SET");
+    browser.awaitText("#audit li.bad", "look: FOUND");
     page.ask("Reconcile…").pick("how", "repair");
     page.confirm("reconcile SKU 3005: repair: REPAIRED, 1 × STOCK_SET");
+    assertThat(browser.all("#audit li.bad")).hasSize(1);
 
     assertThat(pipeline.redis().get(RedisKeys.stock(3005))).isEqualTo("100");
     browser.awaitText("#ledger-verdict", "balances");
