@@ -1,4 +1,4 @@
-// Dead letters, newest first.
+// Dead letters, oldest first.
 
 import {make} from './dom.js';
 import {ask, post} from './actions.js';

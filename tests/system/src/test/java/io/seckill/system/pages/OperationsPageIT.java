@@ -32,6 +32,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -695,6 +696,38 @@ class OperationsPageIT {
 
     browser.awaitShown("#no-dead-letters");
     eventually().until(() -> pipeline.sales().settledOrders(3004) == 1);
+  }
+
+  @Tag("proof")
+  @Test
+  void readsOnFromOldDeadLettersToNewerOnes() {
+    for (int letter = 1; letter <= 21; letter++) {
+      keepLetter("of-the-page-" + letter, null, "UNREADABLE");
+    }
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.pressLabelled("#more-dead-letters", "Newer ones");
+
+      long newest = pipeline.mysql().number("SELECT MAX(id) FROM dead_letter");
+      browser.awaitShown("#dead-letters tr:last-child[data-letter='" + newest + "']");
+    } finally {
+      forgetLetters();
+    }
+  }
+
+  /** An open dead letter, whose order is readable if it has a SKU. */
+  private static void keepLetter(String payload, @Nullable Long skuId, String reason) {
+    pipeline
+        .mysql()
+        .execute(
+            "INSERT INTO dead_letter (order_id, sku_id, payload, payload_hash, reason, detail,"
+                + " attempts, first_failed_at, last_failed_at) VALUES"
+                + " (%1$s, %1$s, '%2$s', UNHEX(SHA2('%2$s', 256)), '%3$s', '', 1, NOW(), NOW())"
+                    .formatted(skuId, payload, reason));
+  }
+
+  private static void forgetLetters() {
+    pipeline.mysql().execute("DELETE FROM dead_letter WHERE payload LIKE 'of-the-page-%'");
   }
 
   @Tag("proof")
