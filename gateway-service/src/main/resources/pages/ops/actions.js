@@ -65,7 +65,7 @@ export function isStrong(product) {
 }
 
 /** What operators chose to decide them: in a fallback MySQL decides those of Redis. */
-function chosenDecider(product) {
+export function chosenDecider(product) {
   return product.fallback === 'NO' ? product.decides : 'REDIS';
 }
 

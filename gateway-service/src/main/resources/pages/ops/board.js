@@ -151,7 +151,8 @@ async function readChosen(context) {
   if (answer.status === 200 && skuId === chosen && !productOf(skuId)) renderSale(answer.json, null, context);
 }
 
-function productOf(skuId) {
+/** Undefined for a sale that is not listed. */
+export function productOf(skuId) {
   return products.find((product) => product.skuId === skuId);
 }
 

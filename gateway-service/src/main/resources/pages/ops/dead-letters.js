@@ -1,7 +1,8 @@
 // Dead letters, oldest first.
 
 import {make} from './dom.js';
-import {ask, post} from './actions.js';
+import {ask, chosenDecider, post} from './actions.js';
+import {productOf} from './board.js';
 import {openList} from './open-list.js';
 
 export const {
@@ -35,9 +36,7 @@ function askToReplay(letter, context) {
 function askToDiscard(letter, context) {
   ask(context, {
     title: `Discard dead letter ${letter.id}?`,
-    text: letter.orderId
-      ? 'The order is given up for good: its shopper sees that it was rejected, and its units and quota go back on sale.'
-      : 'Only marks the letter as done: which order it was cannot be read, so no shopper is informed and no units go back. If it was an admitted one, Reconcile… finds it missing and sends it again.',
+    text: whatDiscardDoes(letter),
     yes: 'Discard',
     danger: true,
     fields: [{name: 'reason', label: 'Reason', value: ''}],
@@ -45,4 +44,15 @@ function askToDiscard(letter, context) {
     done: () => `discard dead letter ${letter.id}, order ${letter.orderId ?? 'unreadable'}`,
     what: `discard dead letter ${letter.id}`,
   });
+}
+
+function whatDiscardDoes({orderId, skuId, reason}) {
+  if (!orderId) {
+    return 'Only marks the letter as done: which order it was cannot be read, so no shopper is informed and no units go back. If it was an admitted one, Reconcile… finds it missing and sends it again.';
+  }
+  if (reason === 'OTHER_CONTENT') return 'Only marks the letter as done: MySQL has another order with this id, which stays as it is.';
+  const product = productOf(skuId);
+  if (product && chosenDecider(product) === 'MYSQL') return 'Only marks the letter as done: its sale is strong or archived, so no units were taken for this message.';
+  const unless = product ? '' : ' Unless its sale is strong or archived: then it only marks the letter as done.';
+  return `The order is given up for good: its shopper sees that it was rejected, and its units and quota go back on sale.${unless}`;
 }

@@ -715,6 +715,32 @@ class OperationsPageIT {
     }
   }
 
+  /** DeadLetterResolver writes nothing for these. */
+  @Tag("proof")
+  @Test
+  void promisesNoRejectionWhereDiscardingOnlyMarksTheLetter() {
+    pipeline.admin().sellStrong(3042, PurchasePolicy.LIMITED, 5, 100);
+    onSale(3043);
+    keepLetter("of-the-page-strong", 3042L, "OTHER_POLICY");
+    keepLetter("of-the-page-stored", 3043L, "OTHER_CONTENT");
+    keepLetter("of-the-page-refused", 3043L, "FAILED_TOO_OFTEN");
+    try {
+      page.open(pipeline.tokens().operator());
+      assertDiscardSays("OTHER_POLICY", "Only marks the letter as done: its sale is strong");
+      assertDiscardSays("OTHER_CONTENT", "Only marks the letter as done: MySQL has another order");
+      assertDiscardSays("FAILED_TOO_OFTEN", "its units and quota go back");
+    } finally {
+      forgetLetters();
+    }
+  }
+
+  private static void assertDiscardSays(String reason, String text) {
+    browser.pressLabelled(letter(reason), "Discard…");
+    browser.awaitText("#confirm-text", text);
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+  }
+
   /** An open dead letter, whose order is readable if it has a SKU. */
   private static void keepLetter(String payload, @Nullable Long skuId, String reason) {
     pipeline
