@@ -87,7 +87,7 @@ final class AdmissionMetrics {
     return Timer.builder(name)
         .description(description)
         .serviceLevelObjectives(
-            LongStream.of(1, 2, 5, 10, 20, 50, 100, 300, 1_000, 3_000)
+            LongStream.of(1, 2, 5, 10, 20, 50, 100, 250, 300, 1_000, 3_000)
                 .mapToObj(Duration::ofMillis)
                 .toArray(Duration[]::new))
         .register(meters);

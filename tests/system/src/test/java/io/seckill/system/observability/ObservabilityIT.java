@@ -19,10 +19,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,8 @@ class ObservabilityIT {
   private static final Path DEPLOYED = ROOT.resolve("deploy/observability");
   private static final Pattern OUR_METRIC = Pattern.compile("\\bseckill_[a-z0-9_]+");
   private static final Pattern DOCUMENTED = Pattern.compile("(?m)^- `(seckill_[a-z0-9_]+)`");
+  private static final Pattern QUANTILE =
+      Pattern.compile("histogram_quantile\\(.*\\b(\\w+_bucket)\\[.*> ([0-9.]+)$");
   private static final Map<Service, String> CHAPTERS =
       Map.of(
           Service.GATEWAY, "gateway-service",
@@ -112,6 +116,33 @@ class ObservabilityIT {
               assertThat(rule.at("/annotations/summary").asString()).isNotEmpty();
               assertExist(rule.path("alert").asString(), rule.path("expr").asString());
             });
+  }
+
+  /** Between two of them Prometheus takes the times to be spread evenly. */
+  @Test
+  void theBoundOfEveryAlertOnAQuantileIsABucket() throws IOException {
+    List<MatchResult> bounds =
+        yaml("alerts.yml")
+            .at("/groups/0/rules")
+            .valueStream()
+            .flatMap(rule -> QUANTILE.matcher(rule.path("expr").asString()).results())
+            .toList();
+
+    assertThat(bounds).isNotEmpty();
+    for (MatchResult bound : bounds) {
+      assertThat(buckets(bound.group(1)))
+          .as(bound.group(1))
+          .contains(Double.valueOf(bound.group(2)));
+    }
+  }
+
+  private static Set<Double> buckets(String histogram) {
+    Pattern bucket = Pattern.compile("^" + histogram + "\\{.*\\ble=\"([0-9.]+)\"");
+    return Arrays.stream(Service.values())
+        .flatMap(service -> scrape(service).lines().stream())
+        .flatMap(line -> bucket.matcher(line).results())
+        .map(upTo -> Double.valueOf(upTo.group(1)))
+        .collect(toCollection(TreeSet::new));
   }
 
   @Test
