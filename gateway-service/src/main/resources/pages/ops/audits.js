@@ -1,4 +1,4 @@
-// The daily audits: read at sign-in and whenever dead letters are read again, not in a row; as CSV on request.
+// The daily audits: read at sign-in, after an action, and every minute; as CSV on request.
 
 import {$, make, offer, show, write} from './dom.js';
 import {askToAudit, refusal} from './actions.js';
@@ -8,35 +8,44 @@ import {pagedList} from './pages.js';
 import {found} from './wallets.js';
 
 const PAGE = 20;
-const CSV_PAGE = 80;
+const MOST = 80;
+const AGAIN_MS = 60_000;
 const STATES = ['confirmed', 'paid', 'cancelled', 'expired', 'rejected'];
 let audits;
+let shown = [];
 let day = null;
+let readAt = 0;
 let failed = false;
 
 export function listenToAudits(context) {
-  audits = pagedList((after, isNewest) => newest(context, after, isNewest), (shown, next) => {
+  audits = pagedList((after, isNewest) => newest(context, after, isNewest), (items, next) => {
     show($('more-audits'), next !== null);
-    show($('audits-csv'), shown.length > 0);
-    show($('no-audits'), shown.length === 0);
-    $('audits').replaceChildren(...shown.map((audit) => row(audit, context)));
+    show($('audits-csv'), items.length > 0);
+    show($('no-audits'), items.length === 0);
+    const same = JSON.stringify(items) === JSON.stringify(shown); // rows that stay keep the focus
+    shown = items;
+    if (!same) $('audits').replaceChildren(...items.map((audit) => row(audit, context)));
   });
   $('more-audits').addEventListener('click', audits.more);
   $('audits-csv').addEventListener('click', () => download(context));
 }
 
+/** Reads as many as are shown, a page at least. */
 export function readAudits() {
   return audits.first();
 }
 
-/** Reads them if the last read has failed. */
-export function retryAudits() {
-  if (failed) readAudits();
+/** Reads them if the last read has failed, or was a minute ago. */
+export function readOldAudits() {
+  if (failed || performance.now() - readAt > AGAIN_MS) readAudits();
 }
 
 async function newest(context, after, isNewest) {
+  const isFirst = after === null;
   failed = false;
-  const answer = await page(context, PAGE, after === null ? null : day, after);
+  if (isFirst) readAt = performance.now();
+  const limit = isFirst ? Math.min(MOST, Math.max(PAGE, shown.length)) : PAGE;
+  const answer = await page(context, limit, isFirst ? null : day, after);
   if (!isNewest()) return null;
   failed = answer.status !== 200;
   write($('audits-problem'), failed ? `The audits could not be read (${refusal(answer)}). Trying again…` : '');
@@ -71,7 +80,7 @@ async function download(context) {
     'charged_cents', 'refunded_cents', 'refunds_due', 'repairs', 'differences'].join(',')];
   let after = null;
   do {
-    const answer = await page(context, CSV_PAGE, of, after);
+    const answer = await page(context, MOST, of, after);
     write($('audits-problem'), answer.status === 200 ? '' : `No file was made (${refusal(answer)}). Try again.`);
     if (answer.status === 401) context.signInAgain();
     if (answer.status !== 200) return;

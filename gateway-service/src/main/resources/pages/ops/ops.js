@@ -7,7 +7,7 @@ import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
 import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-letters.js';
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
-import {listenToAudits, readAudits, retryAudits} from './audits.js';
+import {listenToAudits, readAudits, readOldAudits} from './audits.js';
 import {listenToWallets} from './wallets.js';
 import {listenToMoreSales, readMoreSales, renderBoard} from './board.js';
 
@@ -61,7 +61,7 @@ function take(snapshot) {
   renderBoard(snapshot, rates, context);
   deadLettersChanged(snapshot.deadLetters);
   unexplainedChargesChanged(snapshot.pendingWork ? snapshot.pendingWork.UNEXPLAINED_CHARGES.number : null);
-  retryAudits();
+  readOldAudits();
   draw(history);
   document.body.dataset.live = 'yes';
 }

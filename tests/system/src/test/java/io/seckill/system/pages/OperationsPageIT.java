@@ -59,6 +59,13 @@ class OperationsPageIT {
   private static final String RETURNED =
       "SELECT COUNT(*) FROM compensation WHERE done_at IS NOT NULL AND sku_id = ";
 
+  /** Columns of an audit. */
+  private static final String COUNTS =
+      "units, stock, confirmed_orders, confirmed_units, paid_orders, paid_units,"
+          + " cancelled_orders, cancelled_units, expired_orders, expired_units, rejected_orders,"
+          + " rejected_units, charged_cents, refunded_cents, refunds_due, repairs, differences,"
+          + " detail, made_at";
+
   private static Pipeline pipeline;
   private static Browser browser;
   private static OpsPage page;
@@ -561,18 +568,13 @@ class OperationsPageIT {
   void downloadsTheAuditsOfAllSalesAndSaysWhichReadHasFailed() {
     onSale(3017);
     assertThat(pipeline.admin().audit(3017).status()).isEqualTo(200);
-    String counts =
-        "units, stock, confirmed_orders, confirmed_units, paid_orders, paid_units,"
-            + " cancelled_orders, cancelled_units, expired_orders, expired_units, rejected_orders,"
-            + " rejected_units, charged_cents, refunded_cents, refunds_due, repairs, differences,"
-            + " detail, made_at";
     pipeline
         .mysql()
         .execute(
-            "INSERT INTO daily_audit (day, sku_id, state, %1$s)".formatted(counts)
+            "INSERT INTO daily_audit (day, sku_id, state, %1$s)".formatted(COUNTS)
                 + " WITH RECURSIVE one (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM one WHERE n < 1000)"
                 + " SELECT day, 395000 + n, state, %1$s FROM daily_audit, one WHERE sku_id = 3017"
-                    .formatted(counts));
+                    .formatted(COUNTS));
     try {
       page.open(pipeline.tokens().operator());
       browser.awaitShown("#audits-csv");
@@ -631,6 +633,34 @@ class OperationsPageIT {
       pipeline.mysql().execute(balance.formatted("-"));
     }
     page.askAboutWallets("Check all wallets…").confirm("no difference");
+  }
+
+  @Tag("proof")
+  @Test
+  void showsTheAuditsAndTheCheckOfTheWalletsThatWereMadeOvernight() {
+    onSale(3044);
+    assertThat(pipeline.admin().audit(3044).status()).isEqualTo(200);
+    eventually().until(() -> pipeline.admin().checkWallets().status() == 200);
+    page.open(pipeline.tokens().operator());
+    browser.awaitShown("#audits button");
+    try {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO daily_audit (day, sku_id, state, %1$s)".formatted(COUNTS)
+                  + " SELECT day, 1, state, %1$s FROM daily_audit WHERE sku_id = 3044"
+                      .formatted(COUNTS));
+      passAMinute();
+      browser.awaitShown("#audits tr[data-audit='1']");
+
+      browser.run("document.querySelector('#audits button').focus();");
+      pipeline.mysql().execute("UPDATE wallet_check SET wallets = 123456");
+      passAMinute();
+      browser.awaitText("#wallet-check", "123456 wallets");
+      assertThat(browser.isShown("#audits button:focus")).isTrue();
+    } finally {
+      pipeline.mysql().execute("DELETE FROM daily_audit WHERE sku_id = 1");
+    }
   }
 
   @Tag("proof")
@@ -776,7 +806,7 @@ class OperationsPageIT {
     browser.awaitShown("#no-charges");
   }
 
-  /** The number of them in each snapshot stays 1; the page's clock is set half a minute forward. */
+  /** The number of them in each snapshot stays 1. */
   @Tag("proof")
   @Test
   void showsAChargeThatCameWhenAnotherOneWasClosed() throws SQLException {
@@ -796,9 +826,7 @@ class OperationsPageIT {
         change.execute(insert.formatted("ch-new"));
         change.execute("COMMIT");
       }
-      browser.run(
-          "const real = performance.now.bind(performance);"
-              + " performance.now = () => real() + 31_000;");
+      passAMinute();
 
       browser.awaitShown("#charges tr[data-charge=ch-new]");
     } finally {
@@ -806,6 +834,13 @@ class OperationsPageIT {
           .mysql()
           .execute("DELETE FROM unexplained_charge WHERE charge_id IN ('ch-closed', 'ch-new')");
     }
+  }
+
+  /** Sets the page's clock forward, by which it reads again what is old. */
+  private static void passAMinute() {
+    browser.run(
+        "const real = performance.now.bind(performance);"
+            + " performance.now = () => real() + 61_000;");
   }
 
   @Tag("proof")
