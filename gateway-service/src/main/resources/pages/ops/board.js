@@ -11,6 +11,7 @@ const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER:
 const LANES_SHOWN = 40;
 /** Of a snapshot. */
 const MOST_SALES = 200;
+const AGAIN_MS = 60_000;
 /** Work that waits in MySQL, and the age from which it waits too long: that of its alert. */
 const PENDING = [
   ['REFUNDS', 'Refunds due', 300],
@@ -156,8 +157,8 @@ export function productOf(skuId) {
   return products.find((product) => product.skuId === skuId);
 }
 
-/** Behind the sales of each snapshot, as many further pages as were asked for, as they were after the last action. */
-const further = {pages: 0, skus: [], ended: false, reads: 0};
+/** Behind the sales of each snapshot, as many further pages as were asked for, as they were a minute ago at most. */
+const further = {pages: 0, skus: [], ended: false, reads: 0, readAt: 0};
 
 function withMore(skus) {
   show($('more-sales'), skus.length >= MOST_SALES && !further.ended);
@@ -170,10 +171,16 @@ export function listenToMoreSales(context) {
   $('more-sales').addEventListener('click', () => readMoreSales(context, further.pages + 1));
 }
 
+/** Reads the further pages again a minute after they were read. */
+export function readOldSales(context) {
+  if (performance.now() - further.readAt > AGAIN_MS) readMoreSales(context);
+}
+
 /** Reads the further pages, all of them again: sales move between pages. */
 export async function readMoreSales(context, pages = further.pages) {
   if (pages === 0) return;
   const mine = ++further.reads;
+  further.readAt = performance.now();
   const skus = [];
   let cursor = '';
   for (let page = 0; page <= pages && cursor !== null; page++) {

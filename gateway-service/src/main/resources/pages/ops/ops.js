@@ -9,7 +9,7 @@ import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-l
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {listenToAudits, readAudits, readOldAudits} from './audits.js';
 import {listenToWallets} from './wallets.js';
-import {listenToMoreSales, readMoreSales, renderBoard} from './board.js';
+import {listenToMoreSales, readMoreSales, readOldSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
 const LIMITS = {firstMs: 10_000, silenceMs: 10_000};
@@ -62,6 +62,7 @@ function take(snapshot) {
   deadLettersChanged(snapshot.deadLetters);
   unexplainedChargesChanged(snapshot.pendingWork ? snapshot.pendingWork.UNEXPLAINED_CHARGES.number : null);
   readOldAudits();
+  readOldSales(context);
   draw(history);
   document.body.dataset.live = 'yes';
 }

@@ -526,17 +526,7 @@ class OperationsPageIT {
   @Tag("proof")
   @Test
   void keepsTheFocusInSalesThatWereAskedForTwice() {
-    put(3015);
-    for (int skuId = 390_001; skuId <= 390_210; skuId++) {
-      pipeline
-          .mysql()
-          .execute(
-              "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
-                  + " limit_per_user, opens_at, closes_at) SELECT "
-                  + skuId
-                  + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
-                  + " '2020-01-01', '2020-01-02' FROM products WHERE sku_id = 3015");
-    }
+    putSalesOfTwoPages(3015);
     try {
       page.open(pipeline.tokens().operator());
       browser.awaitShown("#more-sales");
@@ -559,8 +549,47 @@ class OperationsPageIT {
       browser.awaitText("#sales-rows tr", "Seen"); // a snapshot later
       assertThat(browser.isShown("#sales-rows tr:last-child button:focus")).isTrue();
     } finally {
-      pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 390001 AND 390210");
+      forgetSalesOfTwoPages();
     }
+  }
+
+  @Tag("proof")
+  @Test
+  void showsWhatSomebodyElseHasChangedInTheSalesThatFollowThoseOfASnapshot() {
+    putSalesOfTwoPages(3045);
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.press("#more-sales");
+      browser.awaitHidden("#more-sales");
+      browser.awaitShown("#sales-rows tr[data-key='390001']");
+
+      pipeline.mysql().execute("UPDATE products SET name = 'Renamed' WHERE sku_id = 390001");
+      passAMinute();
+
+      browser.awaitText("#sales-rows tr[data-key='390001']", "Renamed");
+    } finally {
+      forgetSalesOfTwoPages();
+    }
+  }
+
+  /** With 210 more like it, whose sales are over. */
+  private static void putSalesOfTwoPages(long sku) {
+    put(sku);
+    for (int skuId = 390_001; skuId <= 390_210; skuId++) {
+      pipeline
+          .mysql()
+          .execute(
+              "INSERT INTO products (sku_id, name, price_cents, stock, initial_stock, policy,"
+                  + " limit_per_user, opens_at, closes_at) SELECT "
+                  + skuId
+                  + ", name, price_cents, stock, initial_stock, policy, limit_per_user,"
+                  + " '2020-01-01', '2020-01-02' FROM products WHERE sku_id = "
+                  + sku);
+    }
+  }
+
+  private static void forgetSalesOfTwoPages() {
+    pipeline.mysql().execute("DELETE FROM products WHERE sku_id BETWEEN 390001 AND 390210");
   }
 
   @Tag("proof")
