@@ -159,6 +159,7 @@ public class WalletCheck {
   }
 
   private WalletCheckReport check(boolean whole, Runnable stepEnds) {
+    long startNanos = System.nanoTime();
     Instant start = now();
     WalletChecker checked =
         snapshot.execute(
@@ -174,6 +175,7 @@ public class WalletCheck {
         checked.entries(),
         checked.differences().size(),
         detail.substring(0, Math.min(detail.length(), MAX_DETAIL)));
+    checkedNanos = startNanos;
     checked.toFreeze().forEach(this::freeze);
     return latest().orElseThrow();
   }

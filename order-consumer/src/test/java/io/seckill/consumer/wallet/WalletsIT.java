@@ -767,13 +767,7 @@ class WalletsIT {
             return super.update(sql, values);
           }
         };
-    WalletCheck check =
-        new WalletCheck(
-            jdbc,
-            consumer.bean(ConnectionPools.class),
-            wallets,
-            consumer.bean(Pace.class),
-            new SimpleMeterRegistry());
+    WalletCheck check = walletCheck(jdbc, new SimpleMeterRegistry());
 
     WalletCheckReport found =
         eventually().ignoreExceptions().until(check::checkWhole, report -> true);
@@ -781,6 +775,28 @@ class WalletsIT {
     assertThat(found.detail()).anyMatch(each -> each.startsWith("user " + user + ":"));
     assertThat(state(user)).isEqualTo("ACTIVE");
     assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  private static WalletCheck walletCheck(JdbcOperations jdbc, MeterRegistry meters) {
+    return new WalletCheck(
+        jdbc, consumer.bean(ConnectionPools.class), wallets, consumer.bean(Pace.class), meters);
+  }
+
+  /** As after a stop of hours. Another check may be running, or come first. */
+  @Test
+  void theAgeOfACheckIsThatOfTheNewOneAsSoonAsItIsMade() {
+    check();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    WalletCheck check = walletCheck(consumer.bean(JdbcOperations.class), meters);
+
+    eventually()
+        .until(
+            () -> {
+              consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 3 HOUR");
+              check.round();
+              return meters.get("seckill.consumer.wallet.check.age").gauge().value();
+            },
+            age -> age < 60);
   }
 
   /** As long as the others wait for them. */

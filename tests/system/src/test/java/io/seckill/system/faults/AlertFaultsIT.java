@@ -29,6 +29,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -73,6 +74,10 @@ class AlertFaultsIT {
   private static final String PURCHASES = "seckill_purchases_total";
   private static final int WARM = 1_000;
   private static final String SECRET = "callbacks-of-the-tests-0123456789";
+
+  /** The name that order-consumer gives the lock. */
+  private static final String WALLET_CHECK =
+      "CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'wallet-check')";
 
   private final FaultLab lab;
   private final ShopClient shop;
@@ -407,10 +412,16 @@ class AlertFaultsIT {
     }
   }
 
-  /** Beside the audits: both are looked at once a minute. */
+  /** Beside the audits: both are looked at once a minute. As if another process made the check. */
   private void notChecked(AlertWatch watch) {
-    sql("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 3 HOUR");
-    watch.awaitFiring("WalletsNotChecked");
+    try (Connection session = lab.database().connect();
+        Statement held = session.createStatement()) {
+      held.execute("SELECT GET_LOCK(" + WALLET_CHECK + ", 10)");
+      sql("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 3 HOUR");
+      watch.awaitFiring("WalletsNotChecked");
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
     watch.awaitSilent("WalletsNotChecked");
   }
 
