@@ -7,6 +7,7 @@
  */
 export function pagedList(read, render) {
   let items = [];
+  let pages = 0;
   let next = null;
   let newest = 0; // read begun
   let reading = false;
@@ -20,6 +21,7 @@ export function pagedList(read, render) {
     reading = false;
     if (!page) return false;
     items = after === null ? page.items : [...items, ...page.items];
+    pages = after === null ? 1 : pages + 1;
     next = page.next;
     render(items, next);
     return true;
@@ -28,6 +30,8 @@ export function pagedList(read, render) {
   return {
     /** Reads the first page, which takes the place of all; a read under way is dropped. Resolves to false without an answer. */
     first: () => load(null),
+    /** Whether no page is shown but the first, and none is being read. */
+    isFirstPage: () => pages <= 1 && !reading,
     /** Reads the next page; does nothing while one is being read. */
     more: () => reading || next === null || load(next),
     clear() {

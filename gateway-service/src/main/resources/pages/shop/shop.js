@@ -14,6 +14,7 @@ import * as session from './session.js';
 const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
 const SPREAD_MS = 8000;
+const LIST_MS = 60_000;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 const RANKS = {QUEUED: 0, DELAYED: 1, CONFIRMED: 2}; // all others are final
@@ -102,8 +103,9 @@ function refreshInMs() {
 }
 
 function refreshWhenSeen() {
-  if (document.hidden) document.addEventListener('visibilitychange', refreshProduct, {once: true});
-  else refreshProduct();
+  const refresh = state.sku ? refreshProduct : refreshList;
+  if (document.hidden) document.addEventListener('visibilitychange', refresh, {once: true});
+  else refresh();
 }
 
 function renderProduct() {
@@ -134,12 +136,12 @@ function renderProduct() {
 // ---- the list ----
 
 const onSale = pagedList((cursor, isNewest) => readPage('NOW', cursor, isNewest), (skus, next) => {
-  $('product-list').replaceChildren(...skus.map(listed));
+  list($('product-list'), skus);
   show($('no-products'), skus.length === 0);
   show($('more-products'), next !== null);
 });
 const coming = pagedList((cursor, isNewest) => readPage('SOON', cursor, isNewest), (skus, next) => {
-  $('coming-list').replaceChildren(...skus.map(listed));
+  list($('coming-list'), skus);
   show($('coming'), skus.length > 0);
   show($('more-coming'), next !== null);
 });
@@ -148,6 +150,18 @@ async function showList() {
   show($('products'), true);
   await onSale.first();
   await coming.first();
+  refreshListLater();
+}
+
+function refreshListLater() {
+  clearTimeout(refreshTimer);
+  refreshTimer = setTimeout(refreshWhenSeen, LIST_MS * (0.75 + Math.random() / 2));
+}
+
+/** Not while further pages are shown: it reads the first ones. */
+function refreshList() {
+  if (onSale.isFirstPage() && coming.isFirstPage()) showList();
+  else refreshListLater();
 }
 
 async function readPage(when, cursor, isNewest) {
@@ -163,6 +177,12 @@ async function readPage(when, cursor, isNewest) {
     }
     await pause(backOffMs(attempt, answer.retryAfterMs));
   }
+}
+
+/** Rows that stay keep the focus. */
+function list(at, skus) {
+  const rows = skus.map(listed);
+  if (rows.map((row) => row.outerHTML).join('') !== at.innerHTML) at.replaceChildren(...rows);
 }
 
 function listed(sku) {

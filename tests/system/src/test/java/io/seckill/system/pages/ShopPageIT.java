@@ -560,6 +560,45 @@ class ShopPageIT {
     page.buy().awaitStatus("CONFIRMED");
   }
 
+  @Tag("proof")
+  @Test
+  void movesASaleThatHasOpenedToThoseOnSaleWithoutAReload() {
+    pipeline.admin().putSkuOpeningIn(2044, Duration.ofSeconds(10), 50);
+    pipeline
+        .mysql() // it ends soonest, and is listed first
+        .execute("UPDATE products SET closes_at = opens_at + INTERVAL 1 HOUR WHERE sku_id = 2044");
+    pipeline.admin().preheat(2044);
+    pipeline.admin().open(2044);
+    Map<String, Object> often =
+        Map.of(
+            "source",
+            """
+            const timer = window.setTimeout;
+            window.waits = [];
+            window.setTimeout = (done, ms) => {
+              if (done.name !== 'refreshWhenSeen') return timer(done, ms);
+              window.waits.push(ms);
+              return timer(done, 500);
+            };
+            """);
+    Map<String, Object> added =
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", often);
+    try {
+      browser.open("http://127.0.0.1:" + link.port() + "/");
+    } finally {
+      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
+    }
+    browser.awaitShown("#coming-list a[href='?sku=2044']");
+    browser.awaitShown("#product-list a[href='?sku=2044']");
+    browser.awaitHidden("#coming-list a[href='?sku=2044']");
+
+    browser.run("document.querySelector('#product-list a').focus(); window.waits = [];");
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 3);
+    assertThat(browser.isShown("#product-list a:focus")).isTrue();
+    assertThat(browser.run("return window.waits.every((ms) => ms >= 45000 && ms <= 75000);"))
+        .isEqualTo(true);
+  }
+
   /** A browser's {@code performance.now()} stands still while the machine sleeps. */
   @Tag("proof")
   @Test
