@@ -1,146 +1,40 @@
 package io.seckill.system.ha;
 
 import io.seckill.system.faults.Fault;
-import io.seckill.system.faults.FaultRun;
-import io.seckill.system.faults.LostSales;
 import io.seckill.system.faults.OnChannel;
-import io.seckill.system.faults.RandomSchedule;
-import io.seckill.system.faults.ServiceInstance;
-import io.seckill.testing.MySqlPair;
-import io.seckill.testing.MySqlServer;
-import io.seckill.testing.RabbitCluster;
 import io.seckill.testing.RedisReplicaSet;
-import io.seckill.testing.TestServer;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
-import java.util.Set;
-import java.util.stream.LongStream;
-import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Row 61: random faults of every part of the HA form, ten times a minute. {@code -Dseed} selects
- * the first schedule, {@code -Dseckill.ha.schedules} the number of schedules. Faults of one kind of
- * server share a target, so that no two of its nodes have a fault at the same time: the form
- * survives the loss of one. Every replica must confirm, because nothing accepted may be lost: one
- * that an old primary keeps after a failover would confirm what the new primary lacks.
+ * With Sentinels. Every replica must confirm, because nothing accepted may be lost: one that an old
+ * primary keeps after a failover would confirm what the new primary lacks.
  */
 @OnChannel(durableIn = "replicas", replicas = 2)
-@Tag("proof")
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
-class HaRandomScheduleIT {
+class HaRandomScheduleIT extends HaRandomSchedule {
 
-  private static final long FIRST_SEED = Long.getLong("seed", 20_261_124L);
-  private static final int SCHEDULES = Integer.getInteger("seckill.ha.schedules", 3);
-  private static final Duration LENGTH = Duration.ofSeconds(60);
-  private static final int PURCHASES_PER_SECOND = 100;
-  private static final Duration JVM_START = Duration.ofSeconds(15);
-  private static final Duration FAILOVER = Duration.ofSeconds(15);
-
-  private final SentinelLab lab;
+  private final RedisReplicaSet redis;
 
   HaRandomScheduleIT(SentinelLab lab) {
-    this.lab = lab;
+    super(lab, lab.servers());
+    this.redis = lab.redisServers();
   }
 
-  static LongStream seeds() {
-    return LongStream.range(FIRST_SEED, FIRST_SEED + SCHEDULES);
-  }
-
-  @ParameterizedTest(name = "seed {0}")
-  @MethodSource("seeds")
-  @DisplayName("61: all of the HA form, random")
-  void everythingAtRandom(long seed) throws InterruptedException {
-    int purchases = (int) LENGTH.toSeconds() * PURCHASES_PER_SECOND;
-    try (FaultRun run = lab.run("61 random schedule, seed " + seed, purchases, LENGTH)) {
-      RandomSchedule schedule = RandomSchedule.plan(new Random(seed), faults(), LENGTH);
-      schedule.events().forEach(event -> say("planned " + event));
-      run.begin(0);
-      LostSales lost = new LostSales(lab, run);
-      schedule
-          .run(event -> run.fault(event.fault().target() + ": " + event.fault().name()))
-          .forEach(event -> say("without effect " + event));
-      // The primary can die before a replica has an order that a relay has published.
-      if (lost.rebuildIfLost()) {
-        run.judge(LostSales.guarantees(Set.of()), List.of());
-      } else {
-        run.judge();
-      }
-    }
-  }
-
-  private List<Fault> faults() {
+  @Override
+  List<Fault> ofRedis() {
     List<Fault> all = new ArrayList<>();
-    for (ServiceInstance service : lab.all()) {
-      all.add(
-          Fault.state(
-              service.name(),
-              "kill",
-              service::kill,
-              () -> !service.isAlive(),
-              service::restart,
-              JVM_START));
-      all.add(
-          Fault.state(
-              service.name(),
-              "freeze",
-              () -> freeze(service),
-              service::isFrozen,
-              service::thaw,
-              Duration.ZERO));
-    }
-    RedisReplicaSet redis = lab.redisServers();
     for (int number = 0; number < redis.nodes().size(); number++) {
-      TestServer sentinel = redis.sentinelServers().get(number);
       all.addAll(toNode("Redis", redis.nodes().get(number), number, redis::healNodes));
-      all.addAll(toNode("Sentinel", sentinel, number, sentinel::revive));
+      all.addAll(
+          toNode(
+              "Sentinel",
+              redis.sentinelServers().get(number),
+              number,
+              redis.sentinelServers().get(number)::revive));
     }
-    RabbitCluster rabbit = lab.servers().rabbit();
-    for (int number = 0; number < rabbit.nodes().size(); number++) {
-      all.addAll(toNode("RabbitMQ", rabbit.nodes().get(number), number, rabbit::heal));
-    }
-    MySqlPair mysql = lab.servers().mysql();
-    all.add(
-        new Fault(
-            "MySQL",
-            "promote the standby",
-            () -> {
-              MySqlServer standby = mysql.standby();
-              mysql.promote();
-              return () -> mysql.primary() == standby;
-            },
-            mysql::rejoin,
-            FAILOVER));
-    all.add(
-        Fault.state(
-            "MySQL",
-            "freeze the standby",
-            () -> mysql.standby().freeze(),
-            () -> mysql.standby().isFrozen(),
-            mysql::heal,
-            FAILOVER));
     return all;
-  }
-
-  private static List<Fault> toNode(String kind, TestServer node, int number, Runnable heal) {
-    String name = kind + " " + (number + 1);
-    return List.of(
-        Fault.state(kind, "kill " + name, node::kill, () -> !node.isRunning(), heal, FAILOVER),
-        Fault.state(kind, "freeze " + name, node::freeze, node::isFrozen, heal, FAILOVER));
-  }
-
-  private static void freeze(ServiceInstance service) {
-    service.supervise();
-    service.freeze();
-  }
-
-  private static void say(String line) {
-    System.out.println("[chaos] " + line);
   }
 }
