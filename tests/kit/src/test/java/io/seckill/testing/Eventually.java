@@ -29,6 +29,9 @@ public final class Eventually {
 
   /** Not ended by other threads: Jedis 8.0 throws in one of its own when a cluster's node dies. */
   private static ConditionFactory lookingSoon(ConditionFactory wait) {
-    return wait.dontCatchUncaughtExceptions().atMost(SOON).pollDelay(Duration.ZERO).pollInterval(LOOKS);
+    return wait.dontCatchUncaughtExceptions()
+        .atMost(SOON)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(LOOKS);
   }
 }
