@@ -32,7 +32,8 @@ record Catalogue(
    * @throws ProblemException 400 when a SKU with this id or decider has no shards; 404 UNKNOWN_SKU
    *     when there is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT
    *     naming the member that may not change
-   * @throws JedisException when Redis may lack the later closing time; a repeat completes it
+   * @throws JedisException when Redis may lack the later closing time; a repeat completes it at
+   *     once
    */
   Upserted upsert(long skuId, ProductRules rules, @Nullable Long version) {
     if (rules.shards() > 1 && skuId > Shards.LARGEST_SKU) {
@@ -49,7 +50,10 @@ record Catalogue(
     return new Upserted(Products.whole(edited.stream().map(Product::row).toList()), false);
   }
 
-  /** A shard that does not answer keeps no other from the later closing time. */
+  /**
+   * A shard that does not answer keeps no other from the later closing time; it gets it with the
+   * next look of the reconciliation.
+   */
   private void extendInRedis(List<Product> edited) {
     List<Product> missed =
         edited.stream()
@@ -63,10 +67,14 @@ record Catalogue(
 
   private boolean extended(Product product) {
     if (Shards.isShard(product.skuId())) {
-      return guard.run(guard.partOf(product.skuId()), () -> extension.extend(product));
+      return guard.run(guard.partOf(product.skuId()), () -> extend(product));
     }
-    extension.extend(product);
+    extend(product);
     return true;
+  }
+
+  private void extend(Product product) {
+    extension.extend(product.skuId(), product.closesAt(), product.expiry());
   }
 
   /** Returns the SKU's own row first, and then those of its shards. */

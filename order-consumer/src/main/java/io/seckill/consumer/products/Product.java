@@ -1,5 +1,6 @@
 package io.seckill.consumer.products;
 
+import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
@@ -251,9 +252,9 @@ public class Product {
     return rules.closesAt();
   }
 
-  /** How long Redis keeps the sale after its closing. */
-  Duration retention() {
-    return Duration.ofSeconds(retentionSeconds);
+  /** When the sale's keys in Redis expire. */
+  SaleExpiry expiry() {
+    return SaleExpiry.of(closesAt(), Duration.ofSeconds(retentionSeconds));
   }
 
   public ProductRow row() {

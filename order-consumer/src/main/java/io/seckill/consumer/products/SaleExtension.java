@@ -4,6 +4,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleExpiry;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -12,7 +13,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 /** Writes a later closing time to Redis, with all the expiries that depend on it. */
 @Component
-record SaleExtension(UnifiedJedis redis) {
+public record SaleExtension(UnifiedJedis redis) {
 
   /** Bounds the expiries set by one call. */
   private static final int BUCKETS_AT_ONCE = 256;
@@ -20,24 +21,26 @@ record SaleExtension(UnifiedJedis redis) {
   private static final LuaScript CLOSING = LuaScript.from(SaleExtension.class, "sale_closing.lua");
 
   /**
-   * Extends the sale in Redis to the product's closing time, some buckets at a time; does nothing
-   * when Redis does not have the sale. May be repeated; a repeat continues where the previous call
-   * was interrupted.
+   * Extends the sale in Redis to this closing time, some buckets at a time; does nothing when Redis
+   * does not have the sale, or closes it later. May be repeated; a repeat continues where the
+   * previous call was interrupted.
    */
-  void extend(Product product) {
-    long sku = product.skuId();
+  public void extend(long sku, Instant closesAt, SaleExpiry expiry) {
     List<String> others =
         List.of(
             RedisKeys.stock(sku),
             RedisKeys.stockChanges(sku),
             RedisKeys.skus(Partition.ofSku(sku)));
-    Extended extended = closing("prepare", product, others, 0);
+    Closing later = new Closing(sku, closesAt, expiry);
+    Extended extended = closing("prepare", later, others, 0);
     while (extended.done() < extended.buckets()) {
       int to = Math.min(extended.buckets(), extended.done() + BUCKETS_AT_ONCE);
-      extended = closing("buckets", product, buckets(sku, extended.done(), to), to);
+      extended = closing("buckets", later, buckets(sku, extended.done(), to), to);
     }
-    closing("finish", product, List.of(), 0);
+    closing("finish", later, List.of(), 0);
   }
+
+  private record Closing(long sku, Instant closesAt, SaleExpiry expiry) {}
 
   /**
    * The progress of an extension.
@@ -47,9 +50,8 @@ record SaleExtension(UnifiedJedis redis) {
    */
   private record Extended(int buckets, int done) {}
 
-  private Extended closing(String step, Product product, List<String> others, int done) {
-    SaleExpiry expiry = SaleExpiry.of(product.closesAt(), product.retention());
-    List<String> keys = new ArrayList<>(List.of(RedisKeys.sku(product.skuId())));
+  private Extended closing(String step, Closing later, List<String> others, int done) {
+    List<String> keys = new ArrayList<>(List.of(RedisKeys.sku(later.sku())));
     keys.addAll(others);
     List<?> reply =
         (List<?>)
@@ -58,9 +60,9 @@ record SaleExtension(UnifiedJedis redis) {
                 keys,
                 List.of(
                     step,
-                    Long.toString(product.closesAt().toEpochMilli()),
-                    Long.toString(expiry.restMs()),
-                    Long.toString(expiry.rulesMs()),
+                    Long.toString(later.closesAt().toEpochMilli()),
+                    Long.toString(later.expiry().restMs()),
+                    Long.toString(later.expiry().rulesMs()),
                     Integer.toString(done)));
     return new Extended(Math.toIntExact((Long) reply.get(0)), Math.toIntExact((Long) reply.get(1)));
   }

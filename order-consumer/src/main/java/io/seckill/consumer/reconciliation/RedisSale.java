@@ -7,6 +7,7 @@ import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.products.SaleExtension;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -59,6 +60,15 @@ class RedisSale {
 
   RedisSaleState state(long sku) {
     return RedisSaleState.read(redis, sku);
+  }
+
+  /** Completes an edit of the closing time that the sale has missed. Returns whether it has. */
+  boolean extend(ProductSnapshot sale, RedisSaleState seen) {
+    boolean isEarlier = seen.number("closesAt") < sale.closesAt().toEpochMilli();
+    if (isEarlier) {
+      new SaleExtension(redis).extend(sale.skuId(), sale.closesAt(), sale.expiry());
+    }
+    return isEarlier;
   }
 
   /** Stock changes of an epoch that Redis's stock contains, by id. */

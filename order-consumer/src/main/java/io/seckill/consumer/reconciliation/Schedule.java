@@ -163,7 +163,7 @@ class Schedule {
     }
   }
 
-  /** Reads the state of each sale, and rebuilds those that are lost. Returns all. */
+  /** Reads the state of each sale, rebuilds those that are lost, extends others. Returns all. */
   synchronized List<ProductSnapshot> look() {
     List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
     Set<Long> wholeNow = new HashSet<>();
@@ -195,6 +195,7 @@ class Schedule {
       return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
     }
     wholeNow.add(sale.skuId());
+    var unused = attempt(sale, () -> redis.extend(sale, seen));
     return false;
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SaleState;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
@@ -133,7 +134,7 @@ class ProductTest {
     assertThat(row.lastSeq()).isEqualTo(9);
     assertThat(row.settled()).isEqualTo(9);
     assertThat(product.changeSeq()).isZero();
-    assertThat(product.retention()).isEqualTo(RETENTION);
+    assertThat(product.expiry()).isEqualTo(SaleExpiry.of(product.closesAt(), RETENTION));
   }
 
   /** Redis may have a later number, when MySQL was restored from a backup. */

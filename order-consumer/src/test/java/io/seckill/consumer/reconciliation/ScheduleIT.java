@@ -18,6 +18,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,21 @@ class ScheduleIT extends ReconciliationFixture {
     schedule.round();
     schedule.round();
     assertThat(reports(sale)).isEqualTo(2);
+  }
+
+  /** Redis did not answer then, or the process died after its COMMIT. */
+  @Test
+  void completesAnEditOfTheClosingTimeThatRedisHasMissed() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    long closesAt = Instant.parse("2037-01-01T00:00:00Z").toEpochMilli();
+    consumer.update(
+        "UPDATE products SET closes_at = '2037-01-01', retention_s = 7200 WHERE sku_id = ?",
+        sale.sku);
+
+    consumer.bean(Schedule.class).round();
+
+    assertThat(sale.field("closesAt")).isEqualTo(Long.toString(closesAt));
+    assertThat(sale.field("expiresAt")).isEqualTo(Long.toString(closesAt + 7_200_000));
   }
 
   @Test

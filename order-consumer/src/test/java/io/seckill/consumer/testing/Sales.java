@@ -77,7 +77,7 @@ public final class Sales {
     sale.put("limit", Integer.toString(limit));
     sale.put("maxPerOrder", "100");
     sale.put("opensAt", "1767225600000");
-    sale.put("closesAt", "2082758400000");
+    sale.put("closesAt", "2082758400123");
     sale.put("state", "OPEN");
     sale.put("epoch", "1");
     sale.put("bucketCount", "1");
@@ -87,7 +87,7 @@ public final class Sales {
     sale.put("publishedOrders", "0");
     sale.put("publishedUnits", "0");
     sale.put("settled", "0");
-    sale.put("expiresAt", "2082931200000");
+    sale.put("expiresAt", "2082931200123");
     consumer.redis().hset(RedisKeys.sku(skuId), sale);
     consumer.redis().set(RedisKeys.stock(skuId), Long.toString(stock));
   }
