@@ -14,6 +14,7 @@ import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +69,8 @@ public class SaleTransitions {
    * @param from the state the sale must be in: PREHEATED to open it, PAUSED to resume it
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, ILLEGAL_TRANSITION with the state that
    *     prevents it, NOT_PREHEATED when Redis does not hold the sale, REDIS_BEHIND when it has lost
-   *     orders, UNSAFE_REDIS when it may lose them and the sale is not only resumed
+   *     orders, both for a resume only if no shard is whole; UNSAFE_REDIS when it may lose them and
+   *     the sale is not only resumed
    */
   ProductRow open(long skuId, SaleState from) {
     Product product = find(skuId).refuseArchived();
@@ -79,13 +81,12 @@ public class SaleTransitions {
     if (from == SaleState.PREHEATED && !ofRedis.isEmpty()) {
       safety.refuseUnsafe(); // a resumed sale already has its orders in Redis
     }
-    List<Product> answering =
-        ofRedis.stream()
-            .filter(sold -> reaches(sold.skuId(), () -> refuseOtherData(sold)))
-            .toList();
-    Map<Long, Long> versions = carryStops(answering);
+    List<ProblemException> refusals = new ArrayList<>();
+    List<Product> whole =
+        ofRedis.stream().filter(sold -> isWhole(sold, product.state(), refusals)).toList();
+    Map<Long, Long> versions = carryStops(whole);
     if (versions.isEmpty() && !ofRedis.isEmpty()) {
-      throw new JedisException("no shard answers");
+      throw refusals.isEmpty() ? new JedisException("no shard answers") : refusals.get(0);
     }
     List<Long> silent =
         ofRedis.stream().map(Product::skuId).filter(id -> !versions.containsKey(id)).toList();
@@ -149,10 +150,31 @@ public class SaleTransitions {
     return switch (states.follow(
         opened.skuId(), opened.state().name(), opened.epoch(), opened.stateVersion(), null)) {
       case DONE -> opened;
-      case NOT_LOADED -> throw notPreheated();
+      case NOT_LOADED -> {
+        if (!Shards.isShard(opened.skuId())) {
+          throw notPreheated();
+        }
+        yield opened; // a shard that was lost meanwhile
+      }
       case STOPPED -> throw illegal(SaleState.PAUSED);
       case NEWER -> openedSince(opened);
     };
+  }
+
+  /**
+   * Whether Redis answers, and has the product's data. A shard that was lost since its first
+   * opening keeps no other from a resume: a rebuild ends with the state of MySQL.
+   */
+  private boolean isWhole(Product sold, SaleState before, List<ProblemException> refusals) {
+    try {
+      return reaches(sold.skuId(), () -> refuseOtherData(sold));
+    } catch (ProblemException e) {
+      if (!before.isRunning() || !Shards.isShard(sold.skuId())) {
+        throw e;
+      }
+      refusals.add(e);
+      return false;
+    }
   }
 
   /** {@code product} was read from MySQL before this call. */

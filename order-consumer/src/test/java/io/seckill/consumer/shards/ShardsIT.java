@@ -148,6 +148,40 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** Its node came back without data, or with older data. */
+  @ParameterizedTest
+  @CsvSource({"lost, 1, 200, OPEN", "behind, 3, 200, OPEN", "lost, 4, 409, PAUSED"})
+  void aShardWithoutItsDataKeepsNoOtherFromAResume(
+      String is, int shardsWithout, int status, String state) {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    state("PAUSED");
+    List<Long> without = shards.subList(0, shardsWithout);
+    for (long shard : without) {
+      if (is.equals("lost")) {
+        redis.del(RedisKeys.sku(shard), RedisKeys.stock(shard));
+      } else {
+        consumer.update("UPDATE products SET change_seq = 1 WHERE sku_id = ?", shard);
+      }
+    }
+
+    Answer answer = api.post(path + "/resume");
+
+    assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+    assertThat(rows("state")).containsOnly(state);
+    assertThat(shards.subList(shardsWithout, 4))
+        .allMatch(shard -> state.equals(redis.hget(RedisKeys.sku(shard), "state")));
+    eventually()
+        .until(
+            () -> {
+              api.post(path + "/reconciliation", "{\"dryRun\":false}");
+              return inRedis("state").equals(Set.of(state))
+                  && rows("change_seq").equals(Set.of("0")); // all are rebuilt
+            });
+    state("CLOSED");
+  }
+
   /** The server of one was away at the pause and at the resume, and records the stop only now. */
   @ParameterizedTest
   @CsvSource({"1, OPEN", "4, PAUSED"})
