@@ -58,6 +58,10 @@ class DailyAudit {
   private final ConnectionPools pools;
   private final Pace pace;
   private final ConnectionShare connections = new ConnectionShare(ConnectionPools.AUDITS);
+
+  /** Audits that rounds have begun and could not make yet, by SKU. */
+  private final Map<Long, AuditRun> begun = new HashMap<>();
+
   private volatile Standing standing = new Standing(0, 0);
 
   DailyAudit(
@@ -89,6 +93,7 @@ class DailyAudit {
   void round() {
     Instant due = due(table.now());
     List<Long> sales = table.due(due);
+    begun.keySet().retainAll(sales);
     if (!sales.isEmpty()) {
       try (RunLock lock =
           RunLock.take(pools.reconciliation(), "daily-audit", LOCK_SILENCE).orElse(null)) {
@@ -103,10 +108,17 @@ class DailyAudit {
     standing = table.standing(due);
   }
 
-  /** A sale that cannot be audited now stays due, and keeps no other waiting. */
+  /**
+   * A sale that cannot be audited now stays due, and keeps no other waiting. The next round keeps
+   * what was compared on this day: a shard may take an hour.
+   */
   private void auditOrWait(long sku, LocalDate day, Runnable stepEnds) {
     try {
-      audit(sku, day, id -> reconciler.differences(id, stepEnds), stepEnds);
+      AuditRun last = begun.get(sku);
+      AuditRun run =
+          last != null && last.day().equals(day) ? last.with(stepEnds) : begin(day, stepEnds);
+      begun.put(sku, run);
+      var unused = audit(sku, run, id -> reconciler.differences(id, stepEnds));
     } catch (RuntimeException e) {
       log.warn("sku {}: cannot be audited now: {}", sku, e.toString());
     }
@@ -139,25 +151,31 @@ class DailyAudit {
    */
   SaleAudit audit(long sku) {
     return connections
-        .within(() -> audit(sku, today(), reconciler::differences, () -> {}))
+        .within(() -> audit(sku, begin(today(), () -> {}), reconciler::differences))
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
   /**
    * @param madeAt before anything is read
-   * @param inRedis the differences in Redis, by SKU
+   * @param inRedis the differences in Redis found so far, by SKU
    */
   private record AuditRun(
-      LocalDate day, Instant madeAt, Map<Long, List<String>> inRedis, Runnable stepEnds) {}
+      LocalDate day, Instant madeAt, Map<Long, List<String>> inRedis, Runnable stepEnds) {
 
-  private Optional<SaleAudit> audit(
-      long sku, LocalDate day, LongFunction<List<String>> comparison, Runnable stepEnds) {
-    Map<Long, List<String>> inRedis = new HashMap<>();
-    AuditRun run = new AuditRun(day, table.now(), inRedis, stepEnds);
+    AuditRun with(Runnable ends) {
+      return new AuditRun(day, madeAt, inRedis, ends);
+    }
+  }
+
+  private AuditRun begin(LocalDate day, Runnable stepEnds) {
+    return new AuditRun(day, table.now(), new HashMap<>(), stepEnds);
+  }
+
+  private Optional<SaleAudit> audit(long sku, AuditRun run, LongFunction<List<String>> comparison) {
     List<Long> shards =
         snapshots.read(mysql -> mysql.sale(sku)).map(ProductSnapshot::shardIds).orElse(List.of());
     for (long id : shards.isEmpty() ? List.of(sku) : shards) {
-      inRedis.put(id, comparison.apply(id));
+      run.inRedis().computeIfAbsent(id, comparison::apply);
     }
     Optional<SaleAudit> made =
         snapshots.read(mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, run)));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -96,6 +97,32 @@ class DailyAuditIT {
 
     awaitAudits(first, second);
     assertThat(table.of(DAY, first - 1, 1).get(0).madeAt()).isEqualTo(NOW);
+  }
+
+  /** The comparison of each of the others may take an hour. */
+  @Test
+  void aShardThatCannotBeComparedNowKeepsTheComparisonsOfTheOthers() {
+    String path = "/internal/v1/skus/" + first;
+    String twoShards =
+        Sales.product("LIMITED", 1, 200).replace("\"stock\"", "\"shards\":2,\"stock\"");
+    consumer.api().put(path, twoShards);
+    assertThat(consumer.api().post(path + "/preheat").status()).isEqualTo(200);
+    sales.openStrong(second, "LIMITED", 5, 10);
+    List<Long> shards = Shards.ids(first, 2);
+
+    try (RunLock last = lock("reconcile-" + shards.get(1))) {
+      awaitAudits(second);
+      audits.round(); // the service beside may have kept the first shard from it
+      assertThat(last.isHeld()).isTrue();
+    }
+    try (RunLock compared = lock("reconcile-" + shards.get(0))) {
+      awaitAudits(first, second);
+      assertThat(compared.isHeld()).isTrue();
+    }
+
+    SaleAudit audit = table.of(DAY, first - 1, 1).get(0);
+    assertThat(audit.differences()).isEmpty();
+    assertThat(audit.madeAt()).as("before the first comparison").isEqualTo(NOW);
   }
 
   @Test
