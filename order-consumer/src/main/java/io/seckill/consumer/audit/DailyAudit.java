@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.audit.AuditTable.Standing;
-import io.seckill.consumer.audit.SaleCount.Payment;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.loading.SaleOrders;
@@ -250,7 +249,7 @@ class DailyAudit {
     orders.pages(
         sale.skuId(),
         page -> {
-          count.add(page, orders.payments(page.keySet(), Payment::new));
+          count.add(page, orders.payments(page.keySet()));
           stepEnds.run();
         });
   }

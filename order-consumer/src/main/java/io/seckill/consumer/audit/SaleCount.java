@@ -3,6 +3,7 @@ package io.seckill.consumer.audit;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
+import io.seckill.consumer.loading.SaleOrders.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
@@ -33,9 +34,6 @@ final class SaleCount {
   private long refundsDue;
   private long quotaUnits;
 
-  /** The payment of an order, as its row has it. */
-  record Payment(String state, long amountCents) {}
-
   /** Payments are of these orders; one without is absent. */
   void add(Map<OrderId, AdmissionRecord> orders, Map<OrderId, Payment> payments) {
     orders.forEach(
@@ -61,8 +59,8 @@ final class SaleCount {
       name(chargedWithoutOrder, id);
     }
     if (payment != null) {
-      chargedCents += charged ? payment.amountCents() : 0;
-      refundedCents += state.equals("REFUNDED") ? payment.amountCents() : 0;
+      chargedCents += charged ? payment.amountCents() - payment.refundedCents() : 0;
+      refundedCents += state.equals("REFUNDED") ? payment.amountCents() : payment.refundedCents();
       refundsDue += state.equals("REFUND_DUE") ? 1 : 0;
     }
   }

@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -116,21 +115,31 @@ public final class SaleOrders {
   }
 
   /**
-   * The payments of these orders, each made of its state and its amount in cents: 0 for one that
-   * was closed without a charge.
+   * The payment of an order, as its row has it.
+   *
+   * @param amountCents 0 for one that was closed without a charge
+   * @param refundedCents of the charge of a wallet, which operators may refund in parts while the
+   *     order stays PAID
    */
-  public <T> Map<OrderId, T> payments(
-      Collection<OrderId> orders, BiFunction<String, Long, T> read) {
-    Map<OrderId, T> payments = new HashMap<>();
+  public record Payment(String state, long amountCents, long refundedCents) {}
+
+  /** The payments of these orders. */
+  public Map<OrderId, Payment> payments(Collection<OrderId> orders) {
+    Map<OrderId, Payment> payments = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, DatabaseSnapshot.CHUNK)) {
       payments.putAll(
           jdbc.sql(
-                  "SELECT order_id, state,"
-                      + " IF(state = 'REFUNDED' AND charge_id IS NULL, 0, amount_cents) FROM "
+                  "SELECT p.order_id, p.state,"
+                      + " IF(p.state = 'REFUNDED' AND p.charge_id IS NULL, 0, p.amount_cents),"
+                      + " COALESCE(w.refunded_cents, 0) FROM "
                       + tables.payments()
-                      + " WHERE order_id IN (:ids)")
+                      + " p LEFT JOIN wallet_charge w ON w.charge_id = p.order_id"
+                      + " AND p.charge_id LIKE 'wallet-%' WHERE p.order_id IN (:ids)")
               .param("ids", Orders.ids(ids))
-              .query(Sql.map(SaleOrders::id, row -> read.apply(row.getString(2), row.getLong(3)))));
+              .query(
+                  Sql.map(
+                      SaleOrders::id,
+                      row -> new Payment(row.getString(2), row.getLong(3), row.getLong(4)))));
     }
     return payments;
   }

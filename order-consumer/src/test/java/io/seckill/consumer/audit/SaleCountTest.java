@@ -8,7 +8,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
-import io.seckill.consumer.audit.SaleCount.Payment;
+import io.seckill.consumer.loading.SaleOrders.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
@@ -51,9 +51,9 @@ class SaleCountTest {
       orders.put(new OrderId(4), order(1, OrderStatus.REJECTED, null));
       orders.put(new OrderId(5), order(2, OrderStatus.EXPIRED, null));
       orders.put(ALIAS, order(2, OrderStatus.REJECTED, new OrderId(1)));
-      payments.put(new OrderId(2), new Payment("CHARGED", 300));
-      payments.put(new OrderId(3), new Payment("REFUNDED", 100));
-      payments.put(new OrderId(5), new Payment("REFUND_DUE", 200));
+      payments.put(new OrderId(2), new Payment("CHARGED", 300, 0));
+      payments.put(new OrderId(3), new Payment("REFUNDED", 100, 0));
+      payments.put(new OrderId(5), new Payment("REFUND_DUE", 200, 0));
       totals.put(OrderFate.CONFIRMED, new OrderTotals(4, 8));
       totals.put(OrderFate.PAID, new OrderTotals(1, 3));
       totals.put(OrderFate.CANCELLED, new OrderTotals(1, 1));
@@ -112,6 +112,17 @@ class SaleCountTest {
     assertThat(sale.count().of(OrderStatus.EXPIRED)).isEqualTo(new OrderTotals(1, 2));
   }
 
+  /** Operators may refund some of a charge; the order stays PAID. */
+  @Test
+  void doesNotKeepWhatAWalletHasRefundedOfACharge() {
+    Sale sale = new Sale();
+    sale.payments.put(new OrderId(2), new Payment("CHARGED", 300, 120));
+
+    assertThat(sale.differences()).isEmpty();
+    assertThat(sale.count().chargedCents()).isEqualTo(180);
+    assertThat(sale.count().refundedCents()).isEqualTo(220);
+  }
+
   @Test
   void doesNotMissTheQuotasOfAnArchivedSale() {
     Sale sale = new Sale();
@@ -146,13 +157,13 @@ class SaleCountTest {
             "order_total says 1 orders, 2 units ALIASES; its rows are 0, 2"),
         wrong(s -> s.payments.remove(new OrderId(2)), "1 PAID orders without a charge: [2]"),
         wrong(
-            s -> s.payments.put(new OrderId(2), new Payment("REFUND_DUE", 300)),
+            s -> s.payments.put(new OrderId(2), new Payment("REFUND_DUE", 300, 0)),
             "1 PAID orders without a charge: [2]"),
         wrong(
-            s -> s.payments.put(new OrderId(1), new Payment("CHARGED", 200)),
+            s -> s.payments.put(new OrderId(1), new Payment("CHARGED", 200, 0)),
             "1 charges kept for orders not PAID: [1]"),
         wrong(
-            s -> s.payments.put(new OrderId(3), new Payment("CHARGED", 100)),
+            s -> s.payments.put(new OrderId(3), new Payment("CHARGED", 100, 0)),
             "1 charges kept for orders not PAID: [3]"));
   }
 

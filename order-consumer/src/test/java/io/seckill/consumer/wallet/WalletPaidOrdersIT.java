@@ -9,6 +9,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.consumer.payment.LateProvider;
 import io.seckill.consumer.payment.PaidBy;
+import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
@@ -312,6 +313,25 @@ class WalletPaidOrdersIT {
 
   private static String differences() {
     return consumer.bean(WalletCheck.class).checkWhole().detail().toString();
+  }
+
+  /** The order stays PAID, and its payment CHARGED. */
+  @Test
+  void anAuditCountsWhatAnOperatorHasRefunded() {
+    new Sales(consumer).openStrong(sku, "UNLIMITED", 0, 10);
+    OrderId order = orders.strong(sku, payer, 1);
+    paidBy.pay(order, payer);
+    wallets.execute(
+        new WalletOperation(payer, WalletKind.REFUND, "refund-01", 500, order.value(), null));
+
+    Answer audit =
+        eventually()
+            .until(
+                () -> consumer.api().post("/internal/v1/skus/" + sku + "/audit"),
+                answer -> answer.status() != 503);
+
+    assertThat(audit.number("chargedCents")).as(audit.text()).isEqualTo(9_400);
+    assertThat(audit.number("refundedCents")).isEqualTo(500);
   }
 
   /** Two gateways send the same payments, and both again: an answer may have been lost. */
