@@ -3,6 +3,7 @@ package io.seckill.consumer.sales;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -76,6 +77,15 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     if (table.move(change, state, change.epoch())) {
       table.isInRedis(change, changeSeq);
     }
+  }
+
+  /**
+   * Locks changes of shards of one SKU, and then the row of the SKU: the order in which one change
+   * locks them, with the row of its shard after these.
+   */
+  void lock(List<StockChange> ofShards) {
+    ofShards.forEach(table::lock);
+    var unused = lockRow(Shards.sku(ofShards.get(0).skuId()));
   }
 
   ProductSnapshot sale(long id) {

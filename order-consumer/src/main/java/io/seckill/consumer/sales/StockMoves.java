@@ -83,7 +83,7 @@ public class StockMoves {
   /** Takes units from shards. One that has fewer by now gives none. */
   public void take(List<Units> from) {
     List<StockChange> begun = transactions.execute(tx -> begin(from, -1));
-    inMySql(begun.stream().flatMap(change -> taken(change).stream()).toList());
+    inMySql(begun, begun.stream().flatMap(change -> taken(change).stream()).toList());
   }
 
   /** MySQL's half of a change; none when Redis does not answer: the sweep goes on with it. */
@@ -113,6 +113,7 @@ public class StockMoves {
               return begun.stream().map(table::read).toList();
             });
     inMySql(
+        given,
         given.stream()
             .filter(change -> change.state() == ChangeState.MYSQL_DONE)
             .flatMap(change -> given(change).stream())
@@ -130,9 +131,13 @@ public class StockMoves {
         : Optional.empty();
   }
 
-  private void inMySql(List<Runnable> halves) {
+  private void inMySql(List<StockChange> changes, List<Runnable> halves) {
     if (!halves.isEmpty()) {
-      transactions.executeWithoutResult(tx -> halves.forEach(Runnable::run));
+      transactions.executeWithoutResult(
+          tx -> {
+            mysql.lock(changes);
+            halves.forEach(Runnable::run);
+          });
     }
   }
 

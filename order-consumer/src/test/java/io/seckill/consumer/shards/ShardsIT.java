@@ -27,6 +27,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -361,6 +362,30 @@ class ShardsIT {
     assertThat(stock(shard)).isEqualTo(100);
     assertThat(consumer.product(sku, "stock")).isEqualTo("3");
     assertThat(consumer.counter("seckill.consumer.shard.moved.units")).isEqualTo(before + 2);
+    state("CLOSED");
+  }
+
+  /** The first shard has too few units, so nothing is taken from it. */
+  @Test
+  void aMoveLocksTheRowOfTheSkuBeforeThoseOfItsShards() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    StockMoves moves = consumer.bean(StockMoves.class);
+    List<StockMoves.Units> from =
+        List.of(new StockMoves.Units(shards.get(0), 101), new StockMoves.Units(shards.get(1), 1));
+    double retries = consumer.counter("seckill.consumer.lock.retries");
+
+    CompletableFuture<Void> taken;
+    try (RowLock lock = consumer.lockProduct(sku)) {
+      taken = CompletableFuture.runAsync(() -> moves.take(from));
+      eventually().until(() -> consumer.executing("SELECT p.*%FOR UPDATE").isPresent());
+      lock.execute("SELECT * FROM products WHERE sku_id = " + shards.get(0) + " FOR UPDATE");
+      lock.release();
+    }
+    Bounded.get(taken);
+
+    assertThat(consumer.counter("seckill.consumer.lock.retries")).isEqualTo(retries);
+    assertThat(consumer.product(sku, "stock")).isEqualTo("1");
     state("CLOSED");
   }
 
