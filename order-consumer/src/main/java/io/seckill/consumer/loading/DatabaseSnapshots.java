@@ -1,36 +1,20 @@
 package io.seckill.consumer.loading;
 
-import io.seckill.consumer.runtime.ConnectionPools;
-import io.seckill.consumer.runtime.WaitTimeout;
-import java.time.Duration;
+import io.seckill.consumer.runtime.Snapshots;
 import java.util.function.Function;
-import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Reads consistent snapshots of MySQL, each in a transaction. Thread-safe. */
 @Component
 public class DatabaseSnapshots {
 
-  /** Longer than Redis takes to return the buckets of one part, or to be loaded with them. */
-  private static final Duration SILENCE = Duration.ofMinutes(10);
+  private final Snapshots snapshots;
 
-  private final JdbcClient jdbc;
-  private final TransactionTemplate snapshot;
-
-  DatabaseSnapshots(ConnectionPools pools) {
-    DataSource pool = pools.reconciliation();
-    JdbcTransactionManager manager = new JdbcTransactionManager(pool);
-    // The work also queries another pool: each query must return its connection there at once.
-    manager.setTransactionSynchronization(JdbcTransactionManager.SYNCHRONIZATION_NEVER);
-    this.jdbc = JdbcClient.create(pool);
-    this.snapshot = new TransactionTemplate(manager);
-    this.snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+  DatabaseSnapshots(Snapshots snapshots) {
+    this.snapshots = snapshots;
   }
 
   /**
@@ -39,14 +23,6 @@ public class DatabaseSnapshots {
    * @throws TransactionException as well
    */
   public <T> T read(Function<DatabaseSnapshot, T> work) {
-    return snapshot.execute(
-        tx -> {
-          WaitTimeout silence = WaitTimeout.set(jdbc, SILENCE);
-          try {
-            return work.apply(new DatabaseSnapshot(jdbc));
-          } finally {
-            silence.restore();
-          }
-        });
+    return snapshots.read(jdbc -> work.apply(new DatabaseSnapshot(JdbcClient.create(jdbc))));
   }
 }

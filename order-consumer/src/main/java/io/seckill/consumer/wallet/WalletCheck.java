@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.Snapshots;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.WalletBalance.WalletState;
@@ -25,12 +26,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Checks all wallets every hour, the first time of a day and after a difference as a whole, in one
@@ -53,8 +50,7 @@ public class WalletCheck {
 
   private final JdbcOperations jdbc;
   private final Wallets wallets;
-  private final JdbcTemplate snapshots;
-  private final TransactionTemplate snapshot;
+  private final Snapshots snapshots;
   private final DataSource pool;
   private final Pace pace;
   private volatile long differences;
@@ -65,6 +61,7 @@ public class WalletCheck {
   WalletCheck(
       JdbcOperations jdbc,
       ConnectionPools pools,
+      Snapshots snapshots,
       Wallets wallets,
       Pace pace,
       MeterRegistry meters) {
@@ -72,9 +69,7 @@ public class WalletCheck {
     this.wallets = wallets;
     this.pace = pace;
     this.pool = pools.reconciliation();
-    this.snapshots = new JdbcTemplate(pool);
-    this.snapshot = new TransactionTemplate(new JdbcTransactionManager(pool));
-    this.snapshot.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+    this.snapshots = snapshots;
     Gauge.builder("seckill.consumer.wallet.differences", () -> differences)
         .description("Differences that the latest check of the wallets has found")
         .register(meters);
@@ -162,8 +157,7 @@ public class WalletCheck {
     long startNanos = System.nanoTime();
     Instant start = now();
     WalletChecker checked =
-        snapshot.execute(
-            tx -> new WalletChecker(snapshots, whole).run(this::keepVerified, stepEnds));
+        snapshots.read(mysql -> new WalletChecker(mysql, whole).run(this::keepVerified, stepEnds));
     checked.differences().forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().size();
     String detail = String.join("\n", checked.differences());

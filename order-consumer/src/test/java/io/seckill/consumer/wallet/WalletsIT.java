@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
+import io.seckill.consumer.runtime.Snapshots;
 import io.seckill.consumer.testing.EditedEntries;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.PacketLimit;
@@ -26,6 +27,8 @@ import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -54,6 +57,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionOperations;
 
 /** Operations on wallets, decided by a real MySQL. */
@@ -779,7 +783,12 @@ class WalletsIT {
 
   private static WalletCheck walletCheck(JdbcOperations jdbc, MeterRegistry meters) {
     return new WalletCheck(
-        jdbc, consumer.bean(ConnectionPools.class), wallets, consumer.bean(Pace.class), meters);
+        jdbc,
+        consumer.bean(ConnectionPools.class),
+        consumer.bean(Snapshots.class),
+        wallets,
+        consumer.bean(Pace.class),
+        meters);
   }
 
   /** As after a stop of hours. Another check may be running, or come first. */
@@ -797,6 +806,36 @@ class WalletsIT {
               return meters.get("seckill.consumer.wallet.check.age").gauge().value();
             },
             age -> age < 60);
+  }
+
+  /** A COMMIT that marks wallets as right may wait for a standby. */
+  @Test
+  void theSnapshotOfACheckOutlivesAStandstill() {
+    recharge(user, 100);
+    ConnectionPools pools = consumer.bean(ConnectionPools.class);
+    JdbcTemplate snapshot = new JdbcTemplate(pools.reconciliation()); // its thread's connection
+    DataSource pool = consumer.bean(DataSource.class);
+    List<Long> silences = new ArrayList<>();
+    DataSource marking =
+        new DelegatingDataSource(pool) {
+          @Override
+          public Connection getConnection() throws SQLException {
+            silences.addAll(snapshot.queryForList("SELECT @@SESSION.wait_timeout", Long.class));
+            return super.getConnection();
+          }
+        };
+    WalletCheck check =
+        new WalletCheck(
+            new JdbcTemplate(pool),
+            pools,
+            consumer.bean(Snapshots.class),
+            new Wallets(marking, new SimpleMeterRegistry()),
+            consumer.bean(Pace.class),
+            new SimpleMeterRegistry());
+
+    eventually().ignoreExceptions().until(check::checkWhole, report -> true);
+
+    assertThat(silences).isNotEmpty().allMatch(seconds -> seconds >= 60);
   }
 
   /** As long as the others wait for them. */
