@@ -107,7 +107,7 @@ export function button(label, enabled, onClick) {
 }
 
 function askForStock(product, context) {
-  const key = newKey(); // made once: a repeat of this dialog's request changes stock once
+  const move = movesOnce(context);
   ask(context, {
     title: `Change the stock of SKU ${product.skuId}?`,
     text: isStrong(product)
@@ -118,7 +118,7 @@ function askForStock(product, context) {
       {name: 'delta', label: 'Units, e.g. 100 or -20', value: '', reads: WHOLE},
       {name: 'reason', label: 'Reason', value: ''},
     ],
-    run: (values) => post(context, `admin/v1/skus/${product.skuId}/stock`, {delta: values.delta, reason: values.reason}, key),
+    run: ({delta, reason}) => move(`admin/v1/skus/${product.skuId}/stock`, {delta}, reason),
     done: (answer) => `stock SKU ${product.skuId} by ${answer.json.delta}: ${answer.json.state}, ${answer.json.stock} units in MySQL`,
     what: `stock SKU ${product.skuId}`,
   });
@@ -217,8 +217,34 @@ function refusedUnlessNew(skuId, existing) {
     : existing;
 }
 
-export function post(context, path, body, key) {
-  return insist(() => call('POST', path, {token: context.token(), body, key, timeoutMs: SHORT_MS}));
+export function post(context, path, body) {
+  return insist(() => call('POST', path, {token: context.token(), body, timeoutMs: SHORT_MS}));
+}
+
+/**
+ * For a dialog that moves money or stock: it has one key, so its request is carried out once. The key is kept while the
+ * outcome is not known, also over a reload and a sign-in: the same move, for any reason, is then a repeat.
+ * @returns {(path: string, move: object, reason: string | null) => Promise<object>} isRepeat when it is done and the outcome
+ *     of an earlier request was not known; isUnknown when its own is not
+ */
+export function movesOnce(context) {
+  let key = newKey();
+  return async (path, move, reason) => {
+    const place = `seckill.move.${path}.${JSON.stringify(move)}`;
+    const kept = sessionStorage.getItem(place);
+    key = kept ?? key;
+    sessionStorage.setItem(place, key);
+    let tries = 0;
+    const answer = await insist(() => {
+      tries++;
+      return call('POST', path, {token: context.token(), body: {...move, reason}, key, timeoutMs: SHORT_MS});
+    });
+    const done = answer.status >= 200 && answer.status < 300;
+    const refused = !isUnsettled(answer) && kept === null && tries === 1; // a later refusal undoes no earlier try
+    const isUnknown = !done && !refused && answer.code !== 'IDEMPOTENCY_KEY_REUSED'; // the key of another move
+    if (!isUnknown) sessionStorage.removeItem(place);
+    return {...answer, isRepeat: done && kept !== null, isUnknown};
+  };
 }
 
 export function put(context, path, body) {
@@ -322,7 +348,8 @@ function problem(answer) {
   const what = answer.status === 0
     ? 'no answer: what was done is not known. The same action may be repeated.'
     : refusal(answer);
-  const {newest} = answer;
+  const {newest, isUnknown} = answer;
+  if (isUnknown) return `${what} (until its outcome is known, the same action again counts once)`;
   return newest
     ? `${what} The newest report, by ${newest.startedBy} at ${newest.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(newest)}`
     : what;
@@ -336,7 +363,8 @@ export function refusal({status, code, json}) {
 function auditLine(text, good, answer) {
   const time = new Date().toISOString().slice(11, 19);
   const id = answer.json.correlationId ? ` (correlation ${answer.json.correlationId})` : '';
-  $('audit').prepend(make('li', {className: good ? '' : 'bad', textContent: `${time} UTC · ${text}${id}`}));
+  const once = answer.isRepeat ? '; it counts once, together with the earlier request whose outcome was not known' : '';
+  $('audit').prepend(make('li', {className: good ? '' : 'bad', textContent: `${time} UTC · ${text}${once}${id}`}));
   show($('no-audit'), false);
 }
 
@@ -351,7 +379,7 @@ export function listenToConfirmation() {
   });
 }
 
-export function newKey() {
+function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

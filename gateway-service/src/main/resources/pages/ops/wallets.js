@@ -1,7 +1,7 @@
 // Wallets: what their last check found; and what an operator does to a balance.
 
 import {$} from './dom.js';
-import {ask, button, newKey, once, post, postOnce, SHORT_MS} from './actions.js';
+import {ask, button, movesOnce, once, postOnce, SHORT_MS} from './actions.js';
 import {amount, CHANGE_OF_MONEY, MONEY} from './entries.js';
 
 const USER = {name: 'id', label: 'User, a number', value: ''};
@@ -40,15 +40,14 @@ function askToCheck(context) {
   });
 }
 
-/** One dialog has one key: its request moves money once. */
 function askToMove(context, yes, of, text, path, money = AMOUNT) {
-  const key = newKey();
+  const move = movesOnce(context);
   ask(context, {
     title: `${yes}?`,
     text,
     yes,
     fields: [of, money, REASON],
-    run: ({id, amount: amountCents, reason}) => post(context, `admin/v1/${path(encodeURIComponent(id))}`, {amountCents, reason: reason || null}, key),
+    run: ({id, amount: amountCents, reason}) => move(`admin/v1/${path(encodeURIComponent(id))}`, {amountCents}, reason || null),
     done: (answer) => `${yes.toLowerCase()}: balance ${amount(answer.json.balanceAfterCents)}`,
     what: yes.toLowerCase(),
   });

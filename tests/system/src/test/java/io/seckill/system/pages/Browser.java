@@ -314,8 +314,24 @@ final class Browser implements AutoCloseable {
         part);
   }
 
+  /** Lets the page's further calls whose address has this part pass without their answers. */
+  void loseAnswers(String part) {
+    run(
+        """
+        const send = window.fetch;
+        [window.lost] = arguments;
+        window.fetch = async (url, ...more) => {
+          const answer = await send(url, ...more);
+          if (window.lost && String(url).includes(window.lost)) throw new TypeError('lost');
+          return answer;
+        };
+        """,
+        part);
+  }
+
+  /** Ends {@link #cut} and {@link #loseAnswers}. */
   void heal() {
-    run("window.cut = null;");
+    run("window.cut = window.lost = null;");
   }
 
   /** Presses a button that offers a file; returns the file's text. */

@@ -169,6 +169,78 @@ class OperationsPageIT {
     assertThat(walletState()).isEqualTo("ACTIVE");
   }
 
+  @Tag("proof")
+  @Test
+  void movesMoneyOnceWhenAnUnansweredRechargeIsRepeatedInAnotherDialog() {
+    page.open(pipeline.tokens().operator()).askAboutWallets("Recharge…");
+    page.fill("id", "3050").fill("amount", "5.00").fill("reason", "paid in");
+    browser.loseAnswers("/recharges");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+    browser.awaitText("#audit li.bad", "recharge: no answer: what was done is not known");
+    assertThat(browser.text("#audit li.bad")).contains("the same action again counts once");
+    browser.heal();
+
+    page.askAboutWallets("Recharge…").fill("id", "3050").fill("amount", "5.00");
+    page.confirm("recharge: balance 5.00; it counts once, together with the earlier request");
+    assertThat(recharges()).isOne();
+
+    page.askAboutWallets("Recharge…").fill("id", "3050").fill("amount", "5.00");
+    page.confirm("recharge: balance 10.00");
+    assertThat(recharges()).isEqualTo(2);
+  }
+
+  private static long recharges() {
+    return pipeline.mysql().number("SELECT COUNT(*) FROM wallet_entry WHERE user_id = 3050");
+  }
+
+  /** The first request is carried out, its answer is lost, and the second finds the token ended. */
+  @Tag("proof")
+  @Test
+  void changesStockOnceWhenAnUnansweredChangeIsRepeatedAfterASignIn() {
+    onSale(3051);
+    page.open(pipeline.tokens().operator()).choose(3051).ask("Change stock…");
+    browser.run(
+        """
+        const send = window.fetch;
+        let sent = 0;
+        window.fetch = async (url, options) => {
+          if (!String(url).endsWith('/3051/stock')) return send(url, options);
+          if (sent++ > 0) return new Response('{"code": "UNAUTHORIZED"}', {status: 401});
+          await send(url, options);
+          throw new TypeError('lost');
+        };
+        """);
+    page.fill("delta", "7").fill("reason", "found");
+    browser.press("#confirm-yes");
+    browser.awaitShown("#token");
+
+    page.open(pipeline.tokens().operator()).choose(3051).ask("Change stock…");
+    page.fill("delta", "7").fill("reason", "found again").confirm("stock SKU 3051 by 7: DONE, 107");
+
+    assertThat(browser.text("#audit li")).contains("it counts once");
+    assertThat(stockChanges()).isOne();
+  }
+
+  private static long stockChanges() {
+    return pipeline.mysql().number("SELECT COUNT(*) FROM stock_change WHERE sku_id = 3051");
+  }
+
+  /** A refusal moves nothing: the same move after it is a new one. */
+  @Tag("proof")
+  @Test
+  void takesNoMoveAfterARefusalForARepeat() {
+    page.open(pipeline.tokens().operator()).askAboutWallets("Adjust…");
+    page.fill("id", "3052").fill("amount", "-5.00").refuse("INSUFFICIENT_FUNDS");
+    assertThat(browser.text("#confirm-problem")).doesNotContain("counts once");
+    page.fill("amount", "5.00").confirm("adjust: balance 5.00");
+    page.askAboutWallets("Adjust…").fill("id", "3052").fill("amount", "-5.00");
+    page.confirm("adjust: balance 0.00");
+
+    assertThat(browser.text("#audit li")).doesNotContain("counts once");
+  }
+
   private static String walletState() {
     String sql = "SELECT state FROM wallet WHERE user_id = 3017";
     return pipeline.mysql().rows(sql, row -> row.getString(1)).get(0);
