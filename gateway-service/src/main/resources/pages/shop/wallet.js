@@ -58,7 +58,7 @@ async function readEntries(before, isNewest) {
 /** Empty without a wallet. */
 export function balance() {
   if (!wallet) return '';
-  return t(wallet.state === 'FROZEN' ? 'balanceFrozen' : 'balance', {amount: money(wallet.balanceCents)});
+  return t(wallet.state === 'FROZEN' ? 'balanceFrozen' : 'balance', {amount: money(wallet.balanceCents, wallet.currency)});
 }
 
 export function renderWallet() {
@@ -73,7 +73,7 @@ function row({seq, kind, amountCents, balanceAfterCents, chargeId, createdAt}) {
   const time = new Intl.DateTimeFormat(language(), {dateStyle: 'medium', timeStyle: 'short'}).format(new Date(createdAt));
   const what = [time, t(`kind${kind}`), chargeId].filter(Boolean).join(' · ');
   return make('li', {'data-seq': seq}, make('span', {textContent: what}),
-    make('span', {}, make('strong', {textContent: money(amountCents)}), ` ${t('balance', {amount: money(balanceAfterCents)})}`));
+    make('span', {}, make('strong', {textContent: money(amountCents, wallet.currency)}), ` ${t('balance', {amount: money(balanceAfterCents, wallet.currency)})}`));
 }
 
 async function statement() {

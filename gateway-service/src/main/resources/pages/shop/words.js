@@ -287,7 +287,8 @@ export function translatePage() {
   }
 }
 
-export function money(cents) {
-  const currency = document.documentElement.dataset.currency;
-  return new Intl.NumberFormat(current, {style: 'currency', currency, currencyDisplay: 'narrowSymbol'}).format(cents / 100);
+/** A currency other than that of the prices is named by its code: symbols such as $ are of several. */
+export function money(cents, currency = document.documentElement.dataset.currency) {
+  const currencyDisplay = currency === document.documentElement.dataset.currency ? 'narrowSymbol' : 'code';
+  return new Intl.NumberFormat(current, {style: 'currency', currency, currencyDisplay}).format(cents / 100);
 }

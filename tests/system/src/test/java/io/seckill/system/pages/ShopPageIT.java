@@ -142,6 +142,24 @@ class ShopPageIT {
         .isEqualTo("");
   }
 
+  /** Two services have a setting each. */
+  @Tag("proof")
+  @Test
+  void namesTheCurrencyOfTheWalletWhenPricesHaveAnother() {
+    onStrongSale(2050, 100);
+    page.openFresh(2050).signIn(150);
+    browser.awaitText("#wallet-balance", "Balance $100,000.00");
+    browser.awaitShown("#wallet-entries li");
+
+    browser.run("document.documentElement.dataset.currency = 'EUR';");
+    browser.press("#language");
+    browser.press("#language");
+
+    browser.awaitText("#price", "€");
+    assertThat(browser.text("#wallet-balance")).contains("USD", "100,000.00").doesNotContain("€");
+    assertThat(browser.text("#wallet-entries li")).contains("USD").doesNotContain("€", "$");
+  }
+
   @Tag("proof")
   @Test
   void paysFromTheBalanceAndHasItBackAfterARefundInBothLanguages() {
