@@ -30,7 +30,8 @@ export async function call(method, path, {token, key, body, accept = 'applicatio
       credentials: 'omit',
     });
     const text = await response.text();
-    const json = parsed(text);
+    // What should be JSON and is not is no answer, but a page of another server, such as the sign-in of a proxy.
+    const json = response.ok && accept === 'application/json' ? JSON.parse(text) : parsed(text);
     return {status: response.status, json, text, code: json.code || '', retryAfterMs: retryAfterMs(response), sentAt, receivedAt: performance.now()};
   } catch {
     return {status: 0, json: {}, text: '', code: '', retryAfterMs: 0, sentAt, receivedAt: performance.now()};

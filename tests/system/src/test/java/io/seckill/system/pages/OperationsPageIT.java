@@ -241,6 +241,21 @@ class OperationsPageIT {
     assertThat(browser.text("#audit li")).doesNotContain("counts once");
   }
 
+  @Tag("proof")
+  @Test
+  void takesThePageOfAProxyForNoAnswer() {
+    page.open(pipeline.tokens().operator()).askAboutWallets("Recharge…");
+    browser.run(
+        """
+        const send = window.fetch;
+        let sent = 0;
+        window.fetch = async (url, options) =>
+          String(url).endsWith('/recharges') && sent++ === 0 ? new Response('<p>Sign in') : send(url, options);
+        """);
+
+    page.fill("id", "3053").fill("amount", "5.00").confirm("recharge: balance 5.00");
+  }
+
   private static String walletState() {
     String sql = "SELECT state FROM wallet WHERE user_id = 3017";
     return pipeline.mysql().rows(sql, row -> row.getString(1)).get(0);
