@@ -312,7 +312,7 @@ async function sendAgain() {
 /** An answer that was on its way while a newer one came. */
 function isOlder({orderId, status}) {
   const rank = (one) => RANKS[one] ?? 3;
-  return state.phase === 'order' && state.order.orderId === orderId && rank(status) < rank(state.order.status);
+  return state.phase === 'order' && state.order?.orderId === orderId && rank(status) < rank(state.order.status);
 }
 
 function take(order) {
