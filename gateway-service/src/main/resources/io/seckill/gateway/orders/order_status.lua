@@ -4,9 +4,9 @@
 -- KEYS  the set of SKUs of each partition, one on a cluster; other keys are made from the start of its
 --       set "seckill:{p}:" and share its hash tag
 -- ARGV  1 most reads of one call, after which no further SKU is tried  2 SKU after which the first order is
---       continued, or ""
+--       continued, or "", with "?" in front when a key of that SKU or before it had the wrong type
 --       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to look in or "" for a search of all
--- reply {Redis's clock in Unix ms, SKU after which the next order is to be continued or "",
+-- reply {Redis's clock in Unix ms, ARGV[2] of the call that continues the next order or "",
 --        replication id of this server if one of these orders is not there and this is no replica, else "",
 --        then one text per order that is done, in their order}:
 --       ""  not there, or another user's: whether that exists is not shown
@@ -15,7 +15,7 @@
 -- The orders of a partition share the read of its SKUs. An id without an order is looked for in each of them. Ids
 -- are kept as text.
 
-local most, after = tonumber(ARGV[1]), ARGV[2]
+local most, seen, after = tonumber(ARGV[1]), string.match(ARGV[2], '^(%??)(.*)$')
 local FIRST, FIELDS = 3, 4
 local UNREADABLE = '?'
 local clock = redis.call('TIME')
@@ -73,12 +73,13 @@ end
 for i = FIRST, #ARGV, FIELDS do
   local of, id, user, hint = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local partition = partitions[of]
-  local found = hint ~= '' and find(partition, hint, user, id)
+  local found = hint ~= '' and find(partition, hint, user, id) or seen ~= '' and UNREADABLE
+  seen = ''
   if hint == '' then
     for _, sku in ipairs(skusOf(partition, KEYS[of])) do
       if sku > after then
         if reads >= most then
-          reply[2] = after
+          reply[2] = (found or '') .. after
           return reply
         end
         after = sku

@@ -8,7 +8,8 @@
 -- reply {Redis's clock in Unix ms, how many users are done, in their order,
 --        SKU after which the next user is to be continued, or "", replication id of this server, "" of a replica,
 --        then per order: number of its user from 1, order id, "sku|settled|record";
---        id "" and text "large" for a bucket with too many fields, id and text "" for one that cannot be read}
+--        id "" and text "large" for a bucket with too many fields, and for a sale that cannot be read, id and text ""
+--        for a bucket that cannot be read}
 -- For each SKU only the user's own bucket is read, some 30 fields, and for a SKU with a quota only when the user
 -- has taken units of it: an order without a result always holds some. Users who buy and cancel for long make a
 -- bucket of any size, so its fields are counted before it is read. One bucket at least is read by each call.
@@ -30,7 +31,9 @@ local sales = {}
 for _, sku in ipairs(skus) do
   local f = redis.pcall('HMGET', prefix .. 'sku:' .. sku, 'bucketCount', 'settled', 'policy')
   local buckets = not f.err and tonumber(f[1] or '')
-  if buckets and buckets >= 1 then
+  if f.err then
+    sales[#sales + 1] = { sku = sku }
+  elseif buckets and buckets >= 1 then
     sales[#sales + 1] = {
       sku = sku,
       buckets = buckets,
@@ -49,6 +52,10 @@ end
 
 -- Reads the user's orders of a sale and returns how many fields that counts.
 local function read(number, user, sale)
+  if not sale.buckets then
+    add(number, '', 'large')
+    return LOOK
+  end
   local bucket = sale.prefix .. bucketOf(user, sale.buckets)
   local units = sale.hasQuota and redis.pcall('HGET', bucket, user .. ':')
   if sale.hasQuota and (not units or units == '0') then

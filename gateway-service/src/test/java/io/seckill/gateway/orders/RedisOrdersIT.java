@@ -79,6 +79,25 @@ class RedisOrdersIT {
         });
   }
 
+  /** So many that a search takes a second call. */
+  @Test
+  void anOrderIsUnknownWhereAKeyInTheFirstCallOfItsSearchHasTheWrongType(RedisServer server)
+      throws IOException {
+    inABatch(
+        server,
+        redis -> {
+          List<OrderId> ids =
+              LongStream.range(0, RedisOrders.MOST_READS)
+                  .mapToObj(i -> order(redis, SKU + i * Partition.COUNT, 1 + (int) i, null))
+                  .toList();
+          redis.set(RedisKeys.sku(SKU), "of another program");
+          return ids;
+        },
+        (orders, ids) ->
+            assertThat(Bounded.get(orders.read(ids.get(0), USER, null)))
+                .isEqualTo(LookupResult.unknown()));
+  }
+
   @Test
   void readsOrdersOfSeveralPartitionsInOneBatchAndSearchesNoneThatHasAHint(RedisServer server)
       throws IOException {

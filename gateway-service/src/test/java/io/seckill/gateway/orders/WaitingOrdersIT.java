@@ -65,6 +65,15 @@ class WaitingOrdersIT {
   }
 
   @Test
+  void leavesOutASaleThatCannotBeReadAndSaysSo() {
+    waitingOrder(SKU);
+    OrderId elsewhere = waitingOrder(SKU + 16);
+    redis.set(RedisKeys.sku(SKU), "of another program");
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(elsewhere), false));
+  }
+
+  @Test
   void readsABucketOfTheLargestSize() {
     OrderId order = waitingOrder(SKU);
     fill(SKU, WaitingOrders.LARGEST_BUCKET - 1);
