@@ -53,21 +53,24 @@ record HealthController(
   }
 
   private Component redis(Component asProbed, Optional<Lanes> lanes) {
-    List<Integer> refusing = lanes.map(Lanes::refusing).orElse(List.of());
-    return redis(asProbed, refusing, products.isInFallback());
+    return lanes
+        .map(all -> redis(asProbed, all.refusing(), all.unavailable(), products.isInFallback()))
+        .orElse(asProbed);
   }
 
   /** Not for probes: gateways that refuse purchases still answer repeats and show orders. */
-  static Component redis(Component asProbed, List<Integer> refusing, boolean inFallback) {
+  static Component redis(
+      Component asProbed, List<Integer> refusing, List<Integer> unavailable, boolean inFallback) {
     if (refusing.isEmpty()) {
       return asProbed;
     }
-    if (refusing.size() < Partition.COUNT) {
-      return Component.degraded("Redis takes no writes for partitions " + refusing + ".");
-    }
-    return inFallback
-        ? Component.degraded("Redis takes no writes; MySQL decides its sales.")
-        : Component.down("Redis takes no writes.");
+    boolean all = refusing.size() + unavailable.size() == Partition.COUNT;
+    String reason =
+        "Redis takes no writes"
+            + (unavailable.isEmpty() && all ? "" : " for partitions " + refusing)
+            + (all && inFallback ? "; MySQL decides its sales." : ".")
+            + (asProbed.reason() == null ? "" : " " + asProbed.reason());
+    return all && !inFallback ? Component.down(reason) : Component.degraded(reason);
   }
 
   private static Component relay(Optional<Lanes> lanes) {

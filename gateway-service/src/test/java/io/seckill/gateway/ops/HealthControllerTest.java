@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -12,19 +13,37 @@ class HealthControllerTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, false, UP,",
-    "2, false, DEGRADED, 'Redis takes no writes for partitions [0, 1].'",
-    "2, true, DEGRADED, 'Redis takes no writes for partitions [0, 1].'",
-    "16, false, DOWN, Redis takes no writes.",
-    "16, true, DEGRADED, Redis takes no writes; MySQL decides its sales.",
+    "0, 0, false, UP,",
+    "0, 2, false, UP,",
+    "2, 0, false, DEGRADED, 'Redis takes no writes for partitions [0, 1].'",
+    "2, 0, true, DEGRADED, 'Redis takes no writes for partitions [0, 1].'",
+    "2, 13, false, DEGRADED, 'Redis takes no writes for partitions [0, 1].'",
+    "2, 14, false, DOWN, 'Redis takes no writes for partitions [0, 1].'",
+    "16, 0, false, DOWN, Redis takes no writes.",
+    "16, 0, true, DEGRADED, Redis takes no writes; MySQL decides its sales.",
   })
   void aRedisThatAnswersIsNotUpWhileItRefusesWrites(
-      int refusing, boolean inFallback, String status, String reason) {
-    List<Integer> partitions = IntStream.range(0, refusing).boxed().toList();
-
-    Component redis = HealthController.redis(Component.UP, partitions, inFallback);
+      int refusing, int unavailable, boolean inFallback, String status, String reason) {
+    Component redis =
+        HealthController.redis(Component.UP, first(refusing), last(unavailable), inFallback);
 
     assertThat(redis.status()).hasToString(status);
     assertThat(redis.reason()).isEqualTo(reason);
+  }
+
+  @Test
+  void whatElseIsWrongWithRedisIsNamedToo() {
+    Component probed = Component.degraded("Redis may forget orders: a.");
+
+    assertThat(HealthController.redis(probed, first(16), List.of(), false).reason())
+        .isEqualTo("Redis takes no writes. Redis may forget orders: a.");
+  }
+
+  private static List<Integer> first(int partitions) {
+    return IntStream.range(0, partitions).boxed().toList();
+  }
+
+  private static List<Integer> last(int partitions) {
+    return IntStream.range(16 - partitions, 16).boxed().toList();
   }
 }
