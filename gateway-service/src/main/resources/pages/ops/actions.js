@@ -243,6 +243,7 @@ export function movesOnce(context) {
     const refused = !isUnsettled(answer) && kept === null && tries === 1; // a later refusal undoes no earlier try
     const isUnknown = !done && !refused && answer.code !== 'IDEMPOTENCY_KEY_REUSED'; // the key of another move
     if (!isUnknown) sessionStorage.removeItem(place);
+    if (kept !== null && answer.code === 'IDEMPOTENCY_KEY_REUSED') key = newKey(); // this move was never made
     return {...answer, isRepeat: done && kept !== null, isUnknown};
   };
 }

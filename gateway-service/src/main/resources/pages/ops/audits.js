@@ -30,20 +30,20 @@ export function listenToAudits(context) {
   $('audits-csv').addEventListener('click', () => download(context));
 }
 
-/** Reads as many as are shown, a page at least. */
+/** Reads as many as are shown, of 20 to 80. */
 export function readAudits() {
   return audits.first();
 }
 
-/** Reads them if the last read has failed, or was a minute ago. */
+/** Reads them if the last read has failed, or was a minute ago; not when this would show fewer. */
 export function readOldAudits() {
-  if (failed || performance.now() - readAt > AGAIN_MS) readAudits();
+  if (failed || (shown.length <= MOST && performance.now() - readAt > AGAIN_MS)) readAudits();
 }
 
 async function newest(context, after, isNewest) {
   const isFirst = after === null;
   failed = false;
-  if (isFirst) readAt = performance.now();
+  readAt = performance.now();
   const limit = isFirst ? Math.min(MOST, Math.max(PAGE, shown.length)) : PAGE;
   const answer = await page(context, limit, isFirst ? null : day, after);
   if (!isNewest()) return null;

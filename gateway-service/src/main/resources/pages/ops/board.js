@@ -61,8 +61,9 @@ function renderServices({services, durableIn, lanes}) {
   if (away.length > 0) {
     lines.push(`${away.join(', ')} ${away.length === 1 ? 'does' : 'do'} not answer. Figures that need ${away.length === 1 ? 'it' : 'them'} are missing.`);
   }
-  if (lanes?.refusing.length > 0) {
-    lines.push(`Redis takes no writes${lanes.refusing.length < lanes.outboxes.length ? ` for partitions ${lanes.refusing.join(', ')}` : ''}.`);
+  const refusing = lanes?.refusing ?? []; // which a gateway of the former release does not send
+  if (refusing.length > 0) {
+    lines.push(`Redis takes no writes${refusing.length < lanes.outboxes.length ? ` for partitions ${refusing.join(', ')}` : ''}.`);
   }
   if (lanes?.unavailable.length > 0) {
     lines.push(`Redis does not answer for partitions ${lanes.unavailable.join(', ')}. Figures are without them.`);
