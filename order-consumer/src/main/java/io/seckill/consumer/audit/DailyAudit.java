@@ -109,7 +109,7 @@ class DailyAudit {
 
   /**
    * A sale that cannot be audited now stays due, and keeps no other waiting. The next round keeps
-   * what was compared on this day: a shard may take an hour.
+   * the comparisons of this day that found no difference: one of a shard may take an hour.
    */
   private void auditOrWait(long sku, LocalDate day, Runnable stepEnds) {
     try {
@@ -174,7 +174,10 @@ class DailyAudit {
     List<Long> shards =
         snapshots.read(mysql -> mysql.sale(sku)).map(ProductSnapshot::shardIds).orElse(List.of());
     for (long id : shards.isEmpty() ? List.of(sku) : shards) {
-      run.inRedis().computeIfAbsent(id, comparison::apply);
+      List<String> before = run.inRedis().get(id);
+      if (before == null || !before.isEmpty()) { // what differed may be repaired by now
+        run.inRedis().put(id, comparison.apply(id));
+      }
     }
     Optional<SaleAudit> made =
         snapshots.read(mysql -> mysql.sale(sku).map(sale -> count(sale, mysql, run)));

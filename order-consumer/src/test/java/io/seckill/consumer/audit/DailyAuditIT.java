@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.DatabaseSnapshots;
 import io.seckill.consumer.reconciliation.Reconciler;
@@ -31,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.params.SetParams;
 
 /** The round that makes the audits of a day. */
 @ExtendWith(TestServers.class)
@@ -123,6 +125,28 @@ class DailyAuditIT {
     SaleAudit audit = table.of(DAY, first - 1, 1).get(0);
     assertThat(audit.differences()).isEmpty();
     assertThat(audit.madeAt()).as("before the first comparison").isEqualTo(NOW);
+  }
+
+  @Test
+  void aDifferenceThatIsRepairedBeforeTheAuditIsMadeIsNotInIt() {
+    String path = "/internal/v1/skus/" + first;
+    String twoShards =
+        Sales.product("LIMITED", 1, 200).replace("\"stock\"", "\"shards\":2,\"stock\"");
+    consumer.api().put(path, twoShards);
+    assertThat(consumer.api().post(path + "/preheat").status()).isEqualTo(200);
+    List<Long> shards = Shards.ids(first, 2);
+    String stock = RedisKeys.stock(shards.get(0));
+
+    try (RunLock last = lock("reconcile-" + shards.get(1))) {
+      String units = consumer.redis().get(stock);
+      consumer.redis().incrBy(stock, 2);
+      audits.round();
+      consumer.redis().set(stock, units, SetParams.setParams().keepTtl());
+      assertThat(last.isHeld()).isTrue();
+    }
+    awaitAudits(first);
+
+    assertThat(table.of(DAY, first - 1, 1).get(0).differences()).isEmpty();
   }
 
   @Test
