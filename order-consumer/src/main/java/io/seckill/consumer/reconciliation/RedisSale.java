@@ -64,7 +64,8 @@ class RedisSale {
 
   /** Completes an edit of the closing time that the sale has missed. Returns whether it has. */
   boolean extend(ProductSnapshot sale, RedisSaleState seen) {
-    boolean isEarlier = seen.number("closesAt") < sale.closesAt().toEpochMilli();
+    boolean isEarlier =
+        !seen.isAbsent() && seen.number("closesAt") < sale.closesAt().toEpochMilli();
     if (isEarlier) {
       new SaleExtension(redis).extend(sale.skuId(), sale.closesAt(), sale.expiry());
     }

@@ -172,6 +172,7 @@ public class SaleTransitions {
       if (!before.isRunning() || !Shards.isShard(sold.skuId())) {
         throw e;
       }
+      log.warn("sku {}: not opened with the other shards: {}", sold.skuId(), e.getMessage());
       refusals.add(e);
       return false;
     }
