@@ -80,7 +80,7 @@ public class Ledgers {
             }
           });
 
-  /** The SKUs on sale, and since when: the age of a ledger that has not been read yet. */
+  /** The SKUs on sale, and since when: from then counts the age of a ledger not read yet. */
   private volatile Map<Long, Instant> watched = Map.of();
 
   private final List<Object> readLocks = Stream.generate(Object::new).limit(NO_QUEUE + 1).toList();

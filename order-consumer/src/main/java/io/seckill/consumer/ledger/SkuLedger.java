@@ -165,7 +165,10 @@ record SkuLedger(
     }
   }
 
-  /** Returns this ledger with the time since when none has balanced, that known before included. */
+  /**
+   * Returns this ledger with the time since when no ledger of its SKU has balanced; {@code known}
+   * is the one before.
+   */
   SkuLedger after(@Nullable SkuLedger known) {
     Instant since = known == null ? null : known.unbalancedSince;
     if (balanced && (known == null || !mayDifferAs(known))) {

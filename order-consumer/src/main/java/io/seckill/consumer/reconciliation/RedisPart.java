@@ -22,7 +22,7 @@ record RedisPart(
     Map<OrderId, Units> compensated,
     Map<String, OrderId> requests) {
 
-  /** Without any contents, to which {@link #add} adds. */
+  /** An empty part, which {@link #add} fills. */
   RedisPart() {
     this(new HashMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
   }

@@ -163,7 +163,7 @@ class Schedule {
     }
   }
 
-  /** Reads the state of each sale, rebuilds those that are lost, extends others. Returns all. */
+  /** Reads the state of each sale, rebuilds what is lost, and extends what closes too early. */
   synchronized List<ProductSnapshot> look() {
     List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
     Set<Long> wholeNow = new HashSet<>();

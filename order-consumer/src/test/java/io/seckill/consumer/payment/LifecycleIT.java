@@ -593,11 +593,11 @@ class LifecycleIT {
       PaidResults paid = new PaidResults(session, results(written, true));
       paid.sweep();
       assertThat(written).contains(before);
-      session.sql("SET timestamp = UNIX_TIMESTAMP() - 30").update();
       payBefore(after);
       consumer.update(
           "UPDATE payment SET updated_at = updated_at - INTERVAL 30 SECOND WHERE order_id = ?",
           after.value());
+      session.sql("SET timestamp = UNIX_TIMESTAMP() - 30").update();
 
       paid.sweep();
     }
