@@ -6,9 +6,11 @@ import io.seckill.testing.RedisCluster;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** With a Redis Cluster: the shards of the first sale are on several primaries. */
+@Tag("proof")
 @OnChannel(durableIn = "broker")
 @ExtendWith({TestServers.class, ClusterLab.Extension.class})
 class ClusterRandomScheduleIT extends HaRandomSchedule {

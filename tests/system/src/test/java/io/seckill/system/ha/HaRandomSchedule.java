@@ -17,7 +17,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -27,7 +26,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * server share a target, so that no two of its nodes have a fault at the same time: the form
  * survives the loss of one. The first sale is in shards.
  */
-@Tag("proof")
 abstract class HaRandomSchedule {
 
   private static final long FIRST_SEED = Long.getLong("seed", 20_261_124L);

@@ -6,12 +6,14 @@ import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * With Sentinels. Every replica must confirm, because nothing accepted may be lost: one that an old
  * primary keeps after a failover would confirm what the new primary lacks.
  */
+@Tag("proof")
 @OnChannel(durableIn = "replicas", replicas = 2)
 @ExtendWith({TestServers.class, SentinelLab.Extension.class})
 class HaRandomScheduleIT extends HaRandomSchedule {
