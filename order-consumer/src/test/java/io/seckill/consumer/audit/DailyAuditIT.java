@@ -104,13 +104,8 @@ class DailyAuditIT {
   /** The comparison of each of the others may take an hour. */
   @Test
   void aShardThatCannotBeComparedNowKeepsTheComparisonsOfTheOthers() {
-    String path = "/internal/v1/skus/" + first;
-    String twoShards =
-        Sales.product("LIMITED", 1, 200).replace("\"stock\"", "\"shards\":2,\"stock\"");
-    consumer.api().put(path, twoShards);
-    assertThat(consumer.api().post(path + "/preheat").status()).isEqualTo(200);
     sales.openStrong(second, "LIMITED", 5, 10);
-    List<Long> shards = Shards.ids(first, 2);
+    List<Long> shards = twoShards(first);
 
     try (RunLock last = lock("reconcile-" + shards.get(1))) {
       awaitAudits(second);
@@ -129,12 +124,7 @@ class DailyAuditIT {
 
   @Test
   void aDifferenceThatIsRepairedBeforeTheAuditIsMadeIsNotInIt() {
-    String path = "/internal/v1/skus/" + first;
-    String twoShards =
-        Sales.product("LIMITED", 1, 200).replace("\"stock\"", "\"shards\":2,\"stock\"");
-    consumer.api().put(path, twoShards);
-    assertThat(consumer.api().post(path + "/preheat").status()).isEqualTo(200);
-    List<Long> shards = Shards.ids(first, 2);
+    List<Long> shards = twoShards(first);
     String stock = RedisKeys.stock(shards.get(0));
 
     try (RunLock last = lock("reconcile-" + shards.get(1))) {
@@ -147,6 +137,15 @@ class DailyAuditIT {
     awaitAudits(first);
 
     assertThat(table.of(DAY, first - 1, 1).get(0).differences()).isEmpty();
+  }
+
+  private static List<Long> twoShards(long sku) {
+    String path = "/internal/v1/skus/" + sku;
+    String product =
+        Sales.product("LIMITED", 1, 200).replace("\"stock\"", "\"shards\":2,\"stock\"");
+    consumer.api().put(path, product);
+    assertThat(consumer.api().post(path + "/preheat").status()).isEqualTo(200);
+    return Shards.ids(sku, 2);
   }
 
   @Test
