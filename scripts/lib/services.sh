@@ -101,8 +101,9 @@ environment_of_gateway_service() { # SERVICE
   SECKILL_OPS_BROKERUIURL=http://127.0.0.1:$(port_of MANAGEMENT "${RABBITMQ_NODES%% *}")
   export SECKILL_OPS_BROKERUIURL
   # HAProxy names the shopper's address, and notices within 2 s that a process is not ready. Nothing is sold from a
-  # promoted Redis that does not sync every write to disk.
-  ! is_ha || export SECKILL_LIMITS_TRUSTEDPROXIES=${SECKILL_LIMITS_TRUSTEDPROXIES:-127.0.0.1/32} \
+  # promoted Redis that does not sync every write to disk. Event streams leave HAProxy's connections to purchases.
+  ! is_ha || export SECKILL_ORDERS_MAXSTREAMS=${SECKILL_ORDERS_MAXSTREAMS:-3000} \
+    SECKILL_LIMITS_TRUSTEDPROXIES=${SECKILL_LIMITS_TRUSTEDPROXIES:-127.0.0.1/32} \
     SECKILL_SHUTDOWN_DELAY=${SECKILL_SHUTDOWN_DELAY:-5s} SECKILL_PREHEAT_ALLOWUNSAFEREDIS=${SECKILL_PREHEAT_ALLOWUNSAFEREDIS:-never}
   datasource_environment seckill_gateway "$MYSQL_GATEWAY_PASSWORD"
 }
