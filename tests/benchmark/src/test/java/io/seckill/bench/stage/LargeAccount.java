@@ -73,6 +73,11 @@ record LargeAccount(Lab lab) {
       LATENCY.add(figures, times, beside.others.percentileMs(99));
       LISTS.add(figures, times, beside.lists.percentileMs(99));
     }
+    for (int turn = 1; turn < lab.settings().repeats(); turn++) {
+      LATENCY.add(figures, 0, buyBeside(0, list).others.percentileMs(99));
+      double beside = buyBeside(LISTS_PER_SECOND, list).others.percentileMs(99);
+      LATENCY.add(figures, Growth.MOST, beside);
+    }
     cycle(figures);
   }
 
@@ -124,7 +129,7 @@ record LargeAccount(Lab lab) {
     long before = Memory.usedBytes(lab.redis());
     int cycles = 0;
     for (int times : Growth.TIMES) {
-      int wanted = times * lab.settings().choose(500, 50);
+      int wanted = times * lab.settings().amount(1_000, 50);
       lab.progress().now("large: %d purchases are cancelled again".formatted(wanted));
       while (cycles < wanted) {
         int some = Math.min(CYCLES_AT_ONCE, wanted - cycles);
