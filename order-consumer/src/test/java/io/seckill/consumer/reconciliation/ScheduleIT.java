@@ -233,13 +233,11 @@ class ScheduleIT extends ReconciliationFixture {
     AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
     AtomicLong calls = new AtomicLong();
     RedisSale silent =
-        new RedisSale(consumer.redis()) {
-          @Override
-          RedisSaleState state(long sku) {
-            calls.incrementAndGet();
-            throw new JedisConnectionException("does not answer");
-          }
-        };
+        readAfter(
+            () -> {
+              calls.incrementAndGet();
+              throw new JedisConnectionException("does not answer");
+            });
     Schedule schedule =
         schedule(silent, consumer.bean(Reconciler.class), new SimpleMeterRegistry());
 
@@ -258,15 +256,12 @@ class ScheduleIT extends ReconciliationFixture {
     MeterRegistry meters = new SimpleMeterRegistry();
     AtomicBoolean isSilent = new AtomicBoolean();
     RedisSale redis =
-        new RedisSale(consumer.redis()) {
-          @Override
-          RedisSaleState state(long sku) {
-            if (isSilent.get()) {
-              throw new JedisConnectionException("does not answer");
-            }
-            return super.state(sku);
-          }
-        };
+        readAfter(
+            () -> {
+              if (isSilent.get()) {
+                throw new JedisConnectionException("does not answer");
+              }
+            });
     Schedule schedule = schedule(redis, consumer.bean(Reconciler.class), meters);
     schedule.round();
     assertThat(lostSales(meters)).isEqualTo(1);
@@ -352,15 +347,12 @@ class ScheduleIT extends ReconciliationFixture {
     MeterRegistry meters = new SimpleMeterRegistry();
     AtomicBoolean losesTheLock = new AtomicBoolean();
     RedisSale redis =
-        new RedisSale(consumer.redis()) {
-          @Override
-          RedisSaleState state(long sku) {
-            if (losesTheLock.getAndSet(false)) {
-              killTheLocksConnection();
-            }
-            return super.state(sku);
-          }
-        };
+        readAfter(
+            () -> {
+              if (losesTheLock.getAndSet(false)) {
+                killTheLocksConnection();
+              }
+            });
     Schedule schedule = schedule(redis, consumer.bean(Reconciler.class), meters);
     schedule.round();
     assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isEqualTo(1);
@@ -444,6 +436,17 @@ class ScheduleIT extends ReconciliationFixture {
         consumer.bean(Pace.class),
         consumer.bean(RedisCallGuard.class),
         meters);
+  }
+
+  /** Redis, in which each read of the state of a sale comes after this. */
+  private static RedisSale readAfter(Runnable first) {
+    return new RedisSale(consumer.redis()) {
+      @Override
+      RedisSaleState state(long sku) {
+        first.run();
+        return super.state(sku);
+      }
+    };
   }
 
   private static void killTheLocksConnection() {
