@@ -98,6 +98,11 @@ public final class RandomSchedule {
     this.events = events;
   }
 
+  /** Prints a line of what was planned and seen, by which a red seed is understood. */
+  public static void say(String line) {
+    System.out.println("[chaos] " + line);
+  }
+
   public static RandomSchedule plan(Random random, List<Fault> choice, Duration length) {
     List<Event> events = new ArrayList<>();
     Map<String, Duration> busyUntil = new HashMap<>();

@@ -61,11 +61,11 @@ class RandomScheduleIT {
   @Timeout(value = 2, unit = TimeUnit.HOURS)
   @DisplayName("34: all of it, random")
   void everythingAtRandom(long seed) throws InterruptedException {
-    say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
+    RandomSchedule.say("seed " + seed + ", " + LENGTH.toSeconds() + " s");
     Random random = new Random(seed);
     RedisServer redis = lab.servers().redis();
     Optional<String> noDisk = LoopDisk.missing(redis);
-    noDisk.ifPresent(why -> say("the disk of Redis is never full: " + why));
+    noDisk.ifPresent(why -> RandomSchedule.say("the disk of Redis is never full: " + why));
     try (@Nullable LoopDisk disk = noDisk.isPresent() ? null : LoopDisk.under(redis, DISK_MB)) {
       lab.heal();
       lab.awaitHealed();
@@ -78,26 +78,22 @@ class RandomScheduleIT {
 
   private void round(String name, Random random, @Nullable LoopDisk disk)
       throws InterruptedException {
-    say(name);
+    RandomSchedule.say(name);
     int purchases = (int) ROUND.toSeconds() * PURCHASES_PER_SECOND;
     try (FaultRun run = lab.runWithShards(name, purchases, ROUND)) {
       List<Fault> choice = Fault.all(lab, run.sale(3), disk);
       RandomSchedule schedule = RandomSchedule.plan(random, choice, ROUND);
-      schedule.events().forEach(event -> say("planned " + event));
+      schedule.events().forEach(event -> RandomSchedule.say("planned " + event));
       begin(run);
       schedule
           .run(
               event -> {
-                say("seen    " + event);
+                RandomSchedule.say("seen    " + event);
                 run.fault(event.fault().target() + ": " + event.fault().name());
               })
-          .forEach(event -> say("without effect " + event));
+          .forEach(event -> RandomSchedule.say("without effect " + event));
       judge(run);
     }
-    say(List.of(name, "held") + " " + lab.report().sum());
-  }
-
-  private static void say(String line) {
-    System.out.println("[chaos] " + line);
+    RandomSchedule.say(List.of(name, "held") + " " + lab.report().sum());
   }
 }

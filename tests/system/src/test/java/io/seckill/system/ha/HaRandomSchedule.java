@@ -57,12 +57,12 @@ abstract class HaRandomSchedule {
     int purchases = (int) LENGTH.toSeconds() * PURCHASES_PER_SECOND;
     try (FaultRun run = lab.runWithShards("61 random schedule, seed " + seed, purchases, LENGTH)) {
       RandomSchedule schedule = RandomSchedule.plan(new Random(seed), faults(), LENGTH);
-      schedule.events().forEach(event -> say("planned " + event));
+      schedule.events().forEach(event -> RandomSchedule.say("planned " + event));
       run.begin(0);
       LostSales lost = new LostSales(lab, run);
       schedule
           .run(event -> run.fault(event.fault().target() + ": " + event.fault().name()))
-          .forEach(event -> say("without effect " + event));
+          .forEach(event -> RandomSchedule.say("without effect " + event));
       // The primary can die before a replica has an order that a relay has published.
       if (lost.rebuildIfLost()) {
         run.judge(LostSales.guarantees(Set.of()), List.of());
@@ -130,9 +130,5 @@ abstract class HaRandomSchedule {
   private static void freeze(ServiceInstance service) {
     service.supervise();
     service.freeze();
-  }
-
-  private static void say(String line) {
-    System.out.println("[chaos] " + line);
   }
 }
