@@ -1,5 +1,7 @@
 package io.seckill.system.ha;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.seckill.system.faults.Fault;
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.LostSales;
@@ -69,6 +71,7 @@ abstract class HaRandomSchedule {
       } else {
         run.judge();
       }
+      assertThat(run.moves(0)).as("units moved between shards").isPositive();
     }
   }
 
