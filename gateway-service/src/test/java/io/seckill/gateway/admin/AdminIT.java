@@ -2,10 +2,6 @@ package io.seckill.gateway.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
@@ -13,13 +9,13 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestTokens;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
 
 @ExtendWith(TestServers.class)
 class AdminIT {
@@ -157,16 +153,9 @@ class AdminIT {
   }
 
   private static List<String> auditLinesOf(Runnable calls) {
-    Logger audit = (Logger) LoggerFactory.getLogger("audit");
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    audit.setLevel(Level.INFO);
-    audit.addAppender(lines);
-    try {
+    try (LoggedLines lines = LoggedLines.of("audit")) {
       calls.run();
-    } finally {
-      audit.detachAppender(lines);
+      return lines.texts();
     }
-    return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
   }
 }

@@ -2,36 +2,18 @@ package io.seckill.gateway.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.gateway.testing.OperatorExchange;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import io.seckill.testing.LoggedLines;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 class ReactiveAuditTest {
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger("audit");
-  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-
-  @BeforeEach
-  void listen() {
-    lines.start();
-    logger.setLevel(Level.INFO);
-    logger.addAppender(lines);
-  }
-
-  @AfterEach
-  void stopListening() {
-    logger.detachAppender(lines);
-  }
+  @AutoClose private final LoggedLines lines = LoggedLines.of("audit");
 
   /** An operator repeats what may have been done. */
   @Test
@@ -44,8 +26,7 @@ class ReactiveAuditTest {
     write(Mono.error(new IllegalStateException("a defect"))).onErrorComplete().subscribe();
     write(Mono.never()).subscribe().dispose();
 
-    assertThat(lines.list)
-        .extracting(ILoggingEvent::getFormattedMessage)
+    assertThat(lines.texts())
         .containsExactly(
             line("done"),
             line("refused=SALE_RUNNING"),

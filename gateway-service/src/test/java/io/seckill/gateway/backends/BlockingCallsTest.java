@@ -3,20 +3,17 @@ package io.seckill.gateway.backends;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
+import io.seckill.testing.LoggedLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessResourceFailureException;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -75,11 +72,8 @@ class BlockingCallsTest {
   void logsWhatAStoreFailsOnceAMinuteAndADefectEachTimeWithItsStack() {
     BlockingCalls calls =
         new BlockingCalls("test", ProblemCode.UNAVAILABLE, THREADS, WAITING, Duration.ofMinutes(1));
-    Logger logger = (Logger) LoggerFactory.getLogger(BlockingCalls.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
-    try {
+    LoggedLines lines = LoggedLines.of(BlockingCalls.class);
+    try (lines) {
       for (int i = 0; i < 3; i++) {
         for (RuntimeException failure :
             List.of(
@@ -95,11 +89,10 @@ class BlockingCallsTest {
         }
       }
     } finally {
-      logger.detachAppender(lines);
       calls.destroy();
     }
 
-    assertThat(lines.list)
+    assertThat(lines.events())
         .extracting(line -> line.getLevel() + " " + (line.getThrowableProxy() != null))
         .containsExactly("WARN false", "WARN false", "ERROR true", "ERROR true", "ERROR true");
   }

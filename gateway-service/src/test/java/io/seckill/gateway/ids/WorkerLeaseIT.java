@@ -3,15 +3,12 @@ package io.seckill.gateway.ids;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
@@ -29,7 +26,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -238,28 +234,20 @@ class WorkerLeaseIT {
   @Test
   void saysOnceWhyItHasNoNumberHoweverOftenItAsks(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
-        UnifiedJedis throughLink = server.newDatabase().via(link).open()) {
+        UnifiedJedis throughLink = server.newDatabase().via(link).open();
+        LoggedLines lines = LoggedLines.of(WorkerLease.class)) {
       WorkerLease lease =
           new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
       leaseAllBut(throughLink, -1);
-      Logger logger = (Logger) LoggerFactory.getLogger(WorkerLease.class);
-      ListAppender<ILoggingEvent> lines = new ListAppender<>();
-      lines.start();
-      logger.setLevel(Level.INFO);
-      logger.addAppender(lines);
-      try {
-        link.cut();
-        ask(lease, 20);
-        link.heal();
-        eventually().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
-        ask(lease, 20);
-        throughLink.hdel(RedisKeys.workers(PARTITION), "17");
-        ask(lease, 20);
-      } finally {
-        logger.detachAppender(lines);
-      }
+      link.cut();
+      ask(lease, 20);
+      link.heal();
+      eventually().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
+      ask(lease, 20);
+      throughLink.hdel(RedisKeys.workers(PARTITION), "17");
+      ask(lease, 20);
 
-      assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+      assertThat(lines.texts())
           .satisfiesExactly(
               line -> assertThat(line).contains("worker lease not renewed"),
               line -> assertThat(line).contains("all worker numbers are leased"),
@@ -267,9 +255,9 @@ class WorkerLeaseIT {
     }
   }
 
-  private static int askAndCount(WorkerLease lease, ListAppender<ILoggingEvent> lines) {
+  private static int askAndCount(WorkerLease lease, LoggedLines lines) {
     lease.renew();
-    return lines.list.size();
+    return lines.events().size();
   }
 
   private static void ask(WorkerLease lease, int times) {

@@ -3,14 +3,12 @@ package io.seckill.gateway.orders;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.LoggedLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.QueryTimeoutException;
 
 class DatabaseLookupTest {
@@ -88,21 +85,17 @@ class DatabaseLookupTest {
           }
         };
     DatabaseLookup lookup = lookupIn(away);
-    Logger logger = (Logger) LoggerFactory.getLogger(DatabaseLookup.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
-    try {
+    LoggedLines lines = LoggedLines.of(DatabaseLookup.class);
+    try (lines) {
       for (int i = 0; i < 3; i++) {
         OrderId id = OrderId.of(1_790_000_000_000L, 5, 1, i);
         assertThat(Bounded.get(lookup.find(id)).known()).isFalse();
       }
     } finally {
-      logger.detachAppender(lines);
       lookup.destroy();
     }
 
-    assertThat(lines.list).hasSize(1);
+    assertThat(lines.events()).hasSize(1);
   }
 
   private static DatabaseLookup lookupIn(StoredOrders mysql) {

@@ -3,9 +3,6 @@ package io.seckill.gateway.verification;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.RedisBreaker;
@@ -13,6 +10,7 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.ids.WorkerLeases;
 import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
+import io.seckill.testing.LoggedLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -22,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.core.RowMapper;
@@ -135,20 +132,15 @@ class SaleWatchTest {
   void logsALossOnceThatItReportsInVainAgainAndAgain() {
     interval = SaleWatch.TICK;
     answer = Mono.error(new IllegalStateException("order-consumer does not answer"));
-    Logger logger = (Logger) LoggerFactory.getLogger(SaleWatch.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
-    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+    LoggedLines lines = LoggedLines.of(SaleWatch.class);
+    try (lines;
+        WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
         SaleWatch watch = watchALoss(leases)) {
       watch.wake();
       eventually().until(() -> losses.size() > 5);
-    } finally {
-      logger.detachAppender(lines);
     }
 
-    assertThat(lines.list)
-        .extracting(ILoggingEvent::getFormattedMessage)
+    assertThat(lines.texts())
         .filteredOn(line -> line.contains("some admissions") || line.contains("not answer"))
         .hasSize(2);
   }

@@ -4,9 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,6 +20,7 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.SaleInFlight;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
@@ -41,7 +39,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
 import org.springframework.context.Lifecycle;
 import org.springframework.dao.DataAccessException;
 import redis.clients.jedis.UnifiedJedis;
@@ -274,16 +271,12 @@ class LedgerIT {
           change);
     }
 
-    Logger logger = (Logger) LoggerFactory.getLogger(Ledgers.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
-
+    LoggedLines lines = LoggedLines.of(Ledgers.class);
     consumer.bean(Ledgers.class).refresh();
     consumer.bean(Ledgers.class).refresh();
+    lines.close();
 
-    logger.detachAppender(lines);
-    assertThat(lines.list).as("lines of failures that repeat").hasSizeLessThan(2);
+    assertThat(lines.events()).as("lines of failures that repeat").hasSizeLessThan(2);
     assertThatThrownBy(() -> read(List.of(unreadable))).isInstanceOf(DataAccessException.class);
     assertThat(consumer.bean(Ledgers.class).latest())
         .extracting(SkuLedger::skuId)

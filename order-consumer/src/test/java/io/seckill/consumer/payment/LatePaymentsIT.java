@@ -3,15 +3,13 @@ package io.seckill.consumer.payment;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.payment.LateProvider.Next;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +23,6 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
 
 /**
  * A charge that the provider books after it left the request unanswered pays the order or is
@@ -165,17 +162,13 @@ class LatePaymentsIT {
     lookAgain();
     provider.book(id);
     provider.setUnavailable(true);
-    Logger log = (Logger) LoggerFactory.getLogger(Payments.class.getPackageName());
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    log.addAppender(lines);
+    LoggedLines lines = LoggedLines.of(Payments.class.getPackageName());
     assertThat(callback("evt-" + id).text("status")).isEqualTo("EXPIRED");
     assertThat(payment()).isEqualTo("REFUND_DUE");
     lookAgain();
     assertThat(payment()).isEqualTo("REFUND_DUE");
-    log.detachAppender(lines);
-    assertThat(lines.list)
-        .extracting(ILoggingEvent::getFormattedMessage)
+    lines.close();
+    assertThat(lines.texts())
         .filteredOn(line -> line.contains("PaymentUnavailableException: away"))
         .as("lines, a moment after the line of the charge")
         .isNotEmpty()

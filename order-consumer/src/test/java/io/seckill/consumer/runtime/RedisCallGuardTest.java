@@ -4,15 +4,13 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.testing.BreakerContract;
 import io.seckill.testing.CannedRedis;
+import io.seckill.testing.LoggedLines;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 class RedisCallGuardTest {
@@ -49,11 +47,8 @@ class RedisCallGuardTest {
   void anOutageHasTwoLines() {
     AtomicLong nanos = new AtomicLong();
     RedisCallGuard guard = new RedisCallGuard(true, new SimpleMeterRegistry(), nanos::get);
-    Logger logger = (Logger) LoggerFactory.getLogger(RedisCallGuard.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
-    try {
+    LoggedLines lines = LoggedLines.of(RedisCallGuard.class);
+    try (lines) {
       for (int i = 0; i < 20; i++) {
         guard.run(3, () -> {});
         guard.run(3, () -> {});
@@ -62,17 +57,15 @@ class RedisCallGuardTest {
         guard.run(4, () -> {});
         nanos.addAndGet(RedisCallGuard.CALM.toNanos());
       }
-      assertThat(lines.list).extracting(ILoggingEvent::getMessage).containsExactly(FAIL);
+      assertThat(lines.events()).extracting(ILoggingEvent::getMessage).containsExactly(FAIL);
       nanos.addAndGet(1);
       guard.run(3, () -> {});
       guard.run(3, () -> {});
       guard.run(4, RedisCallGuardTest::failOver);
       guard.run(4, RedisCallGuardTest::failOver);
-    } finally {
-      logger.detachAppender(lines);
     }
 
-    assertThat(lines.list)
+    assertThat(lines.events())
         .extracting(ILoggingEvent::getMessage)
         .containsExactly(FAIL, "{} works again", FAIL);
   }

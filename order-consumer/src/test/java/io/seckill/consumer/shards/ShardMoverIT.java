@@ -4,9 +4,6 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.consumer.products.ExpectedSale;
@@ -15,6 +12,7 @@ import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.IdlePools;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.TestServers;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +23,6 @@ import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.QueryTimeoutException;
 
 @NullUnmarked // nothing is read or moved here
@@ -98,16 +95,13 @@ class ShardMoverIT {
             throw new QueryTimeoutException("MySQL does not answer");
           }
         };
-    Logger logger = (Logger) LoggerFactory.getLogger(ShardMover.class);
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    logger.addAppender(lines);
+    LoggedLines lines = LoggedLines.of(ShardMover.class);
 
     run(new ShardMover(pools, away, null, null, null, meters));
 
-    logger.detachAppender(lines);
+    lines.close();
     assertThat(failed).hasValueGreaterThan(1);
-    assertThat(lines.list).filteredOn(line -> line.getLevel() == Level.WARN).hasSize(1);
+    assertThat(lines.events()).filteredOn(line -> line.getLevel() == Level.WARN).hasSize(1);
   }
 
   /** MySQL answers one look at a sold-out SKU, and lets the next one wait. */

@@ -9,9 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
@@ -30,6 +27,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.lang.reflect.Proxy;
@@ -53,7 +51,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -121,17 +118,14 @@ class OrderStoreIT {
     OrderMessage raise = order(1, 1);
     OrderMessage refusal = order(2, 1);
 
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    Logger log = (Logger) LoggerFactory.getLogger(OrderStore.class);
-    lines.start();
-    log.addAppender(lines);
+    LoggedLines lines = LoggedLines.of(OrderStore.class);
     StoredBatch batch = store.store(List.of(raise, refusal));
-    log.detachAppender(lines);
+    lines.close();
 
     assertThat(batch.outcomes())
         .containsExactlyInAnyOrder(
             new Stored(raise), new Rejected(refusal, RejectReason.QUOTA_EXCEEDED));
-    assertThat(lines.list)
+    assertThat(lines.events())
         .singleElement()
         .satisfies(
             line -> {

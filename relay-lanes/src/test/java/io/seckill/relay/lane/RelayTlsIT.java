@@ -4,13 +4,11 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
@@ -27,7 +25,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.slf4j.LoggerFactory;
 
 /** Orders go only to a broker with a valid certificate; otherwise they stay in Redis. */
 @Tag("proof")
@@ -90,18 +87,17 @@ class RelayTlsIT {
   void keepsTheOrdersWhenTheBrokersCertificateIsOfAnotherAuthority() throws Exception {
     List<String> admitted = outbox.admit(10, TestOutbox.skusOfEveryPartition());
     try (TestBroker broker = TestBroker.consuming(rabbit.url())) {
-      ListAppender<ILoggingEvent> lines = linesOf(LaneStatus.class);
-      try (TestRelay relay = start(another)) {
+      LoggedLines lines = LoggedLines.of(LaneStatus.class);
+      try (lines;
+          TestRelay relay = start(another)) {
         eventually().until(() -> relay.lanes().stream().anyMatch(RelayTlsIT::findsNoPath));
         eventually().until(() -> everyLaneIsFailing(relay));
         await("tries again and again, and says so once")
             .during(Duration.ofSeconds(2)) // several attempts of each lane
             .atMost(Duration.ofMinutes(2))
             .until(() -> everyLaneIsFailing(relay));
-      } finally {
-        ((Logger) LoggerFactory.getLogger(LaneStatus.class)).detachAppender(lines);
       }
-      assertThat(lines.list.stream().filter(line -> line.getLevel().levelStr.equals("WARN")))
+      assertThat(lines.events().stream().filter(line -> line.getLevel().levelStr.equals("WARN")))
           .as("one log line per lane")
           .hasSize(16);
       assertThat(outbox.waiting()).isEqualTo(admitted.size());
@@ -142,13 +138,6 @@ class RelayTlsIT {
 
   private static boolean everyLaneIsFailing(TestRelay relay) {
     return relay.lanes().stream().allMatch(lane -> lane.state() == LaneState.BROKER_UNAVAILABLE);
-  }
-
-  private static ListAppender<ILoggingEvent> linesOf(Class<?> type) {
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    ((Logger) LoggerFactory.getLogger(type)).addAppender(lines);
-    return lines;
   }
 
   private TestRelay start(TestAuthority trustedForTheBroker) {

@@ -2,41 +2,25 @@ package io.seckill.support.thread;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
+import io.seckill.testing.LoggedLines;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 class LoggedRoundsTest {
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger(LoggedRounds.class);
-  private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
-
-  @BeforeEach
-  void listen() {
-    logged.start();
-    logger.addAppender(logged);
-  }
-
-  @AfterEach
-  void stopListening() {
-    logger.detachAppender(logged);
-  }
+  @AutoClose private final LoggedLines logged = LoggedLines.of(LoggedRounds.class);
 
   @Test
   void logsOnceWhenRoundsBeginToFailAndOnceWhenTheyWorkAgain() {
     rounds(null, away(), away(), away(), null, null, away());
 
-    assertThat(logged.list)
+    assertThat(logged.events())
         .extracting(event -> event.getLevel() + " " + event.getFormattedMessage())
         .containsExactly(
             "WARN sweep fails and is repeated: " + away(),
@@ -48,7 +32,7 @@ class LoggedRoundsTest {
   void logsAnotherFailureAsWellAndADefectWithItsStack() {
     rounds(away(), new JedisDataException("LOADING"), new IllegalStateException("defect"), away());
 
-    assertThat(logged.list)
+    assertThat(logged.events())
         .extracting(event -> event.getLevel() + " " + (event.getThrowableProxy() != null))
         .containsExactly("WARN false", "WARN false", "ERROR true", "WARN false");
   }

@@ -4,10 +4,8 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import java.time.Duration;
@@ -16,10 +14,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisSentinelClient;
@@ -33,24 +31,17 @@ import redis.clients.jedis.providers.SentineledConnectionProvider;
 class RedisSentinelIT {
 
   private static final Duration COMMAND = Duration.ofMillis(200);
-  private static final Logger LOG =
-      (Logger) LoggerFactory.getLogger(SentineledConnectionProvider.class);
 
-  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+  @AutoClose private final LoggedLines lines = LoggedLines.of(SentineledConnectionProvider.class);
   private RedisReplicaSet servers;
 
   @BeforeEach
   void start() {
     servers = RedisReplicaSet.start();
-    lines.start();
-    LOG.setLevel(Level.INFO); // each new master
-    LOG.addAppender(lines);
   }
 
   @AfterEach
   void stop() {
-    LOG.detachAppender(lines);
-    LOG.setLevel(null);
     servers.close();
   }
 
@@ -85,9 +76,9 @@ class RedisSentinelIT {
 
       HostAndPort named = new HostAndPort(other.host(), other.port());
       eventually().until(() -> client.getCurrentMaster().equals(named));
-      assertThat(lines.list.stream().filter(line -> line.getLevel().isGreaterOrEqual(Level.WARN)))
+      assertThat(lines.events())
           .as("complaints about silence")
-          .isEmpty();
+          .noneMatch(line -> line.getLevel().isGreaterOrEqual(Level.WARN));
     }
   }
 
@@ -106,9 +97,8 @@ class RedisSentinelIT {
       Set<String> first = subscriptions("asker", ".*");
       eventually()
           .until(() -> subscriptions("asker", ".*"), next -> Collections.disjoint(first, next));
-      assertThat(lines.list)
+      assertThat(lines.texts())
           .as("masters")
-          .extracting(ILoggingEvent::getFormattedMessage)
           .noneMatch(line -> line.contains("master at " + address(former)));
       assertThat(client.ping()).isEqualTo("PONG");
     }
