@@ -2,10 +2,8 @@ package io.seckill.gateway.fallback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.OrderMessages;
 import io.seckill.gateway.fallback.PromisedOrders.Content;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.PromiseTransfer.Forgotten;
@@ -16,7 +14,6 @@ import org.junit.jupiter.api.Test;
 class PromisedOrdersTest {
 
   private static final long SKU = 1_001;
-  private static final long SOME_MS = 1_800_000_000_000L;
 
   private final PromisedOrders orders = new PromisedOrders();
 
@@ -107,17 +104,6 @@ class PromisedOrdersTest {
   }
 
   static OrderMessage order(int number) {
-    OrderId id = OrderId.of(SOME_MS + number / 1_000, Partition.ofSku(SKU), 7, number % 1_000);
-    return new OrderMessage(
-        id,
-        number,
-        SKU,
-        1,
-        "key-" + (10_000 + number),
-        PurchasePolicy.LIMITED,
-        1,
-        number,
-        SOME_MS,
-        null);
+    return OrderMessages.of(SKU, number);
   }
 }

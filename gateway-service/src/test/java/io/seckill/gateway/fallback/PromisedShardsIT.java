@@ -3,10 +3,8 @@ package io.seckill.gateway.fallback;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.OrderMessages;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
@@ -31,7 +29,7 @@ class PromisedShardsIT {
     try (TestGateway gateway =
         database.heldGateway(redis.newDatabase().url(), "seckill.fallback=automatic")) {
       PromisedOrders promised = gateway.bean(PromisedOrders.class);
-      OrderMessage order = order();
+      OrderMessage order = OrderMessages.of(SHARD, 1);
       promised.add(List.of(order));
       assertThat(promised.size()).isOne();
 
@@ -41,19 +39,5 @@ class PromisedShardsIT {
 
       eventually().until(() -> promised.size() == 0);
     }
-  }
-
-  private static OrderMessage order() {
-    return new OrderMessage(
-        OrderId.of(System.currentTimeMillis(), Partition.ofSku(SHARD), 1, 1),
-        7,
-        SHARD,
-        1,
-        "key-0001",
-        PurchasePolicy.UNLIMITED,
-        1,
-        1,
-        System.currentTimeMillis(),
-        null);
   }
 }

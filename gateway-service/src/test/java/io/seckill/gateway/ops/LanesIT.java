@@ -2,11 +2,9 @@ package io.seckill.gateway.ops;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.OrderMessages;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -102,17 +100,6 @@ class LanesIT {
   }
 
   private static String order(int number, long admittedAt) {
-    return OrderMessageCodec.encode(
-        new OrderMessage(
-            OrderId.of(admittedAt, PARTITION, 1, number),
-            7,
-            5,
-            1,
-            "request-" + number,
-            PurchasePolicy.LIMITED,
-            1,
-            number,
-            admittedAt,
-            null));
+    return OrderMessageCodec.encode(OrderMessages.of(5, number, admittedAt));
   }
 }

@@ -2,11 +2,8 @@ package io.seckill.relay.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.OrderMessages;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.testing.CannedRedis;
@@ -37,18 +34,7 @@ class PrivateQueueTest {
   }
 
   private static OutboundOrder order(long sku) {
-    OrderMessage message =
-        new OrderMessage(
-            OrderId.of(OrderId.EPOCH_MS, Partition.ofSku(sku), 1, 1),
-            1,
-            sku,
-            1,
-            "request-1",
-            PurchasePolicy.UNLIMITED,
-            1,
-            1,
-            1,
-            null);
-    return OutboundOrder.of(OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8), 0);
+    String message = OrderMessageCodec.encode(OrderMessages.of(sku, 1));
+    return OutboundOrder.of(message.getBytes(StandardCharsets.UTF_8), 0);
   }
 }

@@ -4,10 +4,8 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.order.OrderMessages;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -182,18 +180,7 @@ class UnconfirmedWindowTest {
   }
 
   private static OutboundOrder order(int n) {
-    OrderMessage message =
-        new OrderMessage(
-            OrderId.of(OrderId.EPOCH_MS + n, 1, 1, 1),
-            n,
-            1601,
-            1,
-            "request-" + n,
-            PurchasePolicy.UNLIMITED,
-            1,
-            n,
-            1,
-            null);
-    return OutboundOrder.of(OrderMessageCodec.encode(message).getBytes(StandardCharsets.UTF_8), 0);
+    String message = OrderMessageCodec.encode(OrderMessages.of(1601, n));
+    return OutboundOrder.of(message.getBytes(StandardCharsets.UTF_8), 0);
   }
 }

@@ -2,11 +2,9 @@ package io.seckill.relay.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.OrderMessages;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
@@ -51,19 +49,7 @@ class LaneLeaseRenewerTest {
   @ParameterizedTest
   @CsvSource({"400, 600", "1000, 0", "2000, 0"})
   void readsTheAgeOfTheOldestOrderOfAnOutbox(long admittedAt, long age) {
-    String oldest =
-        OrderMessageCodec.encode(
-            new OrderMessage(
-                OrderId.of(OrderId.EPOCH_MS, 1, 1, 1),
-                1,
-                1601,
-                1,
-                "request-1",
-                PurchasePolicy.UNLIMITED,
-                1,
-                1,
-                admittedAt,
-                null));
+    String oldest = OrderMessageCodec.encode(OrderMessages.of(1601, 1, admittedAt));
     LaneLeaseRenewer renewer =
         renewer(
             new CannedRedis(command -> command.get(0).equals("LINDEX") ? oldest : reply(command)),
