@@ -526,19 +526,8 @@ class OrderStatusIT {
   }
 
   private static void letDie(Placed order, long sku) {
-    AdmissionRecord record = record(order);
     OrderMessage message =
-        new OrderMessage(
-            order.id(),
-            order.user(),
-            sku,
-            record.quantity(),
-            order.key(),
-            PurchasePolicy.LIMITED,
-            1,
-            record.seq(),
-            record.admittedAt(),
-            null);
+        record(order).message(order.id(), sku, order.key(), PurchasePolicy.LIMITED);
     stage.update(
         """
         INSERT INTO dead_letter (order_id, sku_id, user_id, payload, payload_hash, reason,

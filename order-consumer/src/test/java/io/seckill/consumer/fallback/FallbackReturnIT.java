@@ -13,6 +13,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.testing.Bounded;
@@ -364,7 +365,7 @@ class FallbackReturnIT extends SaleInFallback {
   @ValueSource(strings = {"discarded", "refused"})
   void aDeadLetterThatIsSettledAfterTheReturnGivesItsUnitsBack(String how) {
     OrderMessage dead = sale.admit(7, 3);
-    broker.publish(ofOtherPolicy(dead));
+    broker.publish(AdmittedSale.copy(dead, dead.requestId(), PurchasePolicy.UNLIMITED));
     String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
     ledger.await("SELECT COUNT(*) " + letter, 1);
     fallback.enterWith(GATEWAY, admitted(sku, 1, 3));
@@ -398,20 +399,6 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.reconcile(sku);
     fallback.enterWith(GATEWAY, "");
     assertThat(fallback.number(sku, "reserved_units")).as("in the next fallback").isZero();
-  }
-
-  private static OrderMessage ofOtherPolicy(OrderMessage order) {
-    return new OrderMessage(
-        order.orderId(),
-        order.userId(),
-        order.skuId(),
-        order.quantity(),
-        order.requestId(),
-        PurchasePolicy.UNLIMITED,
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
   }
 
   /** Redis refuses its purchases, and gives repeats their first answer. */

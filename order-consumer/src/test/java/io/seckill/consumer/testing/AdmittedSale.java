@@ -69,17 +69,7 @@ public final class AdmittedSale {
 
   /** The same order as the message of another request, or with another policy. */
   public static OrderMessage copy(OrderMessage order, String requestId, PurchasePolicy policy) {
-    return new OrderMessage(
-        order.orderId(),
-        order.userId(),
-        order.skuId(),
-        order.quantity(),
-        requestId,
-        policy,
-        order.epoch(),
-        order.seq(),
-        order.admittedAt(),
-        null);
+    return AdmissionRecord.queued(order).message(order.orderId(), order.skuId(), requestId, policy);
   }
 
   /** Counts one of the admitted orders as not published. */

@@ -55,16 +55,7 @@ final class CraftedMessages {
   }
 
   private static OrderMessage message(SaleOffer sale, OrderId id, AdmissionRecord record) {
-    return new OrderMessage(
-        id,
-        record.userId(),
-        sale.skuId(),
-        record.quantity(),
-        Objects.requireNonNull(record.requestId()),
-        sale.policy(),
-        record.epoch(),
-        record.seq(),
-        record.admittedAt(),
-        null);
+    String requestId = Objects.requireNonNull(record.requestId());
+    return record.message(id, sale.skuId(), requestId, sale.policy());
   }
 }
