@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param threads batches in progress at once, 1..64; needs as many Redis connections
  * @param maxBatch most purchases in one script call, 1..64
  * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
- * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms; a
- *     purchase that is not sent 150 ms before is answered BUSY
+ * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms, at a
+ *     shard twice as long and 300 ms; a purchase that is not sent 150 ms before is answered BUSY
  * @param durableIn place that an order must have reached before "queued" is answered
  * @param replicas replicas that must confirm, 1..16 with {@code REPLICAS}, else 0
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the

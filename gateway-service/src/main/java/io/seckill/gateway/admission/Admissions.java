@@ -35,7 +35,8 @@ record Admissions(
   /**
    * Decides on one attempt.
    *
-   * @param answer called once, by this thread or another, within seckill.admission.answer-within
+   * @param answer called by this thread or another, within seckill.admission.answer-within; once,
+   *     unless {@link ShardedPurchases#untilProven} sends the attempt again
    * @param ofStrong called in its place when MySQL alone decides
    * @return whether the purchase is of a strong sale
    */
