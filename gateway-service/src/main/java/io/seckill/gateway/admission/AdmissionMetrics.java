@@ -44,7 +44,7 @@ final class AdmissionMetrics {
         counter(
             meters,
             "seckill.busy",
-            "Purchases not decided because too many waited: stock not taken");
+            "Purchases not decided, as too many waited or other shards had units: stock not taken");
     this.shieldHits =
         counter(
             meters,
