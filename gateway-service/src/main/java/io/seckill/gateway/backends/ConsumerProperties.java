@@ -24,6 +24,9 @@ record ConsumerProperties(
         "seckill.consumer.url must be http(s)");
     check(url.getHost() != null, "seckill.consumer.url must name a host");
     check(
+        url.getRawPath().matches("/?") && url.getRawQuery() == null && url.getRawFragment() == null,
+        "seckill.consumer.url must have no path");
+    check(
         isWithin(timeout, Duration.ofMillis(500), Duration.ofSeconds(60)),
         "seckill.consumer.timeout must be 500ms..60s");
   }

@@ -11,6 +11,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ConsumerPropertiesTest {
 
   private static final URI ADDRESS = URI.create("http://127.0.0.1:8083");
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http://lb", "http://lb:8083/", "https://[::1]:8083"})
+  void takesAnAddress(URI url) {
+    assertThat(new ConsumerProperties(url, TIMEOUT).url()).isEqualTo(url);
+  }
+
+  /** Calls would go to other paths than it says. */
+  @ParameterizedTest
+  @ValueSource(strings = {"http://lb/consumer", "http://lb//", "http://lb/?a=b", "http://lb#a"})
+  void refusesAPath(URI url) {
+    assertThatThrownBy(() -> new ConsumerProperties(url, TIMEOUT))
+        .hasMessage("seckill.consumer.url must have no path");
+  }
 
   @ParameterizedTest
   @ValueSource(strings = {"PT0.5S", "PT60S"})
