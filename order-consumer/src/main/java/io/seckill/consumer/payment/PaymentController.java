@@ -1,5 +1,7 @@
 package io.seckill.consumer.payment;
 
+import static io.seckill.common.settings.SettingChecks.check;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
@@ -43,7 +45,9 @@ class PaymentController {
   /** Half of the pool: operators' calls have the rest while shoppers' wait for a lock of MySQL. */
   @Bean
   static ConnectionShare lockWaits(HikariDataSource pool) {
-    return new ConnectionShare(Math.max(1, pool.getMaximumPoolSize() / 2));
+    int connections = pool.getMaximumPoolSize();
+    check(connections >= 2, "spring.datasource.hikari.maximum-pool-size must be at least 2");
+    return new ConnectionShare(connections / 2);
   }
 
   @PostMapping("/payments")
