@@ -2,10 +2,12 @@ package io.seckill.consumer.runtime;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.seckill.testing.MySqlDatabase;
+import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.dao.DataAccessException;
 
 /** The lock has one holder at a time, and a holder that falls silent loses it. */
 @ExtendWith(TestServers.class)
@@ -66,7 +69,31 @@ class RunLockIT {
     }
   }
 
+  /** It stays up, with its connections; another process takes the lock of its successor. */
+  @Test
+  void isNotHeldOnAPrimaryThatWasDemoted() throws SQLException {
+    try (MySqlServer server = MySqlServer.start();
+        HikariDataSource pool = pool(server.newDatabase(), 1)) {
+      RunLock lock = RunLock.take(pool, "run", LONG).orElseThrow();
+      server.setReadOnly(true);
+
+      assertThat(lock.isHeld()).isFalse();
+      lock.close();
+      long before = connectionId(pool);
+      assertThatThrownBy(() -> RunLock.take(pool, "run", LONG))
+          .isInstanceOf(DataAccessException.class);
+      assertThat(connectionId(pool)).as("only a new one finds the successor").isNotEqualTo(before);
+
+      server.setReadOnly(false);
+      RunLock.take(pool, "run", LONG).orElseThrow().close();
+    }
+  }
+
   private HikariDataSource pool(int connections) {
+    return pool(database, connections);
+  }
+
+  private static HikariDataSource pool(MySqlDatabase database, int connections) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.jdbcUrl());
     config.setUsername(database.username());
@@ -74,6 +101,12 @@ class RunLockIT {
     config.setMaximumPoolSize(connections);
     config.setConnectionInitSql("SET SESSION wait_timeout = " + POOLS_WAIT_TIMEOUT);
     return new HikariDataSource(config);
+  }
+
+  private static long connectionId(HikariDataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      return Rows.number(connection, "SELECT CONNECTION_ID()");
+    }
   }
 
   private static long waitTimeout(HikariDataSource pool) throws SQLException {
