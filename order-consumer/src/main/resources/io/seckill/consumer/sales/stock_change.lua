@@ -17,6 +17,7 @@
 -- The outcome of an id is stored as "<epoch>:<delta>:<A applied | R refused | U undone>", also a refusal: a second
 -- caller must not succeed where the first was refused. An outcome of an older epoch does not apply to this one.
 -- Each stored outcome has the next number, by which a server that lacks it is recognised (docs/adr/0010).
+-- Units that are taken from a shard are outside of it: the number of those that it has shown does not count any more.
 -- All checks come before the first write. Headed allow-oom: an operator must get through when Redis is full.
 
 local id, epoch, delta, undo = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'undo'
@@ -81,4 +82,9 @@ if stock + delta < 0 then
 end
 keep('A')
 redis.call('INCRBY', KEYS[2], ARGV[3])
+if delta < 0 and redis.call('HEXISTS', KEYS[1], 'elsewhere') == 1 then
+  local clock = redis.call('TIME')
+  local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+  redis.call('HSET', KEYS[1], 'elsewhere', string.format('-1:%.0f', now))
+end
 return {1, last}

@@ -599,6 +599,47 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** The sale is not open, so no other mover looks. */
+  @Test
+  void aShardThatGivesItsLastUnitToAnotherMoverIsNotSoldOut() {
+    api.put(path, product("LIMITED", 2, 400));
+    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    ProductSnapshot snapshot = ProductRows.find(consumer.sql(), sku).orElseThrow();
+    SkuMover leader = mover();
+    SkuMover other = mover();
+    leader.look(snapshot);
+    other.look(snapshot); // has nothing to take back from now on
+    assertThat(change("withdraw-1", -399).text("state")).isEqualTo("DONE");
+    long last = shards.stream().filter(shard -> stock(shard) == 1).findFirst().orElseThrow();
+    long asking = shards.stream().filter(shard -> shard != last).findFirst().orElseThrow();
+    eventually()
+        .until(
+            () -> {
+              leader.look(snapshot);
+              return elsewhere(last) == 0 && elsewhere(asking) == 1;
+            });
+
+    eventually()
+        .until(
+            () -> {
+              redis.hset(RedisKeys.sku(asking), "asked", "1:" + System.currentTimeMillis() + "@it");
+              other.look(snapshot);
+              return stock(asking) == 1;
+            });
+
+    assertThat(elsewhere(last)).as("the unit is elsewhere").isNegative();
+    state("CLOSED");
+  }
+
+  private static SkuMover mover() {
+    return new SkuMover(
+        new ShardTable(consumer.sql()),
+        consumer.bean(ShardReader.class),
+        consumer.bean(StockMoves.class),
+        consumer.bean(ShardProofs.class),
+        System::nanoTime);
+  }
+
   /** All units are asked for by one shard after the other. */
   private void look(ProductSnapshot snapshot, int round) {
     redis.hset(
@@ -606,13 +647,7 @@ class ShardsIT {
         "asked",
         "10:" + System.currentTimeMillis() + "@movers");
     try {
-      new SkuMover(
-              new ShardTable(consumer.sql()),
-              consumer.bean(ShardReader.class),
-              consumer.bean(StockMoves.class),
-              consumer.bean(ShardProofs.class),
-              System::nanoTime)
-          .look(snapshot);
+      mover().look(snapshot);
     } catch (TransientDataAccessException e) { // a deadlock: the sweep goes on with the rows
     }
   }
@@ -783,6 +818,10 @@ class ShardsIT {
   }
 
   private static String product(long stock) {
-    return Sales.product("ONE_PER_USER", 1, stock).replace("\"stock\"", "\"shards\":4,\"stock\"");
+    return product("ONE_PER_USER", 1, stock);
+  }
+
+  private static String product(String policy, int limit, long stock) {
+    return Sales.product(policy, limit, stock).replace("\"stock\"", "\"shards\":4,\"stock\"");
   }
 }
