@@ -60,8 +60,7 @@ final class ShardLine {
 
   /** Begins a look at the shard; null when none is due, or one is under way. */
   synchronized @Nullable Demand beginLook(long nowNanos) {
-    boolean isDue = lookedNanos == null || nowNanos - lookedNanos >= LOOK_EVERY.toNanos();
-    if (waiting.isEmpty() || looking || !isDue) {
+    if (waiting.isEmpty() || looking || !isDue(nowNanos)) {
       return null;
     }
     looking = true;
@@ -69,6 +68,15 @@ final class ShardLine {
     return new Demand(
         waiting.stream().mapToLong(WaitingPurchase::quantity).sum(),
         Duration.ofNanos(nowNanos - waiting.element().sinceNanos()));
+  }
+
+  private boolean isDue(long nowNanos) {
+    return lookedNanos == null || nowNanos - lookedNanos >= LOOK_EVERY.toNanos();
+  }
+
+  /** Whether a new line would do as well: nobody waits, and the next look could begin at once. */
+  synchronized boolean isIdle(long nowNanos) {
+    return waiting.isEmpty() && !looking && isDue(nowNanos);
   }
 
   /**

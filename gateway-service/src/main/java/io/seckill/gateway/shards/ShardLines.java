@@ -57,12 +57,20 @@ public final class ShardLines implements DisposableBean {
   /** Lets a purchase wait; one that has waited for too long, or finds no room, is answered here. */
   public void await(WaitingPurchase purchase) {
     long now = System.nanoTime();
-    ShardLine line = lines.computeIfAbsent(purchase.shardId(), shard -> new ShardLine());
-    if (!line.add(purchase, now)) {
+    boolean[] added = new boolean[1];
+    ShardLine line =
+        lines.compute(
+            purchase.shardId(),
+            (shard, found) -> {
+              ShardLine one = found == null ? new ShardLine() : found;
+              added[0] = one.add(purchase, now); // in here: a tick removes idle lines
+              return one;
+            });
+    if (added[0]) {
+      look(purchase.shardId(), line, now);
+    } else {
       end(List.of(new Ended(purchase, Outcome.BUSY)), now);
-      return;
     }
-    look(purchase.shardId(), line, now);
     schedule();
   }
 
@@ -73,7 +81,7 @@ public final class ShardLines implements DisposableBean {
     }
   }
 
-  /** A tick is scheduled while purchases wait. */
+  /** A tick is scheduled while there are lines. */
   private void schedule() {
     if (closed) {
       removeAll();
@@ -87,17 +95,24 @@ public final class ShardLines implements DisposableBean {
     }
   }
 
-  private void tick() {
+  /** Looks where a look is due, answers those who cannot wait for one, and drops idle lines. */
+  void tick() {
     scheduled.set(false); // before the lines are read: a purchase that comes later schedules again
     long now = System.nanoTime();
     lines.forEach(
         (shardId, line) -> {
           end(line.removeOverdue(now), now);
           look(shardId, line, now);
+          lines.computeIfPresent(shardId, (shard, one) -> one.isIdle(now) ? null : one);
         });
-    if (size() > 0) {
+    if (!isIdle()) {
       schedule();
     }
+  }
+
+  /** Whether there is no line. */
+  boolean isIdle() {
+    return lines.isEmpty();
   }
 
   private int size() {

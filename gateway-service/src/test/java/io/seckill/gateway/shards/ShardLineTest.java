@@ -76,6 +76,19 @@ class ShardLineTest {
   }
 
   @Test
+  void isIdleWhenNobodyWaitsAndTheNextLookIsDue() {
+    assertThat(line.isIdle(ms(0))).isTrue();
+    line.add(purchase(1, ms(0)), ms(0));
+    assertThat(line.isIdle(ms(0))).as("one waits").isFalse();
+    line.beginLook(ms(0));
+    line.removeAll();
+    assertThat(line.isIdle(ms(60))).as("a look is under way").isFalse();
+    line.endLook(null);
+    assertThat(line.isIdle(ms(24))).as("a look would be too soon").isFalse();
+    assertThat(line.isIdle(ms(25))).isTrue();
+  }
+
+  @Test
   void nobodyWaitsLongerThan300Milliseconds() {
     WaitingPurchase first = purchase(1, ms(0));
     WaitingPurchase second = purchase(1, ms(100));

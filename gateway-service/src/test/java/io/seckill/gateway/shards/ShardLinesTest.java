@@ -1,15 +1,19 @@
 package io.seckill.gateway.shards;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.shards.WaitingPurchase.Outcome;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.CannedRedis;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -55,6 +59,41 @@ class ShardLinesTest {
     }
     await(1, "comes too late", 0);
     assertThat(ended).contains("comes too late: BUSY");
+  }
+
+  @Test
+  void keepsNoLineWhenNobodyWaits() {
+    looks.destroy();
+    for (int shard = 0; shard < 1_000; shard++) {
+      await(shard, "has waited for 250 ms", 250);
+    }
+    await(1_000, "has waited for 301 ms", 301);
+
+    eventually().until(lines::isIdle);
+
+    assertThat(ended).hasSize(1_001).allMatch(one -> one.endsWith("BUSY"));
+    assertThat(waiting()).isZero();
+  }
+
+  @Test
+  void answersEveryPurchaseThatComesWhileItsLineIsRemoved() {
+    looks.destroy();
+    CompletableFuture<Void> purchases =
+        CompletableFuture.runAsync(
+            () ->
+                IntStream.range(0, 2_000)
+                    .forEach(
+                        shard -> {
+                          await(shard, "has waited for 301 ms", 301); // leaves an idle line
+                          await(shard, "has waited for 270 ms", 270);
+                        }));
+    while (!purchases.isDone()) {
+      lines.tick();
+    }
+
+    Bounded.get(purchases);
+    eventually().until(() -> ended.size() == 4_000);
+    eventually().until(lines::isIdle);
   }
 
   /** Those that have not waited are not overdue for an hour: a machine may be slow. */
