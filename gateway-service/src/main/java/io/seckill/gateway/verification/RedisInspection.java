@@ -32,7 +32,8 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
   /**
    * A sale as stored in Redis; the numbers are 0 and the state is empty if Redis does not have it.
    *
-   * @param changeSeq number of the last change of its stock in this epoch
+   * @param changeSeq number of the last change of its stock in this epoch; the highest number for a
+   *     sale that a former release has loaded, which has none: MySQL may have an earlier epoch's
    */
   record Observation(String state, long epoch, long seq, long changeSeq) {
     static final Observation ABSENT = new Observation("", 0, 0, 0);
@@ -119,7 +120,10 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
     return state.isEmpty()
         ? Observation.ABSENT
         : new Observation(
-            state, number(reply.get(at + 1)), number(reply.get(at + 2)), number(reply.get(at + 3)));
+            state,
+            number(reply.get(at + 1)),
+            number(reply.get(at + 2)),
+            "".equals(reply.get(at + 3)) ? Long.MAX_VALUE : number(reply.get(at + 3)));
   }
 
   private static long number(Object text) {

@@ -12,6 +12,8 @@ import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -62,6 +64,16 @@ class RedisInspectionTest {
     assertThat(inspect(redis).servers()).hasSize(Partition.COUNT - 1).doesNotContainKey(UNREADABLE);
   }
 
+  @ParameterizedTest
+  @CsvSource({"3, false", "2, true", "0, true", "'', false"})
+  void aSaleThatAFormerReleaseHasLoadedHasNoNumberOfChanges(String changes, boolean lacksSome) {
+    Sale sale = new Sale(SKU, "OPEN", false, 1, 7, 3);
+
+    View view = inspect(new CannedRedis(command -> reply(command, changes)));
+
+    assertThat(sale.isAheadOf(view.sales().get(SKU))).isEqualTo(lacksSome);
+  }
+
   /** As many calls fail as before it asked for all at once: the breaker opens as early. */
   @Test
   void triesOneByOneUntilTheBreakerOpensWhenRedisIsAway() {
@@ -86,8 +98,12 @@ class RedisInspectionTest {
   }
 
   private static Object reply(List<String> command) {
+    return reply(command, "0");
+  }
+
+  private static Object reply(List<String> command, String changes) {
     return command.contains(Long.toString(SKU))
-        ? List.of(SERVER, "OPEN", "1", "7", "0")
+        ? List.of(SERVER, "OPEN", "1", "7", changes)
         : List.of(SERVER);
   }
 }

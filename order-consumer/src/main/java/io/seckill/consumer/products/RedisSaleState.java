@@ -68,14 +68,18 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
   }
 
   /**
-   * Whether Redis has another epoch than MySQL, or has lost admissions or changes of the stock.
+   * Whether Redis has another epoch than MySQL, or has lost admissions or changes of the stock. Of
+   * a sale that a former release has loaded, and only of that, Redis has no number of changes;
+   * MySQL may then have the number of an earlier epoch.
    *
    * @param epoch of the sale in MySQL
    * @param seq highest sequence number of its orders in MySQL
    * @param changeSeq number of the last change of its stock that MySQL has from Redis
    */
   public boolean isBehind(long epoch, long seq, long changeSeq) {
-    return epoch() != epoch || seq() < seq || number("changeSeq") < changeSeq;
+    return epoch() != epoch
+        || seq() < seq
+        || (fields.containsKey("changeSeq") && number("changeSeq") < changeSeq);
   }
 
   /** Whether this is older than MySQL's sale, unfinished or incomplete. */

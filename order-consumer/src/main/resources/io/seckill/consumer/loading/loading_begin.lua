@@ -53,10 +53,10 @@ seq = string.format('%.0f', seq)
 redis.call('DEL', KEYS[2])
 redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
   'server', string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)'),
-  'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq,
+  'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq, 'changeSeq', '0',
   'admittedOrders', orders, 'admittedUnits', units,
   'publishedOrders', orders, 'publishedUnits', units, unpack(ARGV, 8))
-redis.call('HDEL', sku, 'stateVersion', 'extending', 'changeSeq', 'elsewhere', 'asked', 'rate', 'rateAt',
+redis.call('HDEL', sku, 'stateVersion', 'extending', 'elsewhere', 'asked', 'rate', 'rateAt',
   'buckets') -- the last three of a former release, which must not admit on what this one writes
 redis.call('PEXPIREAT', sku, ARGV[3])
 return {'OK', clearing}

@@ -4,8 +4,8 @@
 -- KEYS  1 the SKU's hash  2 its stock  3 its stock changes    one hash tag, so one cluster slot
 -- ARGV  1 change id  2 epoch of the sale the change belongs to  3 delta in units: positive adds, negative takes
 --       4 "apply" or "undo"
---       5 number of the last order that MySQL has  6 number of the last change  7 replication id of the server, "" for
---         any: nothing changes in other data
+--       5 number of the last order that MySQL has  6 number of the last change: data that a former release has loaded
+--         have none, and go on from it  7 replication id of the server, "" for any: nothing changes in other data
 -- reply {answer, number of the sale's last change; 0 unless the answer is 1 or 0}, where the answer is
 --       1 applied or undone, now or by an earlier call
 --       0 refused, now or by an earlier call: less stock than is to be taken
@@ -33,7 +33,7 @@ elseif kind ~= 'hash' then
   return {-1, 0}
 end
 local f = redis.call('HMGET', KEYS[1], 'epoch', 'expiresAt', 'seq', 'changeSeq')
-local current, last = tonumber(f[1] or ''), tonumber(f[4] or '') or 0
+local current, last = tonumber(f[1] or ''), tonumber(f[4] or ARGV[6]) or 0
 if not current or not tonumber(f[2] or '') then
   return {-1, 0}
 elseif current > epoch then

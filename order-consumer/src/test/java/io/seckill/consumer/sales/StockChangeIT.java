@@ -700,6 +700,22 @@ class StockChangeIT {
     assertThat(consumer.redis().get(RedisKeys.stock(changed))).isEqualTo(stock);
   }
 
+  /** It counts no changes: the number that MySQL has is of an earlier epoch. */
+  @Test
+  void aSaleThatAFormerReleaseHasLoadedGoesOnFromTheNumberOfMySql() {
+    open(100);
+    consumer.redis().hdel(RedisKeys.sku(sku), "changeSeq");
+    consumer.update("UPDATE products SET change_seq = 3 WHERE sku_id = ?", sku);
+
+    assertThat(isLost(sku)).isFalse();
+    assertThat(change("change-1", TAKE).text("state")).isEqualTo("DONE");
+
+    assertThat(orders.product(sku, "change_seq")).isEqualTo("4");
+    assertThat(isLost(sku)).isFalse();
+    consumer.redis().hset(RedisKeys.sku(sku), "changeSeq", "3");
+    assertThat(isLost(sku)).as("by a server that lacks it").isTrue();
+  }
+
   private void make(String change, long id) {
     StockMoves moves = consumer.bean(StockMoves.class);
     switch (change) {

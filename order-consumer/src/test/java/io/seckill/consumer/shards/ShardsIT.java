@@ -569,6 +569,23 @@ class ShardsIT {
     shards.forEach(shard -> redis.del(RedisKeys.stock(shard), RedisKeys.sku(shard)));
   }
 
+  @ParameterizedTest
+  @CsvSource({"3, 1", "2, 0", "'', 1"}) // none when a former release has loaded it
+  void aShardIsReadUnlessItLacksChanges(String changes, int read) {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    long shard = shards.get(0);
+    if (changes.isEmpty()) {
+      redis.hdel(RedisKeys.sku(shard), "changeSeq");
+    } else {
+      redis.hset(RedisKeys.sku(shard), "changeSeq", changes);
+    }
+    List<ExpectedSale> expected = List.of(new ExpectedSale(shard, 1, 0, 3, ""));
+
+    assertThat(consumer.bean(ShardReader.class).read(expected)).hasSize(read);
+    state("CLOSED");
+  }
+
   private static ExpectedSale onAnotherServer(ExpectedSale shard) {
     return new ExpectedSale(
         shard.id(), shard.epoch(), shard.lastSeq(), shard.changeSeq(), "0".repeat(40));

@@ -87,6 +87,7 @@ public final class Sales {
     sale.put("publishedOrders", "0");
     sale.put("publishedUnits", "0");
     sale.put("settled", "0");
+    sale.put("changeSeq", "0");
     sale.put("expiresAt", "2082931200123");
     consumer.redis().hset(RedisKeys.sku(skuId), sale);
     consumer.redis().set(RedisKeys.stock(skuId), Long.toString(stock));
