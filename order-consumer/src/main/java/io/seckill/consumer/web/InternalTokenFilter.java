@@ -21,6 +21,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
 /**
  * Rejects every request without the internal token, except for the paths listed here. Paths are
  * compared as sent, before any decoding, so that no spelling of another path can match one of them.
+ * Without the token a connection gets one answer: a sender of many requests who reads no answer
+ * would keep the thread that writes.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE)
@@ -41,8 +43,7 @@ class InternalTokenFilter extends OncePerRequestFilter {
     this.token = internal.token().getBytes(StandardCharsets.UTF_8);
   }
 
-  @Override
-  protected boolean shouldNotFilter(HttpServletRequest request) {
+  private static boolean isOpen(HttpServletRequest request) {
     String path = request.getRequestURI();
     return path.equals(CALLBACK) || (OPEN.matcher(path).matches() && !hasBody(request));
   }
@@ -57,6 +58,9 @@ class InternalTokenFilter extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
     if (isToken(request.getHeader(HttpHeaders.AUTHORIZATION))) {
+      chain.doFilter(request, response);
+    } else if (isOpen(request)) {
+      response.setHeader(HttpHeaders.CONNECTION, "close");
       chain.doFilter(request, response);
     } else {
       RefusedRequest.end(

@@ -229,6 +229,15 @@ class ChargeReportsIT {
         .isEqualTo(refused + slow.size());
   }
 
+  /** Or a sender of many who reads no answer would keep the thread that writes. */
+  @Test
+  void aSenderOfCallbacksGetsOneAnswerPerConnection() throws IOException {
+    try (Socket sender = beginCallback("Content-Length: 1")) {
+      assertThat(new String(sender.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+          .startsWith("HTTP/1.1 401");
+    }
+  }
+
   /** With the first byte of its body, which may be a chunk of its own. */
   private static Socket beginCallback(String headers) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port());

@@ -1,5 +1,6 @@
 package io.seckill.consumer.web;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,8 +12,11 @@ import io.seckill.support.web.InternalToken;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -102,16 +106,20 @@ class InternalApiIT {
   @Test
   void noFallbackBeginsWhereItIsOff() {
     String fallback = "/internal/v1/fallback";
-    String beat =
-        "{'name':'a','fallback':'automatic','term':0,'redis':'USABLE','forMs':0,'breaker':'CLOSED',"
-            + "'failurePercent':0,'failuresPerSecond':0}";
 
-    Answer heard = api.put("/internal/v1/gateways/" + "3".repeat(32), beat.replace('\'', '"'));
+    Answer heard = heartbeat();
 
     assertThat(heard.number("failurePercent")).as(heard.text()).isEqualTo(50);
     assertThat(api.get(fallback).text("mode")).isEqualTo("off");
     assertThat(api.post(fallback + "/enter", "{}").code()).isEqualTo("REFUSED");
     consumer.update("DELETE FROM gateway_node");
+  }
+
+  private static Answer heartbeat() {
+    String beat =
+        "{'name':'a','fallback':'automatic','term':0,'redis':'USABLE','forMs':0,'breaker':'CLOSED',"
+            + "'failurePercent':0,'failuresPerSecond':0}";
+    return api.put("/internal/v1/gateways/" + "3".repeat(32), beat.replace('\'', '"'));
   }
 
   /** Or each would keep a thread for as long as its body takes. */
@@ -123,14 +131,55 @@ class InternalApiIT {
     "GET /actuator/prometheus, close"
   })
   void noCallWithoutTheTokenWaitsForItsBody(String target, String connection) throws IOException {
+    String begin = "%s HTTP/1.1\r\nHost: a\r\nConnection: %s\r\nContent-Length: 100\r\n\r\n{";
+
+    assertThat(answers(begin.formatted(target, connection))).startsWith("HTTP/1.1 401");
+  }
+
+  /** Waits until the connection ends. */
+  private static String answers(String requests) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port())) {
       socket.setSoTimeout(5_000);
-      String begin = "%s HTTP/1.1\r\nHost: a\r\nConnection: %s\r\nContent-Length: 100\r\n\r\n{";
-      socket
-          .getOutputStream()
-          .write(begin.formatted(target, connection).getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
 
-      assertThat(socket.getInputStream().readAllBytes()).asString().startsWith("HTTP/1.1 401");
+  @ParameterizedTest
+  @ValueSource(strings = {"/actuator/health/liveness", "/actuator/prometheus"})
+  void aConnectionGetsOneAnswerWithoutTheToken(String path) throws IOException {
+    String open = "GET " + path + " HTTP/1.1\r\nHost: a\r\n";
+    String owned = open + "Authorization: Bearer " + TestConsumer.TOKEN + "\r\n";
+
+    assertThat(answers((open + "\r\n").repeat(2))).containsOnlyOnce("HTTP/1.1 200");
+    assertThat(answers(owned + "\r\n" + owned + "Connection: close\r\n\r\n"))
+        .containsSubsequence("HTTP/1.1 200", "HTTP/1.1 200");
+  }
+
+  @Test
+  void connectionsWhoseAnswersNobodyReadKeepNoHeartbeatAndNoProbeWaiting() throws IOException {
+    String scrapes = "GET /actuator/prometheus HTTP/1.1\r\nHost: a\r\n\r\n".repeat(200);
+    List<Socket> silent = new ArrayList<>();
+    try {
+      for (int i = 0; i < 40; i++) {
+        Socket one = new Socket();
+        silent.add(one);
+        one.setReceiveBufferSize(4_096);
+        one.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), consumer.port()));
+        one.getOutputStream().write(scrapes.getBytes(StandardCharsets.US_ASCII));
+      }
+      for (Socket one : silent) {
+        eventually("a first answer").until(() -> one.getInputStream().available() > 0);
+      }
+
+      assertThat(heartbeat().status()).isEqualTo(200);
+      assertThat(api.with("Authorization", "").get("/actuator/health/liveness").status())
+          .isEqualTo(200);
+    } finally {
+      for (Socket one : silent) {
+        one.close();
+      }
+      consumer.update("DELETE FROM gateway_node");
     }
   }
 
