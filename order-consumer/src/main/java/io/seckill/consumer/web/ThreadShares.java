@@ -27,7 +27,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE + 3) // after the token was checked, and a callback received
 class ThreadShares extends OncePerRequestFilter {
 
-  private static final int ALL_SHARES = 35;
+  private static final int ALL_SHARES = 36;
 
   private final Map<RequestKind, Semaphore> free = new EnumMap<>(RequestKind.class);
 
@@ -39,9 +39,9 @@ class ThreadShares extends OncePerRequestFilter {
   }
 
   /**
-   * The kinds, with the 35ths of all threads that they may take. A gateway has at most 34
+   * The kinds, with the 36ths of all threads that they may take. A gateway has at most 34
    * connections for payments, 8 for cancels, 8 for purchases and 2 for heartbeats: the threads for
-   * the last two, of 560, are as many as the connections of twelve gateways.
+   * the last two, of 576, are as many as the connections of twelve gateways.
    */
   enum RequestKind {
     PURCHASES("/internal/v1/purchases", 6),
@@ -55,6 +55,8 @@ class ThreadShares extends OncePerRequestFilter {
     WALLET_READS("/internal/v1/wallets/[^/]+(/entries|/statement)?", 2),
     /** Their bodies have arrived before. */
     CALLBACKS("/internal/v1/payments/callback", 1),
+    /** Their readers need no token, and may be slow. */
+    METRICS("/actuator/prometheus", 1),
     HEARTBEATS_AND_PROBES("/internal/v1/gateways/[0-9a-f]{32}(/handover)?|/actuator/.*", 2),
     /** Operators' writes, not reads of these paths: they may take minutes. */
     LONG_OPERATIONS(

@@ -16,7 +16,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 
 class ThreadSharesTest {
 
-  private static final int THREADS = 35;
+  private static final int THREADS = 36;
 
   private final ThreadShares filter = new ThreadShares(threads(THREADS));
 
@@ -42,7 +42,7 @@ class ThreadSharesTest {
     "PUT, /internal/v1/gateways/0123456789abcdef0123456789abcdef, HEARTBEATS_AND_PROBES",
     "POST, /internal/v1/gateways/0123456789abcdef0123456789abcdef/handover, HEARTBEATS_AND_PROBES",
     "GET, /actuator/health/liveness, HEARTBEATS_AND_PROBES",
-    "GET, /actuator/prometheus, HEARTBEATS_AND_PROBES",
+    "GET, /actuator/prometheus, METRICS",
     "PUT, /internal/v1/skus/1001, LONG_OPERATIONS",
     "POST, /internal/v1/skus/1001/preheat, LONG_OPERATIONS",
     "POST, /internal/v1/skus/1001/reconciliation, LONG_OPERATIONS",
@@ -130,6 +130,7 @@ class ThreadSharesTest {
           case WALLETS -> "/internal/v1/wallet/operations";
           case WALLET_READS -> "/internal/v1/wallets/7/statement";
           case CALLBACKS -> "/internal/v1/payments/callback";
+          case METRICS -> "/actuator/prometheus";
           case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
           case OTHERS -> "/internal/v1/fallback/enter";
         });
