@@ -6,16 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.relay.lane.RelayProcess;
 import io.seckill.relay.lane.TestOutbox;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +74,23 @@ class RelayApplicationIT {
               "seckill_relay_lane_state{lane=\"the-jar-0\",partition=\"0\",state=\"running\"} 1",
               "seckill_breaker_state{");
       assertThat(get("/actuator/health")).doesNotContain("reason", "details");
+      assertThat(relay.isAlive()).isTrue();
+    }
+  }
+
+  /** Or some hundred callers who send many and read none would keep all threads. */
+  @Test
+  void givesAConnectionOneAnswer() throws Exception {
+    try (RelayProcess relay = RelayProcess.jar(environment())) {
+      eventually().until(() -> status("/actuator/health/liveness") == 200);
+      try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), port)) {
+        caller.setSoTimeout((int) Eventually.SOON.toMillis());
+        String probes = "GET /actuator/health/liveness HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2);
+        caller.getOutputStream().write(probes.getBytes(StandardCharsets.US_ASCII));
+
+        assertThat(new String(caller.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
+            .containsOnlyOnce("HTTP/1.1 200");
+      }
       assertThat(relay.isAlive()).isTrue();
     }
   }
