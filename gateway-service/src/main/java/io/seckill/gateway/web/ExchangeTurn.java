@@ -1,5 +1,8 @@
 package io.seckill.gateway.web;
 
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.RecvByteBufAllocator;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
@@ -12,14 +15,21 @@ import reactor.netty.http.server.HttpServer;
  * loop. Without this a connection can hang for ever: a request that arrives before the previous
  * exchange has ended waits in Reactor Netty's queue (1.3.7, {@code HttpTrafficHandler.run}); when
  * it is answered while that queue is still being drained, its end is not noticed, and reading,
- * which its start had disabled, is never enabled again.
+ * which its start had disabled, is never enabled again. That queue has no bound of its own: it gets
+ * what one read delivers, so a read is short.
  */
 @Component
 final class ExchangeTurn implements NettyServerCustomizer {
 
+  /** A read of 4 kB has at most some 150 requests, and most heads and bodies fit into it. */
+  private static final RecvByteBufAllocator READS =
+      new AdaptiveRecvByteBufAllocator(64, 2_048, 4_096);
+
   @Override
   public HttpServer apply(HttpServer server) {
-    return server.mapHandle(ExchangeTurn::inTurn);
+    return server
+        .mapHandle(ExchangeTurn::inTurn)
+        .childOption(ChannelOption.RECVBUF_ALLOCATOR, READS);
   }
 
   private static Mono<Void> inTurn(Mono<Void> exchange, Connection connection) {

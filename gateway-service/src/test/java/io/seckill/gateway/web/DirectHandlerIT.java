@@ -366,6 +366,19 @@ class DirectHandlerIT {
   }
 
   @Test
+  void readsLittleBeforeItsTurn() throws InterruptedException {
+    try (RawConnection shopper = connect()) {
+      shopper.send(direct("hold").repeat(1_000)); // 57 kB
+
+      for (int i = 0; i < 100; i++) {
+        route.release("answer " + i);
+        assertThat(shopper.answer()).endsWith("answer " + i);
+        assertThat(used()).isLessThan(24 << 10);
+      }
+    }
+  }
+
+  @Test
   void answersWhatIsOpenBeforeItStops() throws InterruptedException {
     AtomicBoolean stopped = new AtomicBoolean();
     try (RawConnection shopper = connect();
