@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.Ports;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
@@ -137,6 +139,29 @@ class TwoPortsIT {
       assertThat(Ports.isOpen(own.adminPort())).isFalse();
       assertThat(Ports.isOpen(own.shopPort())).isFalse();
     }
+  }
+
+  /** Its text could be control characters of a terminal, and its lines fill the disk. */
+  @Test
+  void countsARequestThatCannotBeReadAndLogsNothingOfIt() {
+    try (LoggedLines lines = LoggedLines.of("reactor.netty.http.server")) {
+      for (int port : new int[] {gateway.shopPort(), gateway.adminPort()}) {
+        double before = unreadable();
+        try (RawConnection caller = new RawConnection(port)) {
+          caller.send("GET /\u001b[2K HTTP/1.1\r\n\r\n"); // without Host
+
+          assertThat(caller.answer())
+              .startsWith("HTTP/1.1 400 ")
+              .contains("\"code\":\"INVALID_REQUEST\"");
+        }
+        assertThat(unreadable()).isEqualTo(before + 1);
+      }
+      assertThat(lines.texts()).isEmpty();
+    }
+  }
+
+  private static double unreadable() {
+    return gateway.counter("seckill.requests.refused", "code", "INVALID_REQUEST");
   }
 
   @Test
