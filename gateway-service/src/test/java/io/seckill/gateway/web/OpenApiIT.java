@@ -30,6 +30,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,24 @@ class OpenApiIT {
     routed.add("POST /api/v1/skus/{sku}/orders"); // not in WebFlux; the status is in both
 
     assertThat(described).isEqualTo(routed);
+  }
+
+  @Test
+  void sendsTheWholeDescriptionForEveryRange() {
+    String path = "/api/v1/openapi.yaml";
+    GatewayAnswer whole = gateway.send(gateway.shop(path));
+    String hundred =
+        IntStream.range(0, 100).mapToObj(i -> i + "-" + i).collect(Collectors.joining(","));
+
+    assertThat(whole.header("Content-Type")).isEqualTo("application/yaml");
+    for (String range : List.of("99999999-", hundred)) {
+      GatewayAnswer answer = gateway.send(gateway.shop(path).header("Range", "bytes=" + range));
+
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(answer.header("Accept-Ranges")).isEmpty();
+      assertThat(answer.header("Content-Length")).isEqualTo(whole.header("Content-Length"));
+      assertThat(answer.body()).isEqualTo(whole.body());
+    }
   }
 
   /** Asserts the status, and that the operation of the request describes this answer. */
