@@ -1,11 +1,13 @@
 package io.seckill.gateway.web;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpObject;
@@ -88,7 +90,20 @@ final class MessageRules extends ChannelDuplexHandler {
         refuse(message, broken);
       }
     }
-    ctx.fireChannelRead(message);
+    ctx.fireChannelRead(message instanceof HttpContent part ? detached(part) : message);
+  }
+
+  /**
+   * A copy. The codec drops what it has read only while its buffer has no slices: with bodies that
+   * wait for their turn, the buffer would grow by all that the connection sends.
+   */
+  private static HttpContent detached(HttpContent part) {
+    if (!part.content().isReadable()) {
+      return part;
+    }
+    HttpContent copy = part.replace(Unpooled.copiedBuffer(part.content()));
+    part.release();
+    return copy;
   }
 
   private void refuse(Object message, ProblemCode code) {

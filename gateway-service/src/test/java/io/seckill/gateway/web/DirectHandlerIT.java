@@ -378,6 +378,24 @@ class DirectHandlerIT {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"/direct", "/echo"})
+  void keepsNothingOfAnsweredRequests(String path) throws InterruptedException {
+    int requests = 2_000; // of 570 bytes, so that nearly every read ends in a head
+    String one = post(path, "x").replace("Host: x", "Host: x\r\nX-Note: " + "n".repeat(500));
+    try (RawConnection shopper = connect()) {
+      Thread sender = new Thread(() -> shopper.send(one.repeat(requests)));
+      sender.start();
+
+      for (int i = 0; i < requests; i++) {
+        assertThat(shopper.answer()).startsWith("HTTP/1.1 200 OK");
+        assertThat(used()).isLessThan(128 << 10);
+      }
+      sender.join(60_000);
+      assertThat(sender.isAlive()).isFalse();
+    }
+  }
+
   @Test
   void answersWhatIsOpenBeforeItStops() throws InterruptedException {
     AtomicBoolean stopped = new AtomicBoolean();
