@@ -13,7 +13,6 @@ import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -94,7 +93,7 @@ class FallbackControl {
     Overview now = gateways.overview();
     boolean rests = false;
     switch (now.fallback().state()) {
-      case REDIS -> rests = !enterByItself(now.gateways());
+      case REDIS -> rests = !enterByItself(now.gateways(), SalePhase.REDIS);
       case ENTERING -> activate(now);
       case MYSQL -> {
         activation.reduceReserves(now);
@@ -102,7 +101,7 @@ class FallbackControl {
       }
       case RETURNING -> {
         activation.reduceReserves(now);
-        resumeIfLost(now);
+        enterByItself(now.gateways(), SalePhase.RETURNING);
         stopped.resume();
       }
       case STRONG, LOADING, SHARDED ->
@@ -112,11 +111,14 @@ class FallbackControl {
     meters.show(last, last.redisDecides() ? List.of() : sales.all());
   }
 
-  /** Returns whether the state may have changed. */
-  private boolean enterByItself(Gateways nodes) {
+  /**
+   * Also while sales return, whoever began that fallback: those that have returned are stopped
+   * again, under another term. Returns whether the state may have changed.
+   */
+  private boolean enterByItself(Gateways nodes, SalePhase from) {
     boolean begins = mode == FallbackMode.AUTOMATIC && mustBegin(nodes);
     if (begins) {
-      begin(AUTOMATIC, SalePhase.REDIS);
+      begin(AUTOMATIC, from);
     }
     return begins;
   }
@@ -234,14 +236,6 @@ class FallbackControl {
       last = SalePhase.RETURNING;
     }
     return done;
-  }
-
-  /** Also those sales that have returned already are stopped again: under another term. */
-  private void resumeIfLost(Overview seen) {
-    if (mustBegin(seen.gateways())) {
-      begin(
-          Objects.requireNonNullElse(seen.fallback().startedBy(), AUTOMATIC), SalePhase.RETURNING);
-    }
   }
 
   /** Ends the fallback when no sale is left in it. Returns whether it has ended by this call. */

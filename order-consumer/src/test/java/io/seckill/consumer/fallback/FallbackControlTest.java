@@ -79,6 +79,9 @@ class FallbackControlTest {
   @CsvSource({
     "MANUAL, REDIS, UNUSABLE, false",
     "AUTOMATIC, REDIS, UNUSABLE, true",
+    "OFF, RETURNING, UNUSABLE, false",
+    "MANUAL, RETURNING, UNUSABLE, false",
+    "AUTOMATIC, RETURNING, UNUSABLE, true",
     "MANUAL, MYSQL, USABLE, false",
     "AUTOMATIC, MYSQL, USABLE, true"
   })

@@ -97,6 +97,7 @@ class FallbackReturnIT extends SaleInFallback {
 
     assertThat(fallback.number(sku, "epoch")).isGreaterThan(epoch);
     assertThat(fallback.view().path("term").longValue()).isEqualTo(term + 1);
+    assertThat(fallback.view().path("startedBy").asString()).as("ends so").isEqualTo("automatic");
     assertThat(fallback.buy(sku, 10)).isEqualTo("CONFIRMED");
     fallback.assertBalanced(sku);
 
