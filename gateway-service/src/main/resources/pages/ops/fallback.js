@@ -21,9 +21,9 @@ export function renderFallback(fallback, context) {
     $('gateways').replaceChildren();
     return;
   }
-  const {mode, state, term, startedBy, changedAt, salesInFallback, reservedUnits, sales} = fallback;
+  const {mode, state, term, startedBy, changedAt, salesOfRedis, salesInFallback, reservedUnits, sales} = fallback;
   const since = state === 'REDIS' ? '' : ` Fallback ${term}, started by ${startedBy}, since ${changedAt.slice(11, 19)} UTC.`;
-  write($('fallback-state'), mode === 'off' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}`);
+  write($('fallback-state'), mode === 'off' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}${isIncomplete(fallback) ? ` Sales extended meanwhile that are not in it: ${number(salesOfRedis)}. Enter it again for them.` : ''}`);
   $('fallback-state').className = `verdict ${state === 'REDIS' ? '' : 'warn'}`;
   renderButtons(fallback, context);
   $('gateways').replaceChildren(...fallback.gateways.map(gatewayRow));
@@ -31,6 +31,11 @@ export function renderFallback(fallback, context) {
   const more = salesInFallback - sales.length;
   if (more > 0) lines.push(`and ${number(more)} more; ${number(reservedUnits)} units are reserved in all`);
   $('fallback-sales').replaceChildren(...lines.map((textContent) => make('li', {textContent})));
+}
+
+/** Whether sales that were over when the fallback began have been extended since: Redis decides them. */
+function isIncomplete({state, salesOfRedis}) {
+  return state === 'MYSQL' && salesOfRedis > 0;
 }
 
 function gatewayRow(node) {
@@ -48,14 +53,15 @@ function gatewayRow(node) {
 /** Made anew only when they change, so that focus stays. */
 function renderButtons(fallback, context) {
   const held = fallback.sales.filter((sale) => sale.reservedUnits > 0);
-  const wanted = JSON.stringify([fallback.mode, fallback.state, held, fallback.failurePercent, fallback.failuresPerSecond]);
+  const again = isIncomplete(fallback);
+  const wanted = JSON.stringify([fallback.mode, fallback.state, again, held, fallback.failurePercent, fallback.failuresPerSecond]);
   const at = $('fallback-switch');
   if (at.dataset.of === wanted) return;
   at.dataset.of = wanted;
   at.replaceChildren(
-    button('Enter fallback…', fallback.mode !== 'off' && ['REDIS', 'RETURNING'].includes(fallback.state), () => ask(context, {
+    button('Enter fallback…', fallback.mode !== 'off' && (again || ['REDIS', 'RETURNING'].includes(fallback.state)), () => ask(context, {
       title: 'Let MySQL decide the sales of Redis?',
-      text: 'All running sales stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.',
+      text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.`,
       yes: 'Enter fallback',
       danger: true,
       run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),

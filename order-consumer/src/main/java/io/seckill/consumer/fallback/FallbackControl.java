@@ -97,7 +97,9 @@ class FallbackControl {
       case ENTERING -> activate(now);
       case MYSQL -> {
         activation.reduceReserves(now);
-        leaveByItself(now);
+        if (!enterByItself(now.gateways(), SalePhase.MYSQL)) {
+          leaveByItself(now);
+        }
       }
       case RETURNING -> {
         activation.reduceReserves(now);
@@ -113,10 +115,14 @@ class FallbackControl {
 
   /**
    * Also while sales return, whoever began that fallback: those that have returned are stopped
-   * again, under another term. Returns whether the state may have changed.
+   * again, under another term; and while MySQL decides, if Redis decides a sale. Returns whether
+   * the state may have changed.
    */
   private boolean enterByItself(Gateways nodes, SalePhase from) {
-    boolean begins = mode == FallbackMode.AUTOMATIC && mustBegin(nodes);
+    boolean begins =
+        mode == FallbackMode.AUTOMATIC
+            && mustBegin(nodes)
+            && (from != SalePhase.MYSQL || sales.countOfRedis() > 0);
     if (begins) {
       begin(AUTOMATIC, from);
     }
@@ -136,7 +142,8 @@ class FallbackControl {
 
   /**
    * Begins a fallback, also while sales return from one: those that Redis cannot take are not left
-   * between the two.
+   * between the two. While MySQL decides, it begins again for sales that were over, and have been
+   * extended since.
    *
    * @throws ProblemException 409 REFUSED when it is switched off, also in a gateway, or has begun
    */
@@ -149,28 +156,34 @@ class FallbackControl {
       throw refused(
           "The gateway " + nodes.withoutFallback().get().name() + " has seckill.fallback=off.");
     }
-    if (!begin(operator.name(), SalePhase.REDIS, SalePhase.RETURNING)) {
+    if (!begin(operator.name(), SalePhase.REDIS, SalePhase.MYSQL, SalePhase.RETURNING)) {
       throw refused("The fallback has begun already.");
     }
   }
 
   /**
    * Raises the term and stops all sales that Redis decides; those that MySQL had not returned yet
-   * are sold by MySQL at once.
+   * are sold by MySQL at once. While MySQL decides, the fallback ends as it was to end before.
    *
    * @param from the states in which it may begin
-   * @return false when the state is another one
+   * @return false when the state is another one, or MySQL decides all sales
    */
   private boolean begin(String startedBy, SalePhase... from) {
     boolean begun =
         transactions.execute(
             tx -> {
-              if (!Arrays.asList(from).contains(table.lock().state())) {
+              Row row = table.lock();
+              if (!Arrays.asList(from).contains(row.state())) {
                 return false;
               }
               sales.resume();
               int stopped = sales.enter();
-              long term = table.enter(startedBy); // the time of it is after the wait for locks
+              boolean isAgain = row.isIn(SalePhase.MYSQL);
+              if (isAgain && stopped == 0) {
+                return false;
+              }
+              // the time of it is after the wait for locks
+              long term = table.enter(isAgain ? row.startedBy() : startedBy);
               log.warn("fallback {} begins, {} sales stop: {}", term, stopped, startedBy);
               return true;
             });

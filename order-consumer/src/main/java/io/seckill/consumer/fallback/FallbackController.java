@@ -43,6 +43,7 @@ record FallbackController(
 
   /**
    * @param startedBy an operator or "automatic"; null before the first
+   * @param salesOfRedis how many Redis decides, each shard once; those that are over do not count
    * @param salesInFallback how many there are, a SKU with shards once
    * @param reservedUnits of them all
    * @param sales at most {@link #MOST_SHOWN} of them, those first that have a reserve
@@ -56,6 +57,7 @@ record FallbackController(
       int failurePercent,
       int failuresPerSecond,
       List<GatewayNode> gateways,
+      long salesOfRedis,
       int salesInFallback,
       long reservedUnits,
       List<InFallback> sales) {}
@@ -74,6 +76,7 @@ record FallbackController(
         row.failurePercent(),
         row.failuresPerSecond(),
         now.gateways().all(),
+        sales.countOfRedis(),
         all.size(),
         all.stream().mapToLong(InFallback::reservedUnits).sum(),
         all.stream()

@@ -90,6 +90,14 @@ public class FallbackSales {
     return jdbc.sql(EXPECTED + SalePhase.OF_REDIS + " AND " + WANTED).query(Expected.class).list();
   }
 
+  /** How many of them Redis decides; in a fallback those that were over when it began. */
+  long countOfRedis() {
+    return jdbc.sql(
+            "SELECT COUNT(*) FROM products WHERE " + SalePhase.REDIS_DECIDES + " AND " + WANTED)
+        .query(Long.class)
+        .single();
+  }
+
   /** The same of all sales in a fallback: one that is over may be extended. */
   List<Expected> expectedInFallback() {
     return jdbc.sql(EXPECTED + "fallback <> 'NO'").query(Expected.class).list();

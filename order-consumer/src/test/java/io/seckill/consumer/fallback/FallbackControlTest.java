@@ -83,6 +83,7 @@ class FallbackControlTest {
     "MANUAL, RETURNING, UNUSABLE, false",
     "AUTOMATIC, RETURNING, UNUSABLE, true",
     "MANUAL, MYSQL, USABLE, false",
+    "AUTOMATIC, MYSQL, UNUSABLE, false",
     "AUTOMATIC, MYSQL, USABLE, true"
   })
   void beginsAndEndsByItselfOnlyInModeAutomatic(
@@ -189,6 +190,11 @@ class FallbackControlTest {
     List<InFallback> all() {
       looksAtSales++;
       return List.of();
+    }
+
+    @Override
+    long countOfRedis() {
+      return 0;
     }
 
     @Override

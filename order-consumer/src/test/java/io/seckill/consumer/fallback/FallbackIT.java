@@ -977,6 +977,45 @@ class FallbackIT extends SaleInFallback {
         "UPDATE products SET state = 'CLOSED' WHERE sku_id IN (%d, %d)".formatted(created, strong));
   }
 
+  /** Redis, which is away, would have it alone. */
+  @ParameterizedTest(name = "by itself: {0}")
+  @ValueSource(booleans = {true, false})
+  void aSaleThatIsExtendedDuringTheFallbackEntersIt(boolean isByItself) {
+    AdmittedSale over =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + over.sku);
+    fallback.enterWith(GATEWAY, "");
+    execute("DELETE FROM gateway_node");
+    String enter = FallbackFixture.FALLBACK + "/enter";
+    assertThat(consumer.api().post(enter, "{}").code()).isEqualTo("REFUSED");
+    assertThat(fallback.view().path("salesOfRedis").longValue()).isZero();
+
+    execute("UPDATE products SET closes_at = '2037-01-01' WHERE sku_id = " + over.sku);
+    assertThat(fallback.view().path("salesOfRedis").longValue()).isOne();
+    if (isByItself) {
+      eventually()
+          .pollInterval(Duration.ofMillis(50))
+          .until(
+              () -> {
+                fallback.beat(1, 0, "UNUSABLE", 1_000);
+                return !fallback.product(over.sku, "fallback").equals("NO");
+              });
+      execute("DELETE FROM gateway_node");
+    } else {
+      fallback.enter();
+    }
+    assertThat(fallback.buy(sku, 7)).as("in it before").isEqualTo("CONFIRMED");
+    fallback.awaitState("MYSQL");
+
+    eventually().until(() -> fallback.buy(over.sku, 7).equals("CONFIRMED"));
+    assertThat(fallback.number(sku, "epoch")).isEqualTo(2);
+    assertThat(fallback.view().path("startedBy").asString()).isEqualTo("tester");
+    fallback.comeBack();
+    fallback.assertBalanced(over.sku);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + over.sku);
+    over.forget();
+  }
+
   private static void put(long sku, String product) {
     assertThat(consumer.api().put("/internal/v1/skus/" + sku, product).status()).isEqualTo(201);
   }

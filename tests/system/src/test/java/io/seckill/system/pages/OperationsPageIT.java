@@ -416,9 +416,9 @@ class OperationsPageIT {
             };
             const module = document.querySelector('link[href$="/rates.js"]').href.replace('rates.js', 'fallback.js');
             return import(module).then(async ({renderFallback}) => {
-              for (const state of ['REDIS', 'ENTERING', 'MYSQL', 'RETURNING']) {
+              for (const [state, salesOfRedis] of [['REDIS', 1], ['ENTERING', 1], ['MYSQL', 0], ['MYSQL', 1], ['RETURNING', 0]]) {
                 calls.push(state);
-                renderFallback({mode: 'manual', state, changedAt: '', sales, salesInFallback: 1, gateways: [], failurePercent: 50, failuresPerSecond: 3}, context);
+                renderFallback({mode: 'manual', state, changedAt: '', sales, salesOfRedis, salesInFallback: 1, gateways: [], failurePercent: 50, failuresPerSecond: 3}, context);
                 await pressAll();
               }
               return calls.join('\\n').replaceAll('admin/v1/', '') + '\\n';
@@ -433,6 +433,8 @@ class OperationsPageIT {
                 + "ENTERING\n"
                 + always
                 + "MYSQL\nPOST fallback/leave\n"
+                + always
+                + "MYSQL\nPOST fallback/enter\nPOST fallback/leave\n"
                 + always
                 + "RETURNING\nPOST fallback/enter\n"
                 + always);

@@ -39,6 +39,7 @@ class SalePhaseStatementsTest {
       fallback.FallbackSales: LOADING
       fallback.FallbackSales: RETURNING
       fallback.FallbackSales: REDIS
+      fallback.FallbackSales: REDIS
       fallback.FallbackSales: any
       fallback.FallbackSales: any
       fallback.SaleReserves: ENTERING
