@@ -23,7 +23,7 @@ export function renderFallback(fallback, context) {
   }
   const {mode, state, term, startedBy, changedAt, salesOfRedis, salesInFallback, reservedUnits, sales} = fallback;
   const since = state === 'REDIS' ? '' : ` Fallback ${term}, started by ${startedBy}, since ${changedAt.slice(11, 19)} UTC.`;
-  write($('fallback-state'), mode === 'off' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}${isIncomplete(fallback) ? ` Sales extended meanwhile that are not in it: ${number(salesOfRedis)}. Enter it again for them.` : ''}`);
+  write($('fallback-state'), mode === 'off' && state === 'REDIS' ? 'It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.' : `${STATES[state]}${since}${isIncomplete(fallback) ? ` Sales extended meanwhile that are not in it: ${number(salesOfRedis)}. Enter it again for them.` : ''}`);
   $('fallback-state').className = `verdict ${state === 'REDIS' ? '' : 'warn'}`;
   renderButtons(fallback, context);
   $('gateways').replaceChildren(...fallback.gateways.map(gatewayRow));

@@ -1005,6 +1005,12 @@ class OperationsPageIT {
                 renderBoard({...snapshot, lanes: {lanes: [], outboxes, unavailable: [], refusing}}, null, {});
                 return text('#away');
               };
+              const withoutFallback = (state) => {
+                const fallback = {mode: 'off', state, term: 3, startedBy: 'alice', changedAt: '2026-11-28T10:20:30Z',
+                  salesOfRedis: 0, salesInFallback: 0, reservedUnits: 0, sales: [], gateways: []};
+                renderBoard({...snapshot, fallback}, null, {});
+                return text('#fallback-state');
+              };
               return [
                 said({}),
                 said({ledgers: [{...ledger, queue}]}),
@@ -1013,6 +1019,8 @@ class OperationsPageIT {
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
                 away([1]),
                 away([0, 1]),
+                withoutFallback('REDIS'),
+                withoutFallback('MYSQL'),
               ].join('\\n');
             });
             """);
@@ -1031,7 +1039,9 @@ class OperationsPageIT {
                 balances + "no order this minute",
                 balances,
                 "Redis takes no writes for partitions 1.",
-                "Redis takes no writes."));
+                "Redis takes no writes.",
+                "It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.",
+                "MySQL decides the sales of Redis. Fallback 3, started by alice, since 10:20:30 UTC."));
   }
 
   @Tag("proof")
