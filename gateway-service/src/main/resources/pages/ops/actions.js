@@ -64,6 +64,11 @@ export function isStrong(product) {
   return product.decides === 'MYSQL';
 }
 
+/** Whether Redis has nothing of it. While one shard is in a fallback, it may have the others. */
+export function isWithoutRedis(product) {
+  return isStrong(product) && product.shards === 1;
+}
+
 /** What operators chose to decide them: in a fallback MySQL decides those of Redis. */
 export function chosenDecider(product) {
   return product.fallback === 'NO' ? product.decides : 'REDIS';
@@ -78,7 +83,7 @@ export function actionButtons(product, latest, context) {
     ...Object.entries(ON_A_SALE).map(([name, action]) =>
       button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
     button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
-    ...(isStrong(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
+    ...(isWithoutRedis(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
     button('Audit…', product.state !== 'NEW', () => askToAudit(product, context)),
     button('Edit…', true, () => askForProduct(latest(), context)),
   ];

@@ -39,9 +39,9 @@ export function verdict(ledger) {
   return seconds < 10 ? ['moving', 'warn'] : [`off for ${Math.round(seconds)} s`, 'bad'];
 }
 
-/** Those of a strong sale are in no queue. */
+/** Those of a sale, or shard, that MySQL decides are in no queue. */
 function isQueueChecked(ledger) {
-  return ledger.decides === 'MYSQL' || (ledger.shards ?? [ledger]).every(({queue}) => queue);
+  return (ledger.shards ?? [ledger]).every(({decides, queue}) => decides === 'MYSQL' || queue);
 }
 
 export function renderSheets(ledger) {

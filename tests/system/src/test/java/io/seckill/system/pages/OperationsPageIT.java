@@ -1001,6 +1001,14 @@ class OperationsPageIT {
                 return `${text('#ledger-verdict')} | ${text('#sales-rows td:last-child')} | ${text('#tiles div:nth-child(8) dd + dd')}`;
               };
               const outboxes = [0, 1].map((partition) => ({partition, orders: 0, oldestMs: 0}));
+              const oneShardInFallback = () => {
+                const words = said({
+                  skus: [{...sku, decides: 'MYSQL', fallback: 'ACTIVE', shards: 4}],
+                  ledgers: [{...ledger, shards: [{...shard(null), decides: 'MYSQL'}, shard(queue)]}],
+                });
+                const actions = [...document.querySelectorAll('#actions button')].map((button) => button.textContent);
+                return `${words}, ${actions.includes('Reconcile…')}, ${text('#shards caption')}`;
+              };
               const away = (refusing) => {
                 renderBoard({...snapshot, lanes: {lanes: [], outboxes, unavailable: [], refusing}}, null, {});
                 return text('#away');
@@ -1017,6 +1025,7 @@ class OperationsPageIT {
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
+                oneShardInFallback(),
                 away([1]),
                 away([0, 1]),
                 withoutFallback('REDIS'),
@@ -1038,6 +1047,7 @@ class OperationsPageIT {
                 unchecked,
                 balances + "no order this minute",
                 balances,
+                balances + "no order this minute, true, Stock, by shard",
                 "Redis takes no writes for partitions 1.",
                 "Redis takes no writes.",
                 "It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.",
