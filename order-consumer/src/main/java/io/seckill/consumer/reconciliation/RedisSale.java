@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.products.SaleExtension;
@@ -62,14 +63,24 @@ class RedisSale {
     return RedisSaleState.read(redis, sku);
   }
 
-  /** Completes an edit of the closing time that the sale has missed. Returns whether it has. */
-  boolean extend(ProductSnapshot sale, RedisSaleState seen) {
-    boolean isEarlier =
-        !seen.isAbsent() && seen.number("closesAt") < sale.closesAt().toEpochMilli();
+  /**
+   * Completes an edit of the closing time, or an opening, that the sale has missed. Returns whether
+   * it has. A stop that Redis alone has stays in force.
+   */
+  boolean complete(ProductSnapshot sale, RedisSaleState seen) {
+    if (seen.isAbsent()) {
+      return false;
+    }
+    boolean isEarlier = seen.number("closesAt") < sale.closesAt().toEpochMilli();
     if (isEarlier) {
       new SaleExtension(redis).extend(sale.skuId(), sale.closesAt(), sale.expiry());
     }
-    return isEarlier;
+    boolean isUnopened =
+        sale.state().equals("OPEN") && seen.number("stateVersion") < sale.stateVersion();
+    if (isUnopened) {
+      new SaleStates(redis).follow(sale.skuId(), "OPEN", sale.epoch(), sale.stateVersion(), null);
+    }
+    return isEarlier || isUnopened;
   }
 
   /** Stock changes of an epoch that Redis's stock contains, by id. */

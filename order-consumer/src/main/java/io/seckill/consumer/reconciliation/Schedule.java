@@ -163,7 +163,7 @@ class Schedule {
     }
   }
 
-  /** Reads the state of each sale, rebuilds what is lost, and extends what closes too early. */
+  /** Reads the state of each sale, rebuilds what is lost, and completes what operators changed. */
   synchronized List<ProductSnapshot> look() {
     List<ProductSnapshot> sales = jdbc.sql(SALES).query((row, n) -> ProductRows.read(row)).list();
     Set<Long> wholeNow = new HashSet<>();
@@ -195,7 +195,7 @@ class Schedule {
       return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
     }
     wholeNow.add(sale.skuId());
-    var unused = attempt(sale, () -> redis.extend(sale, seen));
+    var unused = attempt(sale, () -> redis.complete(sale, seen));
     return false;
   }
 

@@ -6,7 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.PendingStop;
+import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
@@ -47,6 +51,7 @@ class ScheduleIT extends ReconciliationFixture {
   @Test
   void reportsTheSameAgainOnlyWhenTheSaleMoves() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("stateVersion", consumer.product(sale.sku, "state_version"));
     sale.setField("state", "PAUSED");
     Schedule schedule = consumer.bean(Schedule.class);
 
@@ -75,6 +80,28 @@ class ScheduleIT extends ReconciliationFixture {
 
     assertThat(sale.field("closesAt")).isEqualTo(Long.toString(closesAt));
     assertThat(sale.field("expiresAt")).isEqualTo(Long.toString(closesAt + 7_200_000));
+  }
+
+  /** The same of an opening; but a stop that MySQL lacks came later. */
+  @ParameterizedTest(name = "a stop waits for MySQL: {0}")
+  @CsvSource({"false, OPEN", "true, PAUSED"})
+  void completesAnOpeningThatRedisHasMissed(boolean isStopped, String expected) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("stateVersion", consumer.product(sale.sku, "state_version"));
+    sale.setField("state", "PAUSED");
+    consumer.update(
+        "UPDATE products SET state_version = state_version + 1 WHERE sku_id = ?", sale.sku);
+    if (isStopped) {
+      PendingStop stop = new PendingStop(sale.sku, "PAUSED", 1, "tester");
+      assertThat(new SaleStates(consumer.redis()).stop(stop)).isTrue();
+    }
+
+    consumer.bean(Schedule.class).round();
+
+    assertThat(sale.field("state")).isEqualTo(expected);
+    assertThat(sale.field("stateVersion").equals(consumer.product(sale.sku, "state_version")))
+        .isEqualTo(!isStopped);
+    consumer.redis().hdel(RedisKeys.stops(Partition.ofSku(sale.sku)), Long.toString(sale.sku));
   }
 
   @Test
