@@ -67,6 +67,11 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
     return state().equals(LOADING);
   }
 
+  /** Whether this sale, which does not run, is loaded under the epoch that it has in MySQL. */
+  public boolean isPreheatOf(ProductSnapshot sale) {
+    return !sale.isRunning() && isLoading() && number("loading") == sale.epoch();
+  }
+
   /**
    * Whether Redis has another epoch than MySQL, or has lost admissions or changes of the stock. Of
    * a sale that a former release has loaded, and only of that, Redis has no number of changes;

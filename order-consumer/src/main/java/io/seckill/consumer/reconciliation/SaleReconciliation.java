@@ -41,6 +41,9 @@ record SaleReconciliation(
   private static final String NOT_PASSED =
       "The barrier has not passed in time; whether orders are missing is not known.";
 
+  private static final String PREHEAT =
+      "A preheat of this sale is under way; if it has failed, repeat it.";
+
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";
 
@@ -151,6 +154,9 @@ record SaleReconciliation(
 
   private Found lost(Read read, Order order, RunLock lock) {
     ProductSnapshot sale = read.sale();
+    if (order.dryRun() && read.seen().isPreheatOf(sale)) {
+      return found(read, RunOutcome.UNPROVEN, PREHEAT);
+    }
     if (order.dryRun() || !order.mayRebuild()) {
       return found(
           read,

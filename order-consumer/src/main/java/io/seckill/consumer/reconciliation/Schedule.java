@@ -62,6 +62,7 @@ class Schedule {
   private final RedisCallGuard guard;
   private final Map<Long, LastCheck> checks = new ConcurrentHashMap<>();
   private final Map<Long, String> failures = new ConcurrentHashMap<>();
+  private final PreheatsUnderWay preheats = new PreheatsUnderWay(System::nanoTime);
 
   /** The sales that Redis had when all were last looked at. */
   private volatile Set<Long> whole = Set.of();
@@ -148,6 +149,7 @@ class Schedule {
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
     checks.keySet().retainAll(skus);
     failures.keySet().retainAll(skus);
+    preheats.retain(skus);
   }
 
   private boolean mayGoOn() {
@@ -192,7 +194,8 @@ class Schedule {
       return sale.isWanted() && lost.contains(sale.skuId());
     }
     if (isLost(sale, seen)) {
-      return !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
+      return !preheats.contain(sale, seen)
+          && !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
     }
     wholeNow.add(sale.skuId());
     var unused = attempt(sale, () -> redis.complete(sale, seen));

@@ -357,6 +357,20 @@ class ScheduleIT extends ReconciliationFixture {
   }
 
   @Test
+  void missesNoSaleInRedisThatIsBeingPreheated() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    double lost = lostSales();
+    consumer.update("UPDATE products SET state = 'PREHEATED' WHERE sku_id = ?", sale.sku);
+    sale.setField("state", RedisSaleState.LOADING);
+    sale.setField("epoch", "0");
+    sale.setField("loading", consumer.product(sale.sku, "epoch"));
+
+    assertThat(lostSales()).as("sales that wait for a rebuild").isEqualTo(lost);
+    assertThat(outcome(reconcile(sale, true))).isEqualTo("UNPROVEN");
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  @Test
   void missesNoStrongSaleInRedis() {
     double lost = lostSales();
     new Sales(consumer).openStrong(7_903, "LIMITED", 5, 20);
