@@ -139,7 +139,9 @@ record SkuLedger(
       shards.stream().flatMap(shard -> shard.waiting().stream()).distinct().forEach(found::add);
       return found;
     }
-    add(found, orders.outboxAndPrivateQueues + orders.broker, "orders on their way to MySQL");
+    long onTheirWay = orders.outboxAndPrivateQueues + orders.broker;
+    add(found, Math.max(0, onTheirWay), "orders on their way to MySQL");
+    add(found, Math.max(0, -onTheirWay), "orders that Redis lacks: preheat the sale and close it");
     add(found, orders.confirmed, "orders that may still be paid");
     add(found, units.compensating, "units on their way back to Redis");
     return found;

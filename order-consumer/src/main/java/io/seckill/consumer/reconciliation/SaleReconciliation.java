@@ -44,6 +44,12 @@ record SaleReconciliation(
   private static final String PREHEAT =
       "A preheat of this sale is under way; if it has failed, repeat it.";
 
+  private static final String ABSENT = "Redis need not have this sale, and has not.";
+
+  private static final String OLD =
+      "Redis need not have this sale, but has older data of it, or a part: close it, if it is not,"
+          + " preheat it to replace them, and close it.";
+
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";
 
@@ -80,7 +86,7 @@ record SaleReconciliation(
       return lost(read, order, lock);
     }
     if (read.comparison().isEmpty()) {
-      return found(read, RunOutcome.NOT_ON_SALE, "Redis need not have this sale, and has not.");
+      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : OLD);
     }
     Comparison comparison = read.comparison().get();
     Found found = compared(read, comparison, order.dryRun(), stepEnds);

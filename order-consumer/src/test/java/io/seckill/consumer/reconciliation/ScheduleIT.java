@@ -357,6 +357,21 @@ class ScheduleIT extends ReconciliationFixture {
   }
 
   @Test
+  void saysWhatRedisHasOfASaleThatItNeedNotHave() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    consumer.update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sale.sku);
+    sale.setField("epoch", "0"); // of a backup
+
+    Answer old = reconcile(sale, false);
+    sale.forget();
+    Answer absent = reconcile(sale, false);
+
+    assertThat(List.of(outcome(old), outcome(absent))).containsOnly("NOT_ON_SALE");
+    assertThat(old.body().path("detail").asString()).contains("older data", "preheat it");
+    assertThat(absent.body().path("detail").asString()).endsWith("and has not.");
+  }
+
+  @Test
   void missesNoSaleInRedisThatIsBeingPreheated() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     double lost = lostSales();
