@@ -100,17 +100,23 @@ record PendingStops(
         && states.version(row.skuId()) < row.row().stateVersion();
   }
 
-  /** Whether one of these shards answers, and all that do have their states of MySQL. */
+  /**
+   * Whether one of these shards answers, and all that do have their states of MySQL. One that Redis
+   * has lost, or loads, has none.
+   */
   private boolean haveFollowed(List<Product> shards) {
     List<Boolean> followed = new ArrayList<>();
     for (Product shard : shards) {
       long id = shard.skuId();
       guard.run(
           guard.partOf(id),
-          () ->
-              followed.add(
-                  states.version(id) >= shard.row().stateVersion()
-                      && states.pendingStop(id).isEmpty()));
+          () -> {
+            long version = states.version(id);
+            boolean isStopped = states.pendingStop(id).isPresent();
+            if (version > 0 || isStopped) {
+              followed.add(version >= shard.row().stateVersion() && !isStopped);
+            }
+          });
     }
     return !followed.isEmpty() && !followed.contains(false);
   }
