@@ -56,6 +56,10 @@ class SessionsIT {
                     "reading", "10",
                     "row_lock", "3",
                     "table_lock", "5"));
+        assertThat((HikariDataSource) pool)
+            .as("gives up connections to a server that is demoted")
+            .returns(DemotedServer.class.getName(), HikariDataSource::getExceptionOverrideClassName)
+            .returns(30_000L, HikariDataSource::getMaxLifetime);
         try (Connection connection = pool.getConnection()) {
           assertThat(connection.getTransactionIsolation())
               .isEqualTo(Connection.TRANSACTION_READ_COMMITTED);
