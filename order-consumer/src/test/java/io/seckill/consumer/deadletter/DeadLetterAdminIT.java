@@ -23,7 +23,9 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -36,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -45,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -424,6 +428,27 @@ class DeadLetterAdminIT {
     eventually().until(() -> orders.pendingCompensations() == 0);
     assertThat(orders.stockInMySql(sku)).isEqualTo(left);
     assertThat(admissions.stock(sku)).isEqualTo(left);
+  }
+
+  /** The request waits for the row that another one has locked. */
+  @ParameterizedTest
+  @CsvSource({"/replay, DISCARDED", "/discard, REPLAYED"})
+  void aLetterThatIsResolvedMeanwhileIsNotResolvedAgain(String action, String meanwhile) {
+    long letter = givenUp(OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2));
+    try (RowLock other =
+        consumer.lock(
+            "UPDATE dead_letter SET state = '%s' WHERE id = %d".formatted(meanwhile, letter))) {
+      CompletableFuture<Answer> answer =
+          CompletableFuture.supplyAsync(() -> post(letter, action, REASON));
+      eventually()
+          .until(
+              () ->
+                  answer.isDone()
+                      || consumer.executing("%dead_letter%id=" + letter + "%").isPresent());
+      other.commit();
+
+      assertThat(Bounded.get(answer).code()).isEqualTo("DEAD_LETTER_RESOLVED");
+    }
   }
 
   /** facts.md 16: the broker also acks a message that it cannot route. */

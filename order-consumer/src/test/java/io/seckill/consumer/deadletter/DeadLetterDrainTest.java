@@ -9,6 +9,7 @@ import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.impl.AMQImpl;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.storage.NoWrites;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -37,7 +38,12 @@ class DeadLetterDrainTest {
   private final Rows rows = new Rows();
   private final DeadLetterDrain drain =
       new DeadLetterDrain(
-          (ConnectionFactory) channel(), rows, null, null, null, new DeadLetterMeters(meters));
+          (ConnectionFactory) channel(),
+          rows,
+          null,
+          new NoWrites(),
+          null,
+          new DeadLetterMeters(meters));
 
   private void publish(String body) {
     queue.add(message(1 + queue.size(), new BasicProperties(), body));
@@ -110,6 +116,17 @@ class DeadLetterDrainTest {
     assertThat(Thread.interrupted()).isTrue();
     assertThat(steps).endsWith("close null");
     assertThat(RabbitUtils.isPhysicalCloseRequired()).isTrue();
+    RabbitUtils.clearPhysicalCloseRequired();
+  }
+
+  /** The broker drops a message that was fetched too often. */
+  @Test
+  void fetchesNothingWhileMySqlAcceptsNoWrites() {
+    publish("one");
+
+    drain.drain();
+
+    assertThat(queue).hasSize(1);
     RabbitUtils.clearPhysicalCloseRequired();
   }
 

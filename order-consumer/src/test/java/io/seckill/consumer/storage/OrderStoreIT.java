@@ -10,9 +10,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
+import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
@@ -20,6 +22,8 @@ import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Known;
 import io.seckill.consumer.storage.StoreOutcome.Rejected;
 import io.seckill.consumer.storage.StoreOutcome.Stored;
+import io.seckill.consumer.storage.StoreOutcome.Unfit;
+import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.PacketLimit;
@@ -195,6 +199,42 @@ class OrderStoreIT {
     assertThat(database.settled(sku)).isEqualTo(2);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"userId", "requestId", "epoch", "seq", "admittedAt"})
+  void anotherOrderOfAKnownIdIsUnstorable(String member) throws Exception {
+    sale(LIMITED, 3, 100);
+    OrderMessage known = order(1, 1);
+    store.store(List.of(known));
+    OrderMessage other = with(known, member, 20_000_000);
+
+    assertThat(store.store(List.of(other)).outcomes())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Unstorable.class, bad -> assertThat(bad.unfit()).isEqualTo(Unfit.OTHER_CONTENT));
+  }
+
+  /** The same order with this number in a member. */
+  private static OrderMessage with(OrderMessage order, String member, long number)
+      throws UnreadableMessageException {
+    return OrderMessageCodec.decode(
+        OrderMessageCodec.encode(order)
+            .replaceFirst("(?<=\"" + member + "\":\"?)[^,\"}]+", Long.toString(number)));
+  }
+
+  /** Batches are sorted by user, and arrive in any order. */
+  @Test
+  void keepsTheHighestSequenceNumberOfAllOrders() throws Exception {
+    sale(UNLIMITED, 0, 100);
+    OrderMessage ninth = with(OrderFlood.order(sku, UNLIMITED, 1, 1), "seq", 9);
+    OrderMessage fourth = with(OrderFlood.order(sku, UNLIMITED, 2, 1), "seq", 4);
+    OrderMessage fifth = with(OrderFlood.order(sku, UNLIMITED, 3, 1), "seq", 5);
+
+    for (List<OrderMessage> batch : List.of(List.of(ninth, fourth), List.of(fifth))) {
+      assertThat(store.store(batch).outcomes()).allMatch(Stored.class::isInstance);
+      assertThat(consumer.product(sku, "last_seq")).isEqualTo("9");
+    }
+  }
+
   @Test
   void writesPendingCompensationsOfKnownOrdersAgain() throws Exception {
     sale(LIMITED, 1, 100);
@@ -221,6 +261,20 @@ class OrderStoreIT {
     try (Connection connection = consumer.database().connect()) {
       QuotaTable.raise(on(connection), 1, sku, 1, 1);
     }
+  }
+
+  @Test
+  void aRejectedOrderLeavesTheOnePlaceOfItsUserFree() throws Exception {
+    sale(ONE_PER_USER, 1, 1);
+    OrderMessage last = OrderFlood.order(sku, ONE_PER_USER, 1, 1);
+    OrderMessage tooLate = OrderFlood.order(sku, ONE_PER_USER, 2, 1);
+    assertThat(store.store(List.of(last, tooLate)).outcomes())
+        .contains(new Rejected(tooLate, RejectReason.SOLD_OUT));
+    consumer.update(
+        "UPDATE products SET stock = 1, initial_stock = initial_stock + 1 WHERE sku_id = ?", sku);
+    OrderMessage another = OrderFlood.order(sku, ONE_PER_USER, 2, 1);
+
+    assertThat(store.store(List.of(another)).outcomes()).containsExactly(new Stored(another));
   }
 
   @Test
