@@ -24,6 +24,7 @@ import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.OrderTotalSql;
 import io.seckill.testing.RowLock;
@@ -39,6 +40,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -491,6 +493,24 @@ class SaleArchiveIT {
     consumer.update("DELETE FROM payment WHERE order_id = ?", paid.value());
     consumer.update("DELETE FROM compensation WHERE sku_id = ?", sku);
     consumer.update("DELETE FROM stock_change WHERE sku_id = ?", sku);
+  }
+
+  /** An order of it is stored after it was found at rest. */
+  @Test
+  void archivesNoSaleThatHasChangedMeanwhile() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    close();
+    try (RowLock held = consumer.lockProduct(sku)) {
+      CompletableFuture<Answer> answer = CompletableFuture.supplyAsync(this::archive);
+      String waiting = "%%products%%%d FOR UPDATE".formatted(sku);
+      eventually().until(() -> answer.isDone() || consumer.executing(waiting).isPresent());
+      held.execute("UPDATE products SET settled = settled + 1 WHERE sku_id = " + sku);
+      held.commit();
+
+      assertThat(Bounded.get(answer).text()).contains("NOT_AT_REST", "it has changed meanwhile");
+    }
+    assertThat(rows("archive")).isZero();
+    consumer.update("UPDATE products SET settled = settled - 1 WHERE sku_id = ?", sku);
   }
 
   /** Redis may have come back with an older outbox. */

@@ -23,6 +23,8 @@ import io.seckill.testing.RedisServer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -475,21 +477,55 @@ class FallbackIT extends SaleInFallback {
   private static String entered(long nextMs, Duration difference) {
     FallbackDatabase mysql = consumer.bean(FallbackDatabase.class);
     FallbackTable table = new FallbackTable(mysql, Clock.offset(Clock.systemUTC(), difference));
-    return mysql
+    return rolledBack(
+        () -> {
+          table.lock();
+          table.move(SalePhase.REDIS);
+          mysql.jdbc().sql("UPDATE order_id_block SET next_ms = ?").param(nextMs).update();
+          table.enter("tester");
+          return mysql
+              .jdbc()
+              .sql("SELECT CAST(entered_at AS CHAR) FROM fallback")
+              .query(String.class)
+              .single();
+        });
+  }
+
+  private static <T> T rolledBack(Supplier<T> work) {
+    return consumer
+        .bean(FallbackDatabase.class)
         .transactions()
         .execute(
             tx -> {
               tx.setRollbackOnly();
-              table.lock();
-              table.move(SalePhase.REDIS);
-              mysql.jdbc().sql("UPDATE order_id_block SET next_ms = ?").param(nextMs).update();
-              table.enter("tester");
-              return mysql
-                  .jdbc()
-                  .sql("SELECT CAST(entered_at AS CHAR) FROM fallback")
-                  .query(String.class)
-                  .single();
+              return work.get();
             });
+  }
+
+  /** MySQL may have been restored from a backup. */
+  @Test
+  void aFallbackHasAHigherTermThanAnyGatewayHasSeen() {
+    long seen = fallback.view().path("term").longValue() + 100;
+    fallback.beat(GATEWAY, seen, "USABLE", 60_000);
+
+    long term = rolledBack(() -> consumer.bean(FallbackTable.class).enter("tester"));
+
+    assertThat(term).isEqualTo(seen + 1);
+  }
+
+  @Test
+  void aReportOfAdmittedUnitsLeavesOrdersUnknown() {
+    AdmittedUnitsTable admissions = consumer.bean(AdmittedUnitsTable.class);
+
+    Set<Long> unknown =
+        rolledBack(
+            () -> {
+              admissions.moreIsUnknown(sku, 1);
+              admissions.admitted(sku, 1, 5);
+              return admissions.withUnknownOrders();
+            });
+
+    assertThat(unknown).contains(sku);
   }
 
   /** What a process read last may lack it. */

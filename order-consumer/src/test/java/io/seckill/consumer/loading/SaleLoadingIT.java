@@ -294,6 +294,7 @@ class SaleLoadingIT {
         .containsAllEntriesOf(
             Map.of(
                 "seq", "3",
+                "settled", "3",
                 "admittedOrders", "3",
                 "admittedUnits", "6",
                 "publishedOrders", "3",

@@ -110,14 +110,13 @@ class ReconciliationIT extends ReconciliationFixture {
 
     assertThat(subjects(report, "QUOTA_SET")).containsOnly("1");
     assertThat(sale.quota(1)).isEqualTo(2);
-    assertBucketExpires(sale);
+    assertExpires(sale, RedisKeys.bucket(sale.sku, 0));
     awaitClean(sale);
   }
 
   /** With the sale, whichever script wrote to it. */
-  private static void assertBucketExpires(AdmittedSale sale) {
-    assertThat(Long.toString(consumer.redis().pexpireTime(RedisKeys.bucket(sale.sku, 0))))
-        .isEqualTo(sale.field("expiresAt"));
+  private static void assertExpires(AdmittedSale sale, String key) {
+    assertThat(Long.toString(consumer.redis().pexpireTime(key))).isEqualTo(sale.field("expiresAt"));
   }
 
   /** More than three comparisons keep; each run repairs some, and the next one goes on. */
@@ -216,6 +215,7 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(kinds(reconcile(sale, false))).contains("STOCK_SET");
 
     assertThat(sale.stock()).isEqualTo(1).isEqualTo(ledger.stock(sale.sku));
+    assertExpires(sale, RedisKeys.stock(sale.sku));
     awaitClean(sale);
   }
 
@@ -255,7 +255,7 @@ class ReconciliationIT extends ReconciliationFixture {
 
     assertThat(sale.result(order)).isEqualTo("C");
     assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":2");
-    assertBucketExpires(sale);
+    assertExpires(sale, RedisKeys.bucket(sale.sku, 0));
   }
 
   @Test

@@ -197,6 +197,19 @@ class RedisSaleIT extends ReconciliationFixture {
     sale.forget();
   }
 
+  /** It stops a sale that Redis has lost, and that may never be loaded again. */
+  @Test
+  void theStateOfALostSaleExpires() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    sale.forget();
+
+    assertThat(redis.setState(product(sale), redis.state(sale.sku), "PREHEATING")).isTrue();
+
+    assertThat(consumer.redis().pexpireTime(RedisKeys.sku(sale.sku)))
+        .isEqualTo(product(sale).expiry().rulesMs());
+    sale.forget();
+  }
+
   /** Two orders of user 7, each of a unit. */
   private static AdmittedSale twoOrders() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);

@@ -179,6 +179,19 @@ class StockChangeIT {
             List.of("change-1", "1", "-1", "apply", "0", "0", server));
   }
 
+  /** As after the promotion of a replica that lacks an order: its units are on sale there. */
+  @Test
+  void nothingIsTakenFromAServerThatLacksAnOrder() {
+    open(100);
+    consumer.update("UPDATE products SET last_seq = last_seq + 1 WHERE sku_id = ?", sku);
+
+    assertThat(once("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+
+    consumer.redis().hincrBy(RedisKeys.sku(sku), "seq", 1);
+    sweepUntilStockIs(50);
+  }
+
   @Test
   void anIdIsForOneNumberOfUnits() {
     open(100);
@@ -442,8 +455,8 @@ class StockChangeIT {
 
   /**
    * As after a crash of the mover at each point of a half of a move: before Redis, between the
-   * stores, after both. Each is finished once, also when the sale is closed meanwhile, and no unit
-   * is anywhere twice.
+   * stores, after both, or before units that MySQL did not have go back to Redis. Each is finished
+   * once, also when the sale is closed meanwhile, and no unit is anywhere twice.
    */
   @ParameterizedTest
   @CsvSource({
@@ -451,6 +464,7 @@ class StockChangeIT {
     "-30, PENDING, true, false, 70, 30",
     "-30, PENDING, true, true, 70, 30",
     "-300, PENDING, false, false, 100, 0",
+    "-30, UNDOING, true, false, 100, 0",
     "20, PENDING, false, false, 120, -20",
     "20, MYSQL_DONE, false, false, 120, -20",
     "20, MYSQL_DONE, false, true, 120, -20",
