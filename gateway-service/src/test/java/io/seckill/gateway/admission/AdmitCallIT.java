@@ -11,6 +11,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
@@ -309,9 +310,11 @@ class AdmitCallIT {
   void answersARepeatWithTheFirstOrderAndItsStatusOfNow() {
     TestSale sale =
         TestSale.open(redis, PurchasePolicy.ONE_PER_USER, 1, 1).with("seq", 10).with("settled", 4);
-    OrderId order = ((Admitted) calls.one(attempt(sale, 9, KEY, 1))).orderId();
+    Admitted first = (Admitted) calls.one(attempt(sale, 9, KEY, 1));
+    OrderId order = first.orderId();
     PurchaseAttempt again = attempt(sale, 9, KEY, 1);
 
+    assertThat(first.position()).isEqualTo(7);
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 7));
     sale.with("settled", 9);
     assertThat(calls.one(again)).isEqualTo(new Repeated(order, OrderStatus.QUEUED, 2));
@@ -355,6 +358,18 @@ class AdmitCallIT {
     sale.with("state", "PAUSED");
     assertThat(calls.one(attempt(sale, 1, "key-0002", 1))).isEqualTo(Refusal.PAUSED);
     assertThat(calls.one(attempt(sale, 1, KEY, 2))).isEqualTo(Refusal.IDEMPOTENCY_KEY_REUSED);
+  }
+
+  /** The other count is of before a jump of the clock. */
+  @ParameterizedTest
+  @ValueSource(longs = {-1_500, 60_000})
+  void callsNoShardSoldOutWhoseSkuWasNotCountedLately(long afterNow) {
+    TestSale shard =
+        TestSale.open(redis, Shards.id(1_001, 1), PurchasePolicy.ONE_PER_USER, 1, 1)
+            .with("elsewhere", "0:" + (redisMillis() + afterNow));
+    calls.one(attempt(shard, 1, KEY, 1));
+
+    assertThat(calls.one(attempt(shard, 1, "key-0002", 1))).isEqualTo(Refusal.QUOTA_EXCEEDED);
   }
 
   @ParameterizedTest

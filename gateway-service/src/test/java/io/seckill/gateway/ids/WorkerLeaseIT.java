@@ -152,13 +152,17 @@ class WorkerLeaseIT {
   void repeatsNoIdWhenRedisLosesTheLeases() {
     WorkerLease lease = lease(LEASE);
     lease.renew();
+    int worker = lease.worker();
     Set<OrderId> ids = new HashSet<>();
     take(lease, 10_000, ids);
     redis.del(RedisKeys.workers(PARTITION));
+    leaseAllBut(worker);
 
     assertThat(lease.renew()).isTrue();
 
+    assertThat(lease.worker()).isEqualTo(worker);
     take(lease, 10_000, ids);
+    assertThat(ids).as("none was refused").hasSize(20_000);
   }
 
   @Test

@@ -56,6 +56,13 @@ class WaitingOrdersIT {
   }
 
   @Test
+  void listsAnOrderThatIsDelayed() {
+    OrderId order = waitingOrder(SKU, OrderStatus.DELAYED);
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(order), true));
+  }
+
+  @Test
   void readsNoBucketThatOneUserHasMadeLargeAndSaysSo() {
     waitingOrder(SKU);
     OrderId elsewhere = waitingOrder(SKU + 16);
@@ -231,12 +238,16 @@ class WaitingOrdersIT {
   }
 
   private OrderId waitingOrder(long sku) {
+    return waitingOrder(sku, OrderStatus.QUEUED);
+  }
+
+  private OrderId waitingOrder(long sku, OrderStatus status) {
     OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, (int) (sku / 16 % 64));
     redis.sadd(RedisKeys.skus(PARTITION), Long.toString(sku));
     redis.hset(RedisKeys.sku(sku), Map.of("bucketCount", "1", "settled", "0"));
     AdmissionRecord record =
         new AdmissionRecord(
-            USER, "key-0001", 1, 1, id.timeMs(), 1, OrderStatus.QUEUED, null, id.timeMs(), null);
+            USER, "key-0001", 1, 1, id.timeMs(), 1, status, null, id.timeMs(), null);
     redis.hset(RedisKeys.bucket(sku, 0), id.toString(), record.format());
     return id;
   }
