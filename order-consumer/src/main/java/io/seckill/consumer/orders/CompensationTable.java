@@ -84,13 +84,15 @@ class CompensationTable {
    * A page of the compensations that Redis has not confirmed, by order id.
    *
    * @param afterOrderId 0 for the first page
-   * @param minAgeSeconds leaves out younger rows: their first delivery may still be under way
+   * @param minAgeSeconds leaves out younger rows: their first delivery may still be under way; a
+   *     time to come is from before MySQL's clock was set back
    */
   List<Compensation> pending(long afterOrderId, int minAgeSeconds, int limit) {
     return jdbc.sql(
             SELECT
                 + "c.done_at IS NULL AND c.order_id > ?"
-                + " AND c.created_at <= NOW(6) - INTERVAL ? SECOND ORDER BY c.order_id LIMIT ?")
+                + " AND (c.created_at <= NOW(6) - INTERVAL ? SECOND OR c.created_at > NOW(6))"
+                + " ORDER BY c.order_id LIMIT ?")
         .params(afterOrderId, minAgeSeconds, limit)
         .query((row, number) -> read(row))
         .list();

@@ -132,7 +132,8 @@ final class Comparison {
         orders++;
         units += order.quantity();
       }
-    } else if (stored.status().replaces(order.status()) && isNotified(stored.changedAt())) {
+    } else if (stored.status().replaces(order.status())
+        && isOver(stored.changedAt(), NOTIFYING_MS)) {
       keep(results, OrderResult.of(id, sale.skuId(), stored));
     }
   }
@@ -145,8 +146,9 @@ final class Comparison {
     }
   }
 
-  private boolean isNotified(long decidedAt) {
-    return decidedAt <= databaseNow - NOTIFYING_MS;
+  /** Whether this was so long ago; a time to come is from before MySQL's clock was set back. */
+  private boolean isOver(long since, long ms) {
+    return since <= databaseNow - ms || since > databaseNow;
   }
 
   /** Redis forgets orders that have ended, and need not have known them. */
@@ -173,7 +175,7 @@ final class Comparison {
               if (!redis.compensated().containsKey(id) && redis.records().containsKey(id)) {
                 stock -= pending.stock();
                 wanted.merge(pending.userId(), pending.quota(), Long::sum);
-                if (pending.endedAt() <= databaseNow - SWEEPING_MS) {
+                if (isOver(pending.endedAt(), SWEEPING_MS)) {
                   keep(undelivered, id);
                 }
               }

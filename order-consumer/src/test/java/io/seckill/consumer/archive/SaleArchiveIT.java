@@ -448,8 +448,8 @@ class SaleArchiveIT {
         "archive " + sku,
         paid.value());
     consumer.update(
-        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
-            + " created_at) VALUES (?, ?, 8, 0, 1, 1, NOW(6) + INTERVAL 1 HOUR)", // no sweep
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            + " VALUES (?, ?, 8, 9, 1, 1)", // the sweep waits: Redis has an older epoch
         paid.value(),
         sku);
     consumer.update(

@@ -167,8 +167,8 @@ class StoreFromQueueIT {
             order.orderId().toString(),
             AdmissionRecord.queued(order).format());
     consumer.update(
-        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units,"
-            + " created_at) VALUES (?, ?, 1, 1, 2, 0, NOW(6) + INTERVAL 1 HOUR)", // no sweep
+        "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
+            + " VALUES (?, ?, 1, 2, 2, 0)", // the sweep waits: Redis has the epoch before
         order.orderId().value(),
         sku);
     Compensation pending = new Compensation(order.orderId(), sku, 1, 1, 2, 0, order.requestId());

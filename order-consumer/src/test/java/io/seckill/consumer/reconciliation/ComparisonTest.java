@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ComparisonTest {
@@ -107,6 +108,29 @@ class ComparisonTest {
     assertThat(comparison.quotas()).isEmpty();
   }
 
+  /** After MySQL's clock was set back some rows are from a time to come. */
+  @ParameterizedTest
+  @CsvSource({
+    "1999, 0, 0", // their processes are at work on them
+    "2000, 1, 0",
+    "9999, 1, 0",
+    "10000, 1, 1",
+    "0, 0, 0",
+    "-1, 1, 1",
+    "-3600000, 1, 1"
+  })
+  void findsOnlyWhatHasHadItsTime(long ageMs, int results, int compensations) {
+    wrong(Wrong.RESULT, 0);
+    stored.put(new OrderId(1), order(0, OrderStatus.CONFIRMED, NOW - ageMs));
+    wrong(Wrong.COMPENSATION, 1);
+    pending.put(new OrderId(2), new PendingUnits(1, 1, 1, NOW - ageMs));
+
+    Comparison comparison = compare(STOCK);
+
+    assertThat(comparison.results()).hasSize(results);
+    assertThat(comparison.undelivered()).hasSize(compensations);
+  }
+
   @Test
   void isAtRestWithoutOrdersInFlight() {
     assertThat(compare(STOCK).isAtRest()).isTrue();
@@ -151,8 +175,12 @@ class ComparisonTest {
   }
 
   private static AdmissionRecord order(long user, OrderStatus status) {
+    return order(user, status, NOW - 60_000);
+  }
+
+  private static AdmissionRecord order(long user, OrderStatus status, long changedAt) {
     return new AdmissionRecord(
-        user, null, 1, user + 1, NOW - 60_000, 1, status, null, NOW - 60_000, null);
+        user, null, 1, user + 1, NOW - 60_000, 1, status, null, changedAt, null);
   }
 
   private Comparison compare(long stock) {
