@@ -150,6 +150,8 @@ record StockChangeTable(JdbcClient jdbc) {
   /**
    * Returns a page of the unfinished changes that no process has updated for a while, in the order
    * of SKU and id: those after this one.
+   *
+   * @param idleSeconds 0 for all; a time to come is from before MySQL's clock was set back
    */
   List<StockChange> unfinished(long skuId, String changeId, int idleSeconds, int limit) {
     return jdbc.sql(
@@ -157,7 +159,7 @@ record StockChangeTable(JdbcClient jdbc) {
                 + COLUMNS
                 + " FROM stock_change FORCE INDEX (ix_stock_change_state)"
                 + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING')"
-                + " AND updated_at <= NOW(6) - INTERVAL ? SECOND"
+                + " AND (updated_at <= NOW(6) - INTERVAL ? SECOND OR updated_at > NOW(6))"
                 + " AND (sku_id > ? OR (sku_id = ? AND change_id > ?))"
                 + " ORDER BY sku_id, change_id LIMIT ?")
         .params(idleSeconds, skuId, skuId, changeId, limit)

@@ -453,9 +453,8 @@ class SaleArchiveIT {
         paid.value(),
         sku);
     consumer.update(
-        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
-            + " updated_at) VALUES (?, 'change', 1, '', '', 1, 'PENDING', NOW(6) + INTERVAL 1"
-            + " HOUR)",
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'change', -1, '', '', 9, 'UNDOING')", // as above
         sku);
     consumer.update(
         "INSERT INTO dead_letter (order_id, sku_id, payload, payload_hash, reason, detail,"

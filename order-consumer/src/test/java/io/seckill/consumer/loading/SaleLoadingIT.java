@@ -201,6 +201,9 @@ class SaleLoadingIT {
   void countsUnitsOnceThatCameBackBetweenTheNewEpochAndTheLoad() { // I7
     api.put(path, Sales.product("LIMITED", 5, 100));
     long order = OrderId.of(System.currentTimeMillis(), Partition.ofSku(sku), 200, 1).value();
+    // Sets the epoch directly, as if it had been raised before the compensation: while one is
+    // pending, a preheat refuses.
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
     execute(
         "INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,"
             + " status, epoch, seq, admitted_at) VALUES (?, 7, ?, 2, 100, 'key-came-back',"
@@ -209,17 +212,13 @@ class SaleLoadingIT {
         sku);
     execute(
         "INSERT INTO compensation (order_id, sku_id, user_id, epoch, stock_units, quota_units)"
-            + " VALUES (?, ?, 7, 2, 2, 2)", // a sweep has nothing to return while Redis lacks it
+            + " VALUES (?, ?, 7, 2, 2, 2)", // a sweep changes nothing while Redis lacks the sale
         order,
         sku);
     execute(
-        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state,"
-            + " updated_at) VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE',"
-            + " NOW(6) + INTERVAL 1 HOUR)", // no sweep
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, 'change-of-epoch-2', 5, 'more', 'olga', 2, 'MYSQL_DONE')",
         sku);
-    // Sets the epoch directly, as if it had been raised before the compensation: while one is
-    // pending, a preheat refuses.
-    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
 
     assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
         .isPresent();

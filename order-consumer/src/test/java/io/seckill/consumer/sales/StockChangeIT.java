@@ -532,6 +532,24 @@ class StockChangeIT {
         .isTrue();
   }
 
+  /** MySQL's clock was set back since the move began. */
+  @Test
+  void aWithdrawalIsNotRefusedForUnitsWhoseMoveIsFromATimeToCome() {
+    long shard = openInShards();
+    insert(shard, "move-1", -100, "PENDING");
+    consumer.redis().incrBy(RedisKeys.stock(shard), -100);
+    consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:-100:A");
+    consumer.update(
+        "UPDATE stock_change SET updated_at = NOW(6) + INTERVAL 1 HOUR WHERE sku_id = ?", shard);
+    String most = "{\"delta\":-350,\"reason\":\"damaged\"}"; // the others have 300
+
+    assertThat(once("change-1", most).code()).isEqualTo("UNAVAILABLE");
+
+    consumer.bean(StockChanges.class).sweep();
+    assertThat(unfinished(shard)).isZero();
+    assertThat(change("change-1", most).text("state")).isEqualTo("DONE");
+  }
+
   /** Another withdrawal has taken what was gathered for this one, or a shard got it. */
   @Test
   void aWithdrawalWhoseGatheredUnitsAreGoneGathersOthers() {
