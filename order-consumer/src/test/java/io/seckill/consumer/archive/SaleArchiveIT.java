@@ -367,7 +367,8 @@ class SaleArchiveIT {
   private static void refundIsDue(long order) {
     consumer.update(
         "INSERT INTO payment (order_id, amount_cents, charge_id, state, asked_at, check_at) VALUES"
-            + " (?, 9900, 'late', 'REFUND_DUE', NOW(6) - INTERVAL 1 DAY, NOW(6) + INTERVAL 1 HOUR)",
+            + " (?, 9900, 'late', 'REFUND_DUE', NOW(6) - INTERVAL 1 DAY,"
+            + " NOW(6) + INTERVAL 1 MINUTE)",
         order);
   }
 

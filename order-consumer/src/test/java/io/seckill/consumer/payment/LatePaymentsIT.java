@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * A charge that the provider books after it left the request unanswered pays the order or is
@@ -179,6 +181,29 @@ class LatePaymentsIT {
 
     assertThat(payment()).isEqualTo("REFUNDED");
     assertThat(provider.hasMoneyOf(id)).isFalse();
+  }
+
+  /** MySQL's clock was set back since the charge was requested, and perhaps a refund due. */
+  @ParameterizedTest
+  @CsvSource({"false, CHARGED", "true, REFUNDED"})
+  void aCheckOfAnHourAheadIsMadeByTheNextSweep(boolean hasExpired, String state) {
+    provider.answer(Next.NO_ANSWER);
+    pay();
+    if (hasExpired) {
+      expire();
+    }
+    provider.book(id);
+    consumer.update(
+        "UPDATE payment SET asked_at = asked_at + INTERVAL 1 HOUR,"
+            + " updated_at = NOW(6) + INTERVAL 1 HOUR, check_at = NOW(6) + INTERVAL 1 HOUR"
+            + " WHERE order_id = ?",
+        id.value());
+
+    consumer.sweep("paymentSweeper");
+
+    assertThat(payment()).isEqualTo(state);
+    assertThat(provider.hasMoneyOf(id)).isEqualTo(!hasExpired);
+    assertThat(consumer.bean(PaymentTable.class).claim(id)).as("once").isFalse();
   }
 
   @Test

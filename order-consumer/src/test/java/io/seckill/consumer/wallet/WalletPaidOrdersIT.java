@@ -212,7 +212,7 @@ class WalletPaidOrdersIT {
     consumer.api().cancel(order, payer);
     consumer.update(
         "INSERT INTO payment (order_id, amount_cents, state, charge_id, check_at)"
-            + " VALUES (?, 9900, 'REFUND_DUE', 'acme-1', NOW(6) + INTERVAL 1 HOUR)",
+            + " VALUES (?, 9900, 'REFUND_DUE', 'acme-1', NOW(6) + INTERVAL 1 MINUTE)",
         order.value());
 
     paidBy.look(order);
