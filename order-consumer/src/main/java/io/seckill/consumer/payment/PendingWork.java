@@ -46,8 +46,8 @@ class PendingWork {
     /** Archives that are not done, since the last step of any: one goes on after the other. */
     ARCHIVES(
         "MAX",
-        "SELECT stepped_at AS since FROM archive WHERE phase IN ('REDIS', 'ORDERS', 'REST')"
-            + " ORDER BY phase LIMIT :most");
+        "SELECT LEAST(stepped_at, NOW(6)) AS since FROM archive"
+            + " WHERE phase IN ('REDIS', 'ORDERS', 'REST') ORDER BY phase LIMIT :most");
 
     /** Selects of all pieces the time that counts. */
     private final String aggregate;
@@ -129,6 +129,7 @@ class PendingWork {
     last = read;
   }
 
+  /** Work from a time to come is from before MySQL's clock was set back: it counts as old. */
   private Pending read(WorkKind kind) {
     return jdbc.sql(
             "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, "
@@ -138,7 +139,7 @@ class PendingWork {
                 + ") pending")
         .param("most", MOST)
         .param("timeout", timeoutMicros)
-        .query((row, number) -> new Pending(row.getLong(1), Math.max(0, row.getLong(2))))
+        .query((row, number) -> new Pending(row.getLong(1), Math.abs(row.getLong(2))))
         .single();
   }
 }

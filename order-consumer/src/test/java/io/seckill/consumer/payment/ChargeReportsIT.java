@@ -562,6 +562,11 @@ class ChargeReportsIT {
               assertThat(consumer.gauge(name + ".age", "work", kind.name()))
                   .isBetween((double) age, age + 60.0);
             });
+    age("compensation", "created_at", "order_id", ended, -3_600);
+    work.read();
+    assertThat(work.now().get(WorkKind.COMPENSATIONS).oldestSeconds())
+        .as("MySQL's clock was set back")
+        .isBetween(3_540L, 3_660L);
     consumer.update("DELETE FROM compensation WHERE order_id = ?", ended.value());
   }
 
@@ -583,6 +588,9 @@ class ChargeReportsIT {
     consumer.update("UPDATE archive SET stepped_at = NOW(6) - INTERVAL 16 MINUTE");
     work.read();
     assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isBetween(960L, 1_020L);
+    consumer.update("UPDATE archive SET stepped_at = NOW(6) + INTERVAL 1 HOUR");
+    work.read();
+    assertThat(work.now().get(WorkKind.ARCHIVES).oldestSeconds()).isLessThan(60);
     consumer.update("DELETE FROM archive");
   }
 
