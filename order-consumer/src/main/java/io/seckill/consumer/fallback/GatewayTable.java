@@ -2,15 +2,16 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.consumer.fallback.FallbackTable.Row;
+import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -115,10 +116,11 @@ class GatewayTable {
     jdbc.sql("DELETE FROM gateway_node WHERE token = ?").param(token).update();
   }
 
-  /** MySQL's clock, as text. */
-  String now() {
-    return Objects.requireNonNull(
-        jdbc.sql("SELECT CAST(NOW(6) AS CHAR)").query(String.class).single());
+  /** MySQL's clock. */
+  Instant now() {
+    return jdbc.sql("SELECT NOW(6) AS now_at")
+        .query((row, number) -> UtcColumn.instant(row, "now_at"))
+        .single();
   }
 
   /**
@@ -132,22 +134,22 @@ class GatewayTable {
   }
 
   /** Whether a gateway has sent no heartbeat for so long, before this time of MySQL. */
-  boolean isOneSilent(Duration silence, String before) {
+  boolean isOneSilent(Duration silence, Instant before) {
     return jdbc.sql(
                 "SELECT COUNT(*) FROM gateway_node"
                     + " WHERE heard_at < CAST(? AS DATETIME(6)) - INTERVAL ? SECOND")
-            .params(before, silence.toSeconds())
+            .params(UtcColumn.text(before), silence.toSeconds())
             .query(Long.class)
             .single()
         > 0;
   }
 
   /** Removes gateways that have sent no heartbeat for so long before this time of MySQL. */
-  void forget(Duration silence, String before) {
+  void forget(Duration silence, Instant before) {
     jdbc.sql(
             "DELETE FROM gateway_node"
                 + " WHERE heard_at < CAST(? AS DATETIME(6)) - INTERVAL ? SECOND")
-        .params(before, silence.toSeconds())
+        .params(UtcColumn.text(before), silence.toSeconds())
         .update();
   }
 }

@@ -8,6 +8,7 @@ import io.seckill.consumer.fallback.FallbackSales.Expected;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,7 @@ class SaleObservations {
   private final AdmittedUnitsTable admissions;
   private final GatewayTable gateways;
   private final UnifiedJedis redis;
+  private final ClockJumps jumps = new ClockJumps(System::nanoTime);
   private volatile Map<Long, RedisSaleState> looks = Map.of();
   private volatile @Nullable Long lookedNanos; // System.nanoTime of the last answer
 
@@ -89,7 +91,7 @@ class SaleObservations {
    */
   void round() {
     gateways.boundTimes();
-    String begun = gateways.now();
+    Instant begun = gateways.now();
     if (!settings.fallback().isOn()) {
       forgetWithoutLook(begun);
       return;
@@ -98,7 +100,7 @@ class SaleObservations {
     List<Expected> expected = sales.ofRedis();
     Map<Long, RedisSaleState> seen = new HashMap<>();
     JedisException failure = readAll(expected, seen);
-    if (gateways.isOneSilent(SILENT, begun)) {
+    if (jumps.noneWithin(SILENT, begun) && gateways.isOneSilent(SILENT, begun)) {
       expected.forEach(sale -> judge(sale, seen));
       sales.expectedInFallback().forEach(sale -> judge(sale, seen));
       gateways.forget(SILENT, begun);
@@ -113,8 +115,9 @@ class SaleObservations {
   }
 
   /** Another process may have the fallback on, or this one at its next start. */
-  private void forgetWithoutLook(String now) {
-    if (gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
+  private void forgetWithoutLook(Instant now) {
+    if (jumps.noneWithin(SILENT_WITHOUT_FALLBACK, now)
+        && gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
       Stream.concat(sales.ofRedis().stream(), sales.expectedInFallback().stream())
           .forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
       gateways.forget(SILENT_WITHOUT_FALLBACK, now);

@@ -22,8 +22,10 @@ import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisServer;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import redis.clients.jedis.CommandArguments;
@@ -677,12 +680,42 @@ class FallbackIT extends SaleInFallback {
   }
 
   private static SaleObservations observations(FallbackMode mode, UnifiedJedis redis) {
+    return observations(mode, redis, consumer.bean(GatewayTable.class));
+  }
+
+  private static SaleObservations observations(
+      FallbackMode mode, UnifiedJedis redis, GatewayTable gateways) {
     return new SaleObservations(
         new FallbackProperties(mode),
         consumer.bean(FallbackSales.class),
         consumer.bean(AdmittedUnitsTable.class),
-        consumer.bean(GatewayTable.class),
+        gateways,
         redis);
+  }
+
+  /** It was heard all the time, and would not transfer again what MySQL then waits for. */
+  @ParameterizedTest
+  @EnumSource(
+      value = FallbackMode.class,
+      names = {"AUTOMATIC", "OFF"})
+  void aGatewayIsNotForgottenWhenMySqlsClockJumpsAhead(FallbackMode mode) {
+    AtomicReference<Duration> ahead = new AtomicReference<>(Duration.ZERO);
+    GatewayTable jumping =
+        new GatewayTable(consumer.bean(FallbackDatabase.class)) {
+          @Override
+          Instant now() {
+            return super.now().plus(ahead.get());
+          }
+        };
+    SaleObservations looks = observations(mode, consumer.redis(), jumping);
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+    fallback.gatewaysStayAlive();
+    looks.round();
+
+    ahead.set(Duration.ofHours(1));
+    looks.round();
+
+    assertThat(fallback.view().path("gateways").size()).isOne();
   }
 
   /** It is begun again before the sale has returned from it. */
