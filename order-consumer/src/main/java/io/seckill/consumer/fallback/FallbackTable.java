@@ -33,6 +33,12 @@ public class FallbackTable {
       term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE id = 1
       """;
 
+  /** A process whose clock is behind would make ids from before that time. */
+  private static final String LATER_IDS =
+      "UPDATE order_id_block SET next_ms = GREATEST(next_ms,"
+          + " (SELECT CEIL(UNIX_TIMESTAMP(entered_at) * 1000) FROM fallback WHERE id = 1))"
+          + " WHERE id = 1";
+
   private final JdbcClient jdbc;
   private final Clock clock;
 
@@ -106,6 +112,7 @@ public class FallbackTable {
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(ENTER).param(clock.millis()).param(startedBy).update();
+    jdbc.sql(LATER_IDS).update();
     return read().term();
   }
 

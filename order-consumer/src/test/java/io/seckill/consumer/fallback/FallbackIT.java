@@ -463,7 +463,10 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(2);
   }
 
-  /** So that no more than its orders are counted, however long ago the last block was taken. */
+  /**
+   * So that no more than its orders are counted, however long ago the last block was taken, and
+   * each of them: the next block may be taken by a process whose clock is behind.
+   */
   @ParameterizedTest(name = "the last block of ids {0} min ago, the process {1} min: {2} min")
   @CsvSource({"50000, 0, 0", "0, 60, 0", "50000, 60, 60", "120, 60, 60"})
   void beginsByTheTimeOfTheNextIds(int block, int process, int expected) {
@@ -486,6 +489,12 @@ class FallbackIT extends SaleInFallback {
           table.move(SalePhase.REDIS);
           mysql.jdbc().sql("UPDATE order_id_block SET next_ms = ?").param(nextMs).update();
           table.enter("tester");
+          String areLater =
+              "SELECT b.next_ms >= UNIX_TIMESTAMP(f.entered_at) * 1000"
+                  + " FROM order_id_block b JOIN fallback f";
+          assertThat(mysql.jdbc().sql(areLater).query(Boolean.class).single())
+              .as("the next ids are later")
+              .isTrue();
           return mysql
               .jdbc()
               .sql("SELECT CAST(entered_at AS CHAR) FROM fallback")
