@@ -53,12 +53,15 @@ public final class Pace {
   /** Above the needs of a healthy pipeline, and above the difference of the hosts' clocks. */
   private static final long LAG_MS = 2_000;
 
-  /** At most the rows of the last second at full speed, of every queue; read from an index. */
+  /**
+   * At most the rows of the last second at full speed, of every queue; read from an index. Rows
+   * from a time to come were stored before MySQL's clock was set back.
+   */
   private static final String LAG =
       "SELECT COUNT(*), MAX(UNIX_TIMESTAMP(created_at) * 1000 - order_id DIV :idsOfMs) - :epoch"
           + " FROM ("
           + "SELECT order_id, created_at FROM orders WHERE status = 'CONFIRMED'"
-          + " AND created_at >= NOW(6) - INTERVAL 5 SECOND"
+          + " AND created_at BETWEEN NOW(6) - INTERVAL 5 SECOND AND NOW(6)"
           + " ORDER BY created_at DESC LIMIT 4000) newest";
 
   private static final long READ_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -99,7 +102,7 @@ public final class Pace {
             .register(meters);
   }
 
-  private static StoringLoad read(JdbcClient jdbc) {
+  static StoringLoad read(JdbcClient jdbc) {
     return jdbc.sql(LAG)
         .param("idsOfMs", 1L << OrderId.TIME_SHIFT)
         .param("epoch", OrderId.EPOCH_MS)
