@@ -50,7 +50,10 @@ public final class Pace {
     }
   }
 
-  /** Above the needs of a healthy pipeline, and above the difference of the hosts' clocks. */
+  /**
+   * Above the needs of a healthy pipeline, and above the difference of the hosts' clocks: a gateway
+   * whose clock is further behind slows all background work.
+   */
   private static final long LAG_MS = 2_000;
 
   /**
