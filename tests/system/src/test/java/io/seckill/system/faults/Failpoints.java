@@ -114,7 +114,7 @@ public final class Failpoints {
               Advised.after(SALE_LOADED, "io.seckill.consumer.loading.BucketWriter", "flush"),
               Advised.before(AUDIT_NOT_STORED, "io.seckill.consumer.audit.AuditTable", "keep"),
               Advised.before(MOVE_BEGUN, MOVES, "taken"),
-              Advised.before(MOVE_TAKEN, "io.seckill.consumer.sales.DatabaseStock", "withdraw"),
+              Advised.before(MOVE_TAKEN, MOVES, "inMySql"),
               Advised.before(MOVE_POOLED, MOVES, "give"),
               Advised.before(MOVE_GIVEN, MOVES, "given"),
               Advised.after(MOVE_NOT_MARKED, MOVES, "given"),
