@@ -65,7 +65,7 @@ export function isStrong(product) {
 }
 
 /** Whether Redis has nothing of it. While one shard is in a fallback, it may have the others. */
-export function isWithoutRedis(product) {
+function isWithoutRedis(product) {
   return isStrong(product) && product.shards === 1;
 }
 

@@ -1,10 +1,10 @@
 // Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
 
 import {$, make, show, write} from './dom.js';
-import {actionButtons, isStrong, isWithoutRedis, refusal} from './actions.js';
+import {actionButtons, isStrong, refusal} from './actions.js';
 import {call} from './api.js';
 import {renderFallback} from './fallback.js';
-import {number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
+import {isInMySqlAlone, number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 
 const NAMES = {redis: 'Redis', mysql: 'MySQL', broker: 'RabbitMQ', consumer: 'order-consumer', relay: 'relay-service'};
 const HOLDERS = {REDIS: 'Redis has', REPLICAS: 'replicas of Redis have', BROKER: 'RabbitMQ has'};
@@ -216,7 +216,7 @@ function fillSale(row, sku, ledger) {
   badge(state, sku.state, {OPEN: 'good', PAUSED: 'warn', PREHEATED: 'warn'}[sku.state] || '');
   write(decides, isStrong(sku) ? 'MySQL' : 'Redis');
   write(stock, number(ledger ? ledger.units.stock : sku.stock));
-  write(way, ledger && !isWithoutRedis(sku) ? number(ledger.orders.outboxAndPrivateQueues + ledger.orders.broker) : '–');
+  write(way, ledger && !isInMySqlAlone(ledger) ? number(ledger.orders.outboxAndPrivateQueues + ledger.orders.broker) : '–');
   write(sold, ledger ? number(ledger.units.confirmed + ledger.units.paid) : '–');
   if (sku.state === 'NEW') badge(balance, 'not preheated', '');
   else badge(balance, ...verdict(ledger));
@@ -241,7 +241,7 @@ function renderSale(product, ledger, context) {
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${LEDGERS[words] ?? `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
   $('ledger-verdict').className = `verdict ${tone}`;
-  if (ledger) (isWithoutRedis(product) ? renderStrongSheets : renderSheets)(ledger);
+  if (ledger) (isInMySqlAlone(ledger) ? renderStrongSheets : renderSheets)(ledger);
   else $('sheets').replaceChildren();
 }
 

@@ -34,8 +34,8 @@ export function renderFallback(fallback, context) {
 }
 
 /** Whether sales that were over when the fallback began have been extended since: Redis decides them. */
-function isIncomplete({state, salesOfRedis}) {
-  return state === 'MYSQL' && salesOfRedis > 0;
+function isIncomplete({mode, state, salesOfRedis}) {
+  return mode !== 'off' && state === 'MYSQL' && salesOfRedis > 0;
 }
 
 function gatewayRow(node) {
@@ -61,7 +61,7 @@ function renderButtons(fallback, context) {
   at.replaceChildren(
     button('Enter fallback…', fallback.mode !== 'off' && (again || ['REDIS', 'RETURNING'].includes(fallback.state)), () => ask(context, {
       title: 'Let MySQL decide the sales of Redis?',
-      text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. It lasts until you return to Redis.`,
+      text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. ${again ? 'It ends as it was to end before.' : 'It lasts until you return to Redis.'}`,
       yes: 'Enter fallback',
       danger: true,
       run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),

@@ -44,6 +44,11 @@ function isQueueChecked(ledger) {
   return (ledger.shards ?? [ledger]).every(({decides, queue}) => decides === 'MYSQL' || queue);
 }
 
+/** Whether MySQL decides the sale, in all of its shards. */
+export function isInMySqlAlone(ledger) {
+  return (ledger.shards ?? [ledger]).every(({decides}) => decides === 'MYSQL');
+}
+
 export function renderSheets(ledger) {
   const {units, orders, mysql, shards} = ledger;
   const itself = sheet('MySQL against itself', [
@@ -63,11 +68,12 @@ function stockOf({units, pool, shards}) {
   return sheet('Stock, by shard', [...lines, ['In no shard', pool]], units.stock, 'shards');
 }
 
-/** Of a strong sale: everything is in MySQL. */
-export function renderStrongSheets({units, orders}) {
+/** Of a strong sale, or one in a fallback: everything is in MySQL. */
+export function renderStrongSheets(ledger) {
+  const {units, orders, shards} = ledger;
   const places = strong(UNITS, units).map(([name, label]) => [name, name === 'stock' ? 'Stock in MySQL' : label]);
   $('sheets').replaceChildren(
-    cameIn(units),
+    make('div', {}, cameIn(units), ...(shards ? [stockOf(ledger)] : [])),
     sheet('Units, where they are', rows(places, units), sum(places, units), 'units-out', units.difference),
     sheet(`Orders confirmed at once: ${number(orders.admitted)}, where they are`, rows(strong(ORDERS, orders), orders), sum(ORDERS, orders), 'orders-out', orders.difference),
   );

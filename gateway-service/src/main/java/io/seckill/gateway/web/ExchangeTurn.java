@@ -21,7 +21,10 @@ import reactor.netty.http.server.HttpServer;
 @Component
 final class ExchangeTurn implements NettyServerCustomizer {
 
-  /** A read of 4 kB has at most some 150 requests, and most heads and bodies fit into it. */
+  /**
+   * A read of 4 kB has at most some 150 requests, and most heads and bodies fit into it. With an
+   * allocator of its own a channel reads once at a time, not 16 times.
+   */
   private static final RecvByteBufAllocator READS =
       new AdaptiveRecvByteBufAllocator(64, 2_048, 4_096);
 

@@ -1001,21 +1001,22 @@ class OperationsPageIT {
                 return `${text('#ledger-verdict')} | ${text('#sales-rows td:last-child')} | ${text('#tiles div:nth-child(8) dd + dd')}`;
               };
               const outboxes = [0, 1].map((partition) => ({partition, orders: 0, oldestMs: 0}));
-              const oneShardInFallback = () => {
+              const inFallback = (...shards) => {
                 const words = said({
                   skus: [{...sku, decides: 'MYSQL', fallback: 'ACTIVE', shards: 4}],
-                  ledgers: [{...ledger, shards: [{...shard(null), decides: 'MYSQL'}, shard(queue)]}],
+                  ledgers: [{...ledger, shards}],
                 });
                 const actions = [...document.querySelectorAll('#actions button')].map((button) => button.textContent);
-                return `${words}, ${actions.includes('Reconcile…')}, ${text('#shards caption')}`;
+                return `${words}, ${actions.includes('Reconcile…')}, ${text('#units-out tbody th')}, ${text('#shards caption')}`;
               };
+              const ofMySql = {...shard(null), decides: 'MYSQL'};
               const away = (refusing) => {
                 renderBoard({...snapshot, lanes: {lanes: [], outboxes, unavailable: [], refusing}}, null, {});
                 return text('#away');
               };
               const withoutFallback = (state) => {
                 const fallback = {mode: 'off', state, term: 3, startedBy: 'alice', changedAt: '2026-11-28T10:20:30Z',
-                  salesOfRedis: 0, salesInFallback: 0, reservedUnits: 0, sales: [], gateways: []};
+                  salesOfRedis: 1, salesInFallback: 0, reservedUnits: 0, sales: [], gateways: []};
                 renderBoard({...snapshot, fallback}, null, {});
                 return text('#fallback-state');
               };
@@ -1025,7 +1026,8 @@ class OperationsPageIT {
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
-                oneShardInFallback(),
+                inFallback(ofMySql, shard(queue)),
+                inFallback(ofMySql, ofMySql),
                 away([1]),
                 away([0, 1]),
                 withoutFallback('REDIS'),
@@ -1047,7 +1049,8 @@ class OperationsPageIT {
                 unchecked,
                 balances + "no order this minute",
                 balances,
-                balances + "no order this minute, true, Stock, by shard",
+                balances + "no order this minute, true, Admissible in Redis, Stock, by shard",
+                balances + "no order this minute, true, Stock in MySQL, Stock, by shard",
                 "Redis takes no writes for partitions 1.",
                 "Redis takes no writes.",
                 "It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.",
