@@ -34,7 +34,7 @@ const ON_A_SALE = {
   resume: {label: 'Resume', once: SHORT_MS, from: ['PAUSED'], text: 'Shoppers can buy again at once.'},
   close: {
     label: 'Close',
-    from: ['PREHEATED', 'OPEN', 'PAUSED'],
+    from: ['PREHEATED', 'OPEN', 'PAUSED', 'CLOSED'], // again: Redis may have come back with older data that sell
     danger: true,
     text: 'Ends the sale: new purchases are refused with CLOSED. Orders already admitted go on. To sell again it must be preheated anew.',
   },

@@ -25,7 +25,7 @@ final class ClockJumps {
   }
 
   /**
-   * Whether none is found now, nor was within this time.
+   * Whether the clock has not jumped, now or within this time.
    *
    * @param now MySQL's time, just read
    */

@@ -121,8 +121,8 @@ class FallbackControl {
   private boolean enterByItself(Gateways nodes, SalePhase from) {
     boolean begins =
         mode == FallbackMode.AUTOMATIC
-            && mustBegin(nodes)
-            && (from != SalePhase.MYSQL || sales.countOfRedis() > 0);
+            && (from != SalePhase.MYSQL || sales.countOfRedis() > 0)
+            && mustBegin(nodes);
     if (begins) {
       begin(AUTOMATIC, from);
     }

@@ -106,9 +106,9 @@ public class FallbackTable {
   }
 
   /**
-   * Begins a fallback, or begins it again while sales return, under another term, which is above
-   * every term that a gateway has seen, in case MySQL was restored from a backup. The caller has
-   * locked the row. Returns the term.
+   * Begins a fallback, or begins it again while sales return, or for sales that were extended while
+   * MySQL decides, under another term, which is above every term that a gateway has seen, in case
+   * MySQL was restored from a backup. The caller has locked the row. Returns the term.
    */
   long enter(@Nullable String startedBy) {
     jdbc.sql(ENTER).param(clock.millis()).param(startedBy).update();

@@ -92,15 +92,19 @@ class SaleObservations {
   void round() {
     gateways.boundTimes();
     Instant begun = gateways.now();
-    if (!settings.fallback().isOn()) {
-      forgetWithoutLook(begun);
+    boolean isOn = settings.fallback().isOn();
+    boolean isSteady = jumps.noneWithin(isOn ? SILENT : SILENT_WITHOUT_FALLBACK, begun);
+    if (!isOn) {
+      if (isSteady) {
+        forgetWithoutLook(begun);
+      }
       return;
     }
     Set<Long> withUnknownOrders = admissions.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
     Map<Long, RedisSaleState> seen = new HashMap<>();
     JedisException failure = readAll(expected, seen);
-    if (jumps.noneWithin(SILENT, begun) && gateways.isOneSilent(SILENT, begun)) {
+    if (isSteady && gateways.isOneSilent(SILENT, begun)) {
       expected.forEach(sale -> judge(sale, seen));
       sales.expectedInFallback().forEach(sale -> judge(sale, seen));
       gateways.forget(SILENT, begun);
@@ -116,8 +120,7 @@ class SaleObservations {
 
   /** Another process may have the fallback on, or this one at its next start. */
   private void forgetWithoutLook(Instant now) {
-    if (jumps.noneWithin(SILENT_WITHOUT_FALLBACK, now)
-        && gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
+    if (gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
       Stream.concat(sales.ofRedis().stream(), sales.expectedInFallback().stream())
           .forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
       gateways.forget(SILENT_WITHOUT_FALLBACK, now);

@@ -141,7 +141,10 @@ record SkuLedger(
     }
     long onTheirWay = orders.outboxAndPrivateQueues + orders.broker;
     add(found, Math.max(0, onTheirWay), "orders on their way to MySQL");
-    add(found, Math.max(0, -onTheirWay), "orders that Redis lacks: preheat the sale and close it");
+    add(
+        found,
+        Math.max(0, -onTheirWay),
+        "orders that Redis lacks: close the sale again, preheat it and close it");
     add(found, orders.confirmed, "orders that may still be paid");
     add(found, units.compensating, "units on their way back to Redis");
     return found;

@@ -47,8 +47,8 @@ record SaleReconciliation(
   private static final String ABSENT = "Redis need not have this sale, and has not.";
 
   private static final String OLD =
-      "Redis need not have this sale, but has older data of it, or a part: close it, if it is not,"
-          + " preheat it to replace them, and close it.";
+      "Redis need not have this sale, but has older data of it, or a part: close it, also if it is"
+          + " closed already, preheat it to replace them, and close it.";
 
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";

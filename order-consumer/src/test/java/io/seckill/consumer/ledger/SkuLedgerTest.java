@@ -24,7 +24,7 @@ class SkuLedgerTest {
     "true,  REDIS, false, 0, 0, 0, 0, its queue cannot be checked",
     "true,  REDIS, true,  2, 0, 0, 0, 2 orders on their way to MySQL",
     "true,  REDIS, true,  0, 3, 0, 0, 3 orders on their way to MySQL",
-    "true,  REDIS, true, -6, 0, 0, 0, 6 orders that Redis lacks: preheat the sale and close it",
+    "true,  REDIS, true, -6, 0, 0, 0, '6 orders that Redis lacks: close the sale again, preheat it and close it'",
     "true,  REDIS, true,  0, 0, 4, 0, 4 orders that may still be paid",
     "true,  REDIS, true,  0, 0, 0, 5, 5 units on their way back to Redis"
   })

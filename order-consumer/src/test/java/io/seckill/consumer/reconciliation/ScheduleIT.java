@@ -363,11 +363,19 @@ class ScheduleIT extends ReconciliationFixture {
     sale.setField("epoch", "0"); // of a backup
 
     Answer old = reconcile(sale, false);
+    new SaleStates(consumer.redis()).stop(new PendingStop(sale.sku, "CLOSED", 1, "tester"));
+    String path = "/internal/v1/skus/" + sale.sku;
+    List<Integer> wayOut =
+        List.of(
+            consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status(),
+            consumer.api().post(path + "/preheat").status(),
+            consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status());
     sale.forget();
     Answer absent = reconcile(sale, false);
 
     assertThat(List.of(outcome(old), outcome(absent))).containsOnly("NOT_ON_SALE");
     assertThat(old.body().path("detail").asString()).contains("older data", "preheat it");
+    assertThat(wayOut).containsOnly(200);
     assertThat(absent.body().path("detail").asString()).endsWith("and has not.");
   }
 
