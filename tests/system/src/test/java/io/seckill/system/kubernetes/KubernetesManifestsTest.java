@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -139,6 +140,17 @@ class KubernetesManifestsTest {
             Manifests.deployed("../observability/prometheus.yml")
                 .get(0)
                 .at("/scrape_configs/3/params"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"prometheus.yml", "prometheus-kubernetes.yml"})
+  void prometheusHasAPlaceForTheAddressOfAnAlertmanager(String file) throws IOException {
+    JsonNode targets =
+        Manifests.deployed("../observability/" + file)
+            .get(0)
+            .at("/alerting/alertmanagers/0/static_configs/0/targets");
+
+    assertThat(targets.isArray()).isTrue();
   }
 
   /** Replaces a value of the production overlay, or removes it. */
