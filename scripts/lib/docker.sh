@@ -103,6 +103,13 @@ start_containers() {
   await_container order-consumer service_answers "$CONSUMER_PORT"
   await_container relay-service service_answers "$RELAY_PORT"
   await_container gateway-service service_answers "$ADMIN_PORT"
+  ! container_runs prometheus || reload_prometheus
+}
+
+# It reads its configuration and the alerts at its start and at this signal. Without it the pipeline sells all the same.
+reload_prometheus() {
+  "${COMPOSE[@]}" --profile observability kill -s HUP prometheus >>"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+    say "Prometheus did not get the signal to read its configuration again; see $LOG_DIR/docker.log"
 }
 
 compose_up() { # ARGUMENT…
