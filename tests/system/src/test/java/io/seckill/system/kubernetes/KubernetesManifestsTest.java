@@ -120,15 +120,7 @@ class KubernetesManifestsTest {
    */
   @Test
   void prometheusFindsRabbitMq() throws IOException {
-    JsonNode jobs =
-        Manifests.deployed("../observability/prometheus-kubernetes.yml")
-            .get(0)
-            .path("scrape_configs");
-    JsonNode rabbit =
-        jobs.valueStream()
-            .filter(job -> job.path("job_name").asString().equals("rabbitmq"))
-            .findFirst()
-            .orElseThrow();
+    JsonNode rabbit = job("rabbitmq");
     Map<String, JsonNode> objects = byName(production);
     String name = objects.get("RabbitmqCluster/rabbitmq").at("/metadata/name").asString();
     String port =
@@ -140,6 +132,28 @@ class KubernetesManifestsTest {
             Manifests.deployed("../observability/prometheus.yml")
                 .get(0)
                 .at("/scrape_configs/3/params"));
+  }
+
+  /** A kubelet has the volumes of every namespace. */
+  @Test
+  void prometheusKeepsTheVolumesOfThisNamespaceAlone() throws IOException {
+    JsonNode rule = job("kubelet").at("/metric_relabel_configs/1");
+    JsonNode rabbit = byName(production).get("RabbitmqCluster/rabbitmq");
+
+    assertThat(rule.path("source_labels").toString()).isEqualTo("[\"namespace\"]");
+    assertThat(rule.path("action").asString()).isEqualTo("keep");
+    assertThat(rabbit.at("/metadata/namespace").asString()).matches(rule.path("regex").asString());
+    assertThat("other").doesNotMatch(rule.path("regex").asString());
+  }
+
+  private static JsonNode job(String name) throws IOException {
+    return Manifests.deployed("../observability/prometheus-kubernetes.yml")
+        .get(0)
+        .path("scrape_configs")
+        .valueStream()
+        .filter(job -> job.path("job_name").asString().equals(name))
+        .findFirst()
+        .orElseThrow();
   }
 
   @ParameterizedTest
