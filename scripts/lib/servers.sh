@@ -419,8 +419,8 @@ create_mysql_data() { # NODE
   say "creating the MariaDB data directory of $1"
   rm -rf "$data.new"
   mkdir -p "$data.new" "$LOG_DIR"
-  # mariadb-install-db knows no path with spaces.
-  link=$(mktemp -d) || fail "no temporary directory can be made"
+  # mariadb-install-db takes no path with spaces, which TMPDIR may have, too.
+  link=$(mktemp -d /tmp/seckill.XXXXXX) || fail "no temporary directory can be made"
   ln -s "$data.new" "$link/data"
   # A starting mariadbd removes other processes' files in a shared temporary directory.
   TMPDIR=$link/data mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$link/data" --skip-test-db \
