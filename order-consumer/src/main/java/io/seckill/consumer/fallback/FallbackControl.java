@@ -114,9 +114,9 @@ class FallbackControl {
   }
 
   /**
-   * Also while sales return, whoever began that fallback: those that have returned are stopped
-   * again, under another term; and while MySQL decides, if Redis decides a sale. Returns whether
-   * the state may have changed.
+   * Also while sales return, from a fallback that an operator began, too: those that have returned
+   * are stopped again, under another term; and while MySQL decides, if Redis decides a sale.
+   * Returns whether the state may have changed.
    */
   private boolean enterByItself(Gateways nodes, SalePhase from) {
     boolean begins =

@@ -702,7 +702,7 @@ class FallbackIT extends SaleInFallback {
         redis);
   }
 
-  /** It was heard all the time, and would not transfer again what MySQL then waits for. */
+  /** Its heartbeats have never ceased, and it would not transfer again what MySQL then waits for. */
   @ParameterizedTest
   @EnumSource(
       value = FallbackMode.class,
