@@ -2,23 +2,30 @@ package io.seckill.gateway.admission;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.verification.HighWaterMarks;
 import io.seckill.gateway.verification.VerifiedServers;
+import io.seckill.relay.lane.LaneMailbox;
+import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** What becomes of a reply of admit.lua, without a server. */
 class AdmitCallTest {
@@ -65,24 +72,61 @@ class AdmitCallTest {
     assertThat(shield.covers(SKU)).isFalse();
   }
 
+  /** Otherwise every refused call would leave its lane less room, until none is left. */
+  @Test
+  void keepsNoRoomInALaneWhileTheBreakerIsOpen() {
+    UnifiedJedis down =
+        new CannedRedis(
+            command -> {
+              throw new JedisConnectionException("down");
+            });
+    RedisBreaker breaker = RedisBreakers.of(down, new SimpleMeterRegistry());
+    breaker.thresholds(1, 1);
+    Durability inBroker = new Durability(Durability.Store.BROKER, 0, SHORT);
+    List<LaneMailbox> lanes = new ArrayList<>();
+
+    eventually() // a call opens the breaker, and a slow machine may make a trial call
+        .until(
+            () -> {
+              lanes.clear();
+              Stream.generate(() -> TestDirectLanes.openMailbox(() -> {}))
+                  .limit(Partition.COUNT)
+                  .forEach(lanes::add);
+              assertThatThrownBy(() -> buy(down, breaker, inBroker, shield(), lanes))
+                  .isInstanceOf(RuntimeException.class);
+              return !outcomes.isEmpty();
+            });
+
+    assertThat(outcomes).containsExactly(Unknown.BREAKER);
+    assertThat(lanes).allMatch(lane -> TestDirectLanes.outstanding(lane) == 0);
+  }
+
   private static SoldOutShield shield() {
     return new SoldOutShield(SHORT);
   }
 
   private void buy(UnifiedJedis redis, Durability durability, SoldOutShield shield) {
+    RedisBreaker breaker = RedisBreakers.of(redis, new SimpleMeterRegistry());
+    buy(redis, breaker, durability, shield, List.of());
+  }
+
+  private void buy(
+      UnifiedJedis redis,
+      RedisBreaker breaker,
+      Durability durability,
+      SoldOutShield shield,
+      List<LaneMailbox> lanes) {
     VerifiedServers servers = new VerifiedServers();
     servers.verified((int) (SKU % 16), "server");
     Promises promises = TestPromises.withoutFallback();
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
     new AdmitCall(
             redis,
-            RedisBreakers.of(redis, meters),
+            breaker,
             durability,
-            new AdmitRequests(
-                servers, promises, Calls.IDS::next, sku -> null, List.of(), durability),
+            new AdmitRequests(servers, promises, Calls.IDS::next, sku -> null, lanes, durability),
             new AdmitAnswers(
                 servers, () -> {}, new HighWaterMarks(), shield, promises, sku -> null, durability),
-            new AdmissionMetrics(meters))
+            new AdmissionMetrics(new SimpleMeterRegistry()))
         .execute(
             List.of(
                 new Purchase(

@@ -33,11 +33,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 
 class IssuerKeysTest {
 
@@ -51,6 +54,7 @@ class IssuerKeysTest {
   private final WarmUpKey warmUpKey = new WarmUpKey();
   private SecurityProperties settings;
   private volatile JWKSet published;
+  private final List<Long> readNanos = new CopyOnWriteArrayList<>();
 
   @BeforeEach
   void publishKeys() throws IOException {
@@ -63,6 +67,7 @@ class IssuerKeysTest {
     issuer.createContext(
         "/keys",
         exchange -> {
+          readNanos.add(System.nanoTime());
           byte[] set = published.toString(true).getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(200, set.length);
           exchange.getResponseBody().write(set);
@@ -163,14 +168,38 @@ class IssuerKeysTest {
     int port = issuer.getAddress().getPort();
     issuer.stop(0);
     String token = token(JWSAlgorithm.RS256, "r1", new RSASSASigner(rsa));
+    RSAKey own = warmUpKey.pair();
+    String checked = token(JWSAlgorithm.RS256, own.getKeyID(), new RSASSASigner(own));
     try (TokenVerifier verifier = startedVerifier()) {
+      ReactiveHealthIndicator health =
+          new SecurityConfiguration().issuerKeysHealthIndicator(verifier);
       assertThat(verifier.verify(token)).isNull();
       assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAVAILABLE);
+      assertThat(health.health().block().getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+      assertThat(verifier.verify(checked)).isNotNull();
+      warmUpKey.forget();
 
       publish(port);
 
       eventually().until(() -> verifier.verify(token) != null);
       assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAUTHORIZED);
+      assertThat(health.health().block().getStatus()).isEqualTo(Status.UP);
+      eventually("a full check with the keys that were read")
+          .until(() -> verifier.verify(checked) == null);
+    }
+  }
+
+  /** Anybody can send tokens that name a key which does not exist. */
+  @Test
+  void readsNoSetEarlyThatWasJustRead() {
+    Duration refresh = Duration.ofSeconds(1);
+    JWKSelector unknown = new JWKSelector(new JWKMatcher.Builder().keyID("unknown").build());
+    long begun = System.nanoTime();
+    try (IssuerKeys keys = new IssuerKeys(URI.create(keysUri()), refresh, () -> {})) {
+      assertThat(keys.get(unknown, null)).isEmpty();
+
+      eventually().until(() -> readNanos.size() > 1);
+      assertThat(readNanos.get(1) - begun).isGreaterThanOrEqualTo(refresh.toNanos());
     }
   }
 

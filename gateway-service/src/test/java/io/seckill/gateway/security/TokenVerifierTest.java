@@ -79,6 +79,20 @@ class TokenVerifierTest {
   }
 
   @Test
+  void forgetsATokenWhoseKeyIsWithdrawn() {
+    WarmUpKey key = new WarmUpKey();
+    SecurityProperties settings = secret(TestTokens.SECRET);
+    TokenVerifier changing = new TokenVerifier(settings, key, clock);
+    String token = TokenSigner.withKey(settings, key.pair()).sign("1", null, now.plusSeconds(60));
+    assertThat(changing.verify(token)).isNotNull();
+
+    key.forget();
+    changing.useOtherKeys();
+
+    assertThat(changing.verify(token)).isNull();
+  }
+
+  @Test
   void doesNotRememberATokenWhoseKeyIsWithdrawnWhileItIsChecked() {
     WarmUpKey key = new WarmUpKey();
     SecurityProperties settings = secret(TestTokens.SECRET);
