@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.support.web.DemoMode;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -22,10 +23,14 @@ import org.springframework.mock.env.MockEnvironment;
 class WalletAccountsTest {
 
   private static void start(String profile, boolean demo) {
+    start(profile, demo, InetAddress.getLoopbackAddress());
+  }
+
+  private static void start(String profile, boolean demo, InetAddress address) {
     MockEnvironment environment = new MockEnvironment();
     environment.setActiveProfiles(profile);
     ServerProperties server = new ServerProperties();
-    server.setAddress(InetAddress.getLoopbackAddress());
+    server.setAddress(address);
     DataSource none = new DriverManagerDataSource();
     var unused =
         new WalletAccounts(
@@ -43,6 +48,14 @@ class WalletAccountsTest {
     assertThatThrownBy(() -> start(profile, true))
         .hasMessageContaining("seckill.demo.enabled gives money to everybody");
     assertThatNoException().isThrownBy(() -> start(profile, false));
+  }
+
+  @Test
+  void givesNoMoneyAwayWhereOtherMachinesReachIt() throws UnknownHostException {
+    InetAddress everywhere = InetAddress.getByName("0.0.0.0");
+
+    assertThatThrownBy(() -> start("demo", true, everywhere))
+        .hasMessageContaining("set server.address=127.0.0.1");
   }
 
   @Test

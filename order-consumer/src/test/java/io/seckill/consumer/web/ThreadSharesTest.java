@@ -3,6 +3,7 @@ package io.seckill.consumer.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.consumer.web.ThreadShares.RequestKind;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import java.io.IOException;
 import java.util.EnumSet;
@@ -120,19 +121,25 @@ class ThreadSharesTest {
   }
 
   private static MockHttpServletRequest request(RequestKind kind) {
-    return new MockHttpServletRequest(
-        "POST",
-        switch (kind) {
-          case ORDERS -> "/internal/v1/orders/4711/payment";
-          case CANCELS -> "/internal/v1/orders/4711/cancel";
-          case LONG_OPERATIONS -> "/internal/v1/skus/1001/audit";
-          case PURCHASES -> "/internal/v1/purchases";
-          case WALLETS -> "/internal/v1/wallet/operations";
-          case WALLET_READS -> "/internal/v1/wallets/7/statement";
-          case CALLBACKS -> "/internal/v1/payments/callback";
-          case METRICS -> "/actuator/prometheus";
-          case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
-          case OTHERS -> "/internal/v1/fallback/enter";
-        });
+    MockHttpServletRequest request = new MockHttpServletRequest("POST", path(kind));
+    if (kind == RequestKind.CALLBACKS) { // from their bodies' arrival
+      request.setDispatcherType(DispatcherType.ASYNC);
+    }
+    return request;
+  }
+
+  private static String path(RequestKind kind) {
+    return switch (kind) {
+      case ORDERS -> "/internal/v1/orders/4711/payment";
+      case CANCELS -> "/internal/v1/orders/4711/cancel";
+      case LONG_OPERATIONS -> "/internal/v1/skus/1001/audit";
+      case PURCHASES -> "/internal/v1/purchases";
+      case WALLETS -> "/internal/v1/wallet/operations";
+      case WALLET_READS -> "/internal/v1/wallets/7/statement";
+      case CALLBACKS -> "/internal/v1/payments/callback";
+      case METRICS -> "/actuator/prometheus";
+      case HEARTBEATS_AND_PROBES -> "/actuator/health/liveness";
+      case OTHERS -> "/internal/v1/fallback/enter";
+    };
   }
 }
