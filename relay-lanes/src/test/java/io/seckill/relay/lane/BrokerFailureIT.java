@@ -62,6 +62,25 @@ class BrokerFailureIT extends LaneFixture {
     }
   }
 
+  /** Its channel would refuse orders after the queue has room again. */
+  @Test
+  void replacesItsLinkWhileAFullQueueRefusesEveryBatch() throws Exception {
+    rabbit.setPolicy(
+        "full", "seckill.orders.0", "{\"max-length\":5,\"overflow\":\"reject-publish\"}");
+    try (TcpProxy proxy = TcpProxy.to(rabbitServer);
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url(), Tuning.PATIENT)) {
+      awaitAll(relay, LaneState.RUNNING);
+      long links = proxy.acceptedConnections();
+
+      eventually()
+          .until(
+              () -> {
+                outbox.admit(20, SKU); // the queue's limit acts with a delay
+                return proxy.acceptedConnections() > links;
+              });
+    }
+  }
+
   @Test
   void linksThatBreakKeepTheNextFromConnecting() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {

@@ -223,10 +223,14 @@ class ScriptsIT {
       String token = new LaneLease("me", 0, 0, Duration.ofMinutes(1)).begin(its.redis());
       PrivateQueue lane = new PrivateQueue(its.redis(), 0, token);
       List<byte[]> adopted = lane.adopt(OTHER, 1);
-      List<byte[]> claimed = lane.settleAndClaim(List.of(), 3, AT_ONCE).taken();
+      ClaimResult waited = lane.settleAndClaim(List.of(), 3, Duration.ofSeconds(1));
+      List<byte[]> claimed = new ArrayList<>(waited.taken());
+      claimed.addAll(lane.settleAndClaim(List.of(), 3, AT_ONCE).taken());
       renew(its.redis(), 60_000, token);
 
       assertThat(ids(adopted)).containsExactly(left);
+      assertThat(waited.refused()).as("the wait for the first").isTrue();
+      assertThat(waited.taken()).hasSize(2);
       assertThat(ids(claimed)).isEqualTo(admitted);
       assertThat(lane.settleAndClaim(read(claimed), 0, AT_ONCE).queueLength()).isEqualTo(1);
       assertThat(its.counter(SKU, "publishedOrders")).isEqualTo(3);
