@@ -43,6 +43,15 @@ class DeployedSettingsTest {
             "rpl_semi_sync_slave_enabled = ON",
             "rpl_semi_sync_master_wait_point = AFTER_SYNC",
             "rpl_semi_sync_master_timeout = 4294967295");
+    assertThat(DeployedSettings.lines("mysql/mysql-only.cnf"))
+        .containsOnlyOnce(
+            "gtid_mode = ON",
+            "enforce_gtid_consistency = ON",
+            "plugin_load_add = semisync_source.so",
+            "plugin_load_add = semisync_replica.so",
+            "loose_rpl_semi_sync_replica_enabled = ON",
+            "loose_rpl_semi_sync_source_wait_point = AFTER_SYNC",
+            "loose_rpl_semi_sync_source_timeout = 4294967295");
   }
 
   /** Without them a replica takes over that lacks what was sold, or two primaries sell. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -78,24 +79,23 @@ class ShippedRightsTest {
   /** Only order-consumer reads queues, and only administrators have all rights. */
   @Test
   void inRabbitMqEachServiceHasItsPart() throws IOException {
-    Map<String, String> readable = new TreeMap<>();
+    Map<String, List<String>> rights = new TreeMap<>();
     matches(
             "rabbitmq/definitions.json",
-            "\"user\": \"(\\w+)\",[^}]*\"configure\": \"([^\"]*)\",[^}]*\"read\": \"([^\"]*)\"")
-        .forEach(one -> readable.put(one.group(1), one.group(2) + " " + one.group(3)));
+            "\"user\": \"(\\w+)\",[^}]*\"configure\": \"([^\"]*)\",\\s*"
+                + "\"write\": \"([^\"]*)\",\\s*\"read\": \"([^\"]*)\"")
+        .forEach(
+            one -> rights.put(one.group(1), List.of(one.group(2), one.group(3), one.group(4))));
 
+    String exchanges = "^seckill\\\\.(orders|dead)$";
     String all = "^seckill\\\\.(orders|dead|orders\\\\.([0-3]|dead))$";
-    assertThat(readable)
+    assertThat(rights)
         .isEqualTo(
             Map.of(
-                "gateway",
-                " ",
-                "relay",
-                all + " ^seckill\\\\.(orders|dead)$",
-                "consumer",
-                all + " " + all,
-                "admin",
-                ".* .*"));
+                "gateway", List.of("", exchanges, ""),
+                "relay", List.of(all, all, exchanges),
+                "consumer", List.of(all, all, all),
+                "admin", List.of(".*", ".*", ".*")));
     assertThat(
             matches("rabbitmq/definitions.json", "\"name\": \"(\\w+)\".*\"tags\": \\[\"")
                 .map(user -> user.group(1)))

@@ -186,8 +186,10 @@ class KubernetesManifestsTest {
           Service/gateway-service               | /spec/selector/app.kubernetes.io~1name                   | "gateway"             | selects no pods
           Service/order-consumer                | /spec/ports/0/targetPort                                 | "http"                | names port http
           PodDisruptionBudget/rabbitmq          | /spec/selector/matchLabels/app.kubernetes.io~1name       | "rabbit"              | selects no pods
+          PodDisruptionBudget/rabbitmq          | /spec/maxUnavailable                                     | 2                     | lets several pods be evicted
           NetworkPolicy/order-consumer          | /spec/ingress/0/from/0/podSelector/matchLabels/app.kubernetes.io~1name | "gateway" | selects no pods
           NetworkPolicy/gateway-service         | /spec/egress/0/ports/0/port                              | 8080                  | names port 8080 unlike order-consumer
+          NetworkPolicy/gateway-service         | /spec/ingress/1/from                                     |                       | lets everybody in
           NetworkPolicy/default-deny            | /spec/policyTypes/1                                      |                       | no NetworkPolicy denies
           NetworkPolicy/default-deny            | /spec/podSelector/matchExpressions/0/values/1            |                       | no NetworkPolicy denies what no other allows, at relay-service
           NetworkPolicy/default-deny            | /spec/podSelector                                        | {}                    | binds pods that are not ours

@@ -68,7 +68,7 @@ final class ManifestProblems {
       case "RabbitmqCluster" -> checkRabbitmq(object);
       case "Service" -> checkService(object);
       case "NetworkPolicy" -> checkNetworkPolicy(object);
-      case "PodDisruptionBudget" -> selected(object, object.at("/spec/selector"));
+      case "PodDisruptionBudget" -> checkDisruptionBudget(object);
       case "HorizontalPodAutoscaler" -> checkAutoscaler(object);
       default -> {}
     }
@@ -287,6 +287,10 @@ final class ManifestProblems {
         object,
         "binds pods that are not ours");
     for (JsonNode rule : object.at("/spec/ingress")) {
+      expect(
+          !rule.path("from").isEmpty() || text(rule, "/ports/0/port").equals("shop"),
+          object,
+          "lets everybody in at a port that is not for shoppers");
       checkPeers(object, rule.path("from"));
       rule.path("ports").forEach(port -> checkPort(object, text(port, "/port"), subjects));
     }
@@ -310,6 +314,12 @@ final class ManifestProblems {
     for (Pod pod : served) {
       expect(pod.ports().contains(port), object, "names port " + port + " unlike " + pod.owner());
     }
+  }
+
+  private void checkDisruptionBudget(JsonNode object) {
+    selected(object, object.at("/spec/selector"));
+    expect(
+        text(object, "/spec/maxUnavailable").equals("1"), object, "lets several pods be evicted");
   }
 
   private void checkAutoscaler(JsonNode object) {
