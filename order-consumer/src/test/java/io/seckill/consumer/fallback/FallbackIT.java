@@ -702,7 +702,9 @@ class FallbackIT extends SaleInFallback {
         redis);
   }
 
-  /** Its heartbeats have never ceased, and it would not transfer again what MySQL then waits for. */
+  /**
+   * Its heartbeats have never ceased, and it would not transfer again what MySQL then waits for.
+   */
   @ParameterizedTest
   @EnumSource(
       value = FallbackMode.class,
