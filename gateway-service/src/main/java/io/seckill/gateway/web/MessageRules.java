@@ -1,13 +1,11 @@
 package io.seckill.gateway.web;
 
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.FullHttpResponse;
-import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpObject;
@@ -59,8 +57,9 @@ final class MessageRules extends ChannelDuplexHandler {
   }
 
   /**
-   * Adds the rules, and behind them the other handler, to a connection of HTTP/1.1. One whose
-   * protocol is still to be negotiated has no codec, and gets neither.
+   * Adds the rules, behind them the other handler, and {@link BodyCopies} before Reactor Netty, to a
+   * connection of HTTP/1.1. One whose protocol is still to be negotiated has no codec, and gets
+   * none of them.
    */
   static void addTo(
       ChannelPipeline pipeline, RefusedRequests refused, ChannelDuplexHandler... behind) {
@@ -73,6 +72,7 @@ final class MessageRules extends ChannelDuplexHandler {
       pipeline.addAfter(last, handler.getClass().getSimpleName(), handler);
       last = handler.getClass().getSimpleName();
     }
+    pipeline.addAfter(last, BodyCopies.class.getSimpleName(), BodyCopies.HANDLER);
   }
 
   @Override
@@ -90,20 +90,7 @@ final class MessageRules extends ChannelDuplexHandler {
         refuse(message, broken);
       }
     }
-    ctx.fireChannelRead(message instanceof HttpContent part ? detached(part) : message);
-  }
-
-  /**
-   * A copy. The codec drops what it has read only while its buffer has no slices: with bodies that
-   * wait for their turn, the buffer would grow by all that the connection sends.
-   */
-  private static HttpContent detached(HttpContent part) {
-    if (!part.content().isReadable()) {
-      return part;
-    }
-    HttpContent copy = part.replace(Unpooled.copiedBuffer(part.content()));
-    part.release();
-    return copy;
+    ctx.fireChannelRead(message);
   }
 
   private void refuse(Object message, ProblemCode code) {
