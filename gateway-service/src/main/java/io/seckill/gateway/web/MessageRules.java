@@ -57,8 +57,8 @@ final class MessageRules extends ChannelDuplexHandler {
   }
 
   /**
-   * Adds the rules, behind them the other handler, and {@link BodyCopies} before Reactor Netty, to a
-   * connection of HTTP/1.1. One whose protocol is still to be negotiated has no codec, and gets
+   * Adds the rules, behind them the other handler, and {@link BodyCopies} before Reactor Netty, to
+   * a connection of HTTP/1.1. One whose protocol is still to be negotiated has no codec, and gets
    * none of them.
    */
   static void addTo(
