@@ -152,9 +152,9 @@ class DirectLaneIT extends LaneFixture {
       assertThat(outbox.inPrivateQueues()).as("they are the relays' now").isEqualTo(5);
 
       try (TestRelay relay = start()) {
+        eventually().until(() -> relay.count("adopted") == 5);
         eventually().until(() -> outbox.inPrivateQueues() == 0);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);
-        assertThat(relay.count("adopted")).isEqualTo(5);
       }
     }
   }
