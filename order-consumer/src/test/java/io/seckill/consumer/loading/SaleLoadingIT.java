@@ -9,7 +9,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
@@ -20,6 +19,7 @@ import io.seckill.consumer.products.Products;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
+import io.seckill.consumer.testing.Snapshots;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.ProblemCode;
@@ -377,26 +377,7 @@ class SaleLoadingIT {
   }
 
   private ProductSnapshot sale(long epoch) {
-    return new ProductSnapshot(
-        sku,
-        "PREHEATED",
-        0,
-        PurchasePolicy.LIMITED,
-        5,
-        SalePhase.REDIS,
-        Instant.parse("2026-01-01T00:00:00Z"),
-        Instant.parse("2036-01-01T00:00:00Z"),
-        epoch,
-        100,
-        100,
-        0,
-        0,
-        0,
-        false,
-        false,
-        100,
-        Duration.ofHours(2),
-        1);
+    return Snapshots.ofSale(sku, "PREHEATED", PurchasePolicy.LIMITED, epoch, 100);
   }
 
   private static void execute(String sql, Object... params) {

@@ -3,11 +3,10 @@ package io.seckill.consumer.reconciliation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.testing.Snapshots;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -51,25 +50,6 @@ class PreheatsUnderWayTest {
   }
 
   private static ProductSnapshot sale(String state, long epoch) {
-    return new ProductSnapshot(
-        7,
-        state,
-        1,
-        PurchasePolicy.UNLIMITED,
-        0,
-        SalePhase.REDIS,
-        Instant.EPOCH,
-        Instant.MAX,
-        epoch,
-        100,
-        100,
-        0,
-        0,
-        0,
-        false,
-        false,
-        100,
-        Duration.ofDays(1),
-        1);
+    return Snapshots.ofSale(7, state, PurchasePolicy.UNLIMITED, epoch, 100);
   }
 }

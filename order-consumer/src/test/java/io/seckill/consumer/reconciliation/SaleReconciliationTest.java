@@ -6,7 +6,6 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.orders.NoCompensations;
@@ -14,8 +13,8 @@ import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.SaleReconciliation.Found;
+import io.seckill.consumer.testing.Snapshots;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -99,26 +98,7 @@ class SaleReconciliationTest {
   }
 
   private static ProductSnapshot sale() {
-    return new ProductSnapshot(
-        7,
-        "OPEN",
-        1,
-        PurchasePolicy.UNLIMITED,
-        0,
-        SalePhase.REDIS,
-        Instant.EPOCH,
-        Instant.MAX,
-        1,
-        STOCK,
-        STOCK,
-        0,
-        0,
-        0,
-        false,
-        false,
-        100,
-        Duration.ofDays(1),
-        1);
+    return Snapshots.ofSale(7, "OPEN", PurchasePolicy.UNLIMITED, 1, STOCK);
   }
 
   private static final class AllInLists extends RedisListScan {
