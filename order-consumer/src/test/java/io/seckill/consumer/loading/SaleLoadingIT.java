@@ -19,9 +19,9 @@ import io.seckill.consumer.products.Products;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
-import io.seckill.consumer.testing.Snapshots;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.consumer.testing.UnstoredProducts;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.ChildProcessesOnly;
@@ -377,7 +377,7 @@ class SaleLoadingIT {
   }
 
   private ProductSnapshot sale(long epoch) {
-    return Snapshots.ofSale(sku, "PREHEATED", PurchasePolicy.LIMITED, epoch, 100);
+    return UnstoredProducts.ofSale(sku, "PREHEATED", PurchasePolicy.LIMITED, epoch, 100);
   }
 
   private static void execute(String sql, Object... params) {

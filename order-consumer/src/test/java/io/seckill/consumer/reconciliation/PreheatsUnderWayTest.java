@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.testing.Snapshots;
+import io.seckill.consumer.testing.UnstoredProducts;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -50,6 +50,6 @@ class PreheatsUnderWayTest {
   }
 
   private static ProductSnapshot sale(String state, long epoch) {
-    return Snapshots.ofSale(7, state, PurchasePolicy.UNLIMITED, epoch, 100);
+    return UnstoredProducts.ofSale(7, state, PurchasePolicy.UNLIMITED, epoch, 100);
   }
 }

@@ -13,7 +13,7 @@ import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.SaleReconciliation.Found;
-import io.seckill.consumer.testing.Snapshots;
+import io.seckill.consumer.testing.UnstoredProducts;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -98,7 +98,7 @@ class SaleReconciliationTest {
   }
 
   private static ProductSnapshot sale() {
-    return Snapshots.ofSale(7, "OPEN", PurchasePolicy.UNLIMITED, 1, STOCK);
+    return UnstoredProducts.ofSale(7, "OPEN", PurchasePolicy.UNLIMITED, 1, STOCK);
   }
 
   private static final class AllInLists extends RedisListScan {

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /** Rows of {@code products} that no database has. */
-public final class Snapshots {
+public final class UnstoredProducts {
 
-  private Snapshots() {}
+  private UnstoredProducts() {}
 
   /** A sale that Redis decides, without orders. */
   public static ProductSnapshot ofSale(
