@@ -15,6 +15,7 @@ import io.seckill.system.shop.AdminClient;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -134,8 +135,9 @@ public final class ShardedSale {
 
   private long judge(AdminClient admin, SaleReader sales, long units, List<Guarantee> guarantees)
       throws SQLException {
+    Instant asked = Instant.now(); // a ledger that was read before may lack the last purchases
     JsonNode ledger =
-        eventually().until(() -> admin.ledger(skuId).json(), read -> isAtRest(read, units));
+        eventually().until(() -> admin.ledger(skuId).json(), read -> isAtRest(read, units, asked));
     SaleOffer changed =
         new SaleOffer(skuId, offer.policy(), offer.limit(), units).inShards(offer.shards());
     List<SaleAtRest> rest = // the relay removes orders after they are stored
@@ -157,9 +159,10 @@ public final class ShardedSale {
     return ledger.path("units").path("confirmed").asLong();
   }
 
-  private static boolean isAtRest(JsonNode ledger, long total) {
+  private static boolean isAtRest(JsonNode ledger, long total, Instant asked) {
     JsonNode units = ledger.path("units");
     return ledger.path("balanced").asBoolean()
+        && !Instant.parse(ledger.path("readAt").asString()).isBefore(asked)
         && putOnSale(ledger) == total
         && units.path("confirmed").asLong() + units.path("stock").asLong() == total;
   }
