@@ -16,9 +16,12 @@ public final class Patience {
 
   private Patience() {}
 
-  /** Called in place of {@link ConditionFactory#atMost(Duration)}. */
+  /**
+   * Called in place of {@link ConditionFactory#atMost(Duration)}. No look is interrupted at the
+   * limit: its complaint would be the interruption, not what the looks before it have found.
+   */
   public static ConditionFactory atMost(ConditionFactory factory, Duration limit) {
-    return factory.atMost(limit.compareTo(LIMIT) < 0 ? limit : LIMIT);
+    return factory.pollInSameThread().atMost(limit.compareTo(LIMIT) < 0 ? limit : LIMIT);
   }
 
   /** Called in place of {@link Eventually#eventually()}. */
