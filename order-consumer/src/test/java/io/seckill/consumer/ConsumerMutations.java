@@ -43,7 +43,7 @@ public final class ConsumerMutations {
 
   public static final Mutation KNOWS_NO_LIMIT =
       Mutation.named("MySQL knows no limit")
-          .calls(STORE + "BulkPath#raises", LIMIT, MutantStore.class)
+          .calls(STORE + "QuotaTable#raises", LIMIT, MutantStore.class)
           .calls(STORE + "PerOrderPath#place", LIMIT, MutantStore.class)
           .calls(STORE + "PerOrderPath#raise", LIMIT, MutantStore.class);
 
@@ -63,7 +63,7 @@ public final class ConsumerMutations {
 
   public static final Mutation REJECTS_ONE_IN_20 =
       Mutation.named("every twentieth order is rejected for no reason")
-          .calls(STORE + "BulkPath#raises", QUANTITY, MutantStore.class)
+          .calls(STORE + "QuotaTable#raises", QUANTITY, MutantStore.class)
           .calls(STORE + "PerOrderPath#place", QUANTITY, MutantStore.class);
 
   public static final Mutation CHARGES_TWICE_THE_PRICE =

@@ -77,7 +77,7 @@ public class ConsumerMutationsIT {
                 INTAKE + "IntakeFaultsIT#keepsAFailedOrderAtTheBrokerWhileThoseBehindItAreAcked",
                 "orders still at the broker"),
         Mutation.named("the first purchase is not held to the limit, in a batch")
-            .firstCall(STORE + "BulkPath#raises", STORE + "SaleRules#limit", MutantStore.class)
+            .firstCall(STORE + "QuotaTable#raises", STORE + "SaleRules#limit", MutantStore.class)
             .text(TABLES, QUOTA_CHECK, "CHECK (owned_count > 0)")
             .caughtBy(FIRST_PURCHASE, "REJECTED QUOTA_EXCEEDED"),
         Mutation.named("the first purchase is not held to the limit, one by one")

@@ -3,18 +3,18 @@ package io.seckill.consumer.storage;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.QuotaTable.Raise;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
 import io.seckill.consumer.storage.StoreOutcome.Known;
-import io.seckill.consumer.storage.StoreOutcome.Rejected;
+import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +26,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -64,9 +65,6 @@ public class OrderStore {
    * keep none waiting: they are blamed with the first batch in which another order is stored.
    */
   private static final int ALL_REFUSED = 8;
-
-  /** Rejected orders that a log line names. */
-  private static final int MOST_LOGGED = 5;
 
   private final Transactions storing;
   private final Transactions discarding;
@@ -152,7 +150,6 @@ public class OrderStore {
           "MySQL refuses the statements of every order: " + stored.outcomes().get(0), null);
     }
     metrics.count(stored, System.nanoTime() - start);
-    logRejected(stored);
     return stored;
   }
 
@@ -161,30 +158,6 @@ public class OrderStore {
     return !(outcome instanceof Known
         || outcome instanceof Unstorable
         || (outcome instanceof Alias alias && !alias.now()));
-  }
-
-  /** Redis has admitted these orders and should not have: a line for each reason in the batch. */
-  private static void logRejected(StoredBatch stored) {
-    Map<RejectReason, List<OrderMessage>> rejected = new EnumMap<>(RejectReason.class);
-    for (StoreOutcome outcome : stored.outcomes()) {
-      if (outcome instanceof Rejected refused) {
-        rejected
-            .computeIfAbsent(refused.reason(), reason -> new ArrayList<>())
-            .add(refused.order());
-      }
-    }
-    rejected.forEach(
-        (reason, orders) ->
-            log.warn(
-                "MySQL has rejected {} orders that Redis had admitted, as {}; the first of them:"
-                    + " {}",
-                orders.size(),
-                reason,
-                orders.stream().limit(MOST_LOGGED).map(OrderStore::named).toList()));
-  }
-
-  private static String named(OrderMessage order) {
-    return "order=" + order.orderId() + " sku=" + order.skuId();
   }
 
   /** {@code refusedStatements} counts the orders whose statements MySQL refuses. */
@@ -247,8 +220,30 @@ public class OrderStore {
         jdbc -> {
           Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
           boolean fit = orders.stream().allMatch(order -> SaleRules.unfit(rules, order) == null);
-          return fit ? BulkPath.store(jdbc, orders, rules) : null;
+          return fit ? bulk(jdbc, orders, rules) : null;
         });
+  }
+
+  /**
+   * Confirms every order, with one statement for all orders, one for all quotas and one per SKU for
+   * the stock. The statements are the guards: an order that cannot be confirmed makes one of them
+   * fail, and then the whole transaction is rolled back, as it is when this returns null.
+   */
+  private static @Nullable StoredBatch bulk(
+      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> rules) {
+    List<Raise> raises = QuotaTable.raises(orders, rules);
+    if (raises == null) {
+      return null;
+    }
+    OrderTable.insertNew(jdbc, orders, rules);
+    QuotaTable.raiseAll(jdbc, raises);
+    List<StoreOutcome> outcomes = new ArrayList<>(orders.size());
+    BatchTally tally = new BatchTally();
+    for (OrderMessage order : orders) {
+      outcomes.add(new Stored(order));
+      tally.add(order, OrderFate.CONFIRMED);
+    }
+    return tally.take(jdbc) ? new StoredBatch(outcomes, List.of(), tally.progress(jdbc)) : null;
   }
 
   /** Decides each order by itself, in one transaction if MySQL allows it, else in smaller ones. */

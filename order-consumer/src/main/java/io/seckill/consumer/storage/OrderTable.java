@@ -85,6 +85,12 @@ final class OrderTable {
     }
   }
 
+  /** As {@link #insert}, each as CONFIRMED. */
+  static void insertNew(
+      JdbcOperations jdbc, List<OrderMessage> orders, Map<Long, SaleRules> rules) {
+    insert(jdbc, orders.stream().map(o -> new NewOrder(o, SaleRules.of(rules, o), null)).toList());
+  }
+
   /**
    * Inserts all rows, sorted by the caller.
    *

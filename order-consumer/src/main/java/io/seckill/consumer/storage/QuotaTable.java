@@ -1,10 +1,12 @@
 package io.seckill.consumer.storage;
 
+import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -35,7 +37,36 @@ final class QuotaTable {
   private QuotaTable() {}
 
   /** Units of one user and SKU. */
-  record Raise(long userId, long skuId, int units, int limit) {}
+  record Raise(long userId, long skuId, int units, int limit) {
+
+    private boolean isOf(OrderMessage order) {
+      return userId == order.userId() && skuId == order.skuId();
+    }
+  }
+
+  /**
+   * Units by user and SKU of orders sorted by them; null when those of one user and SKU exceed the
+   * limit (facts.md 29).
+   */
+  static @Nullable List<Raise> raises(List<OrderMessage> orders, Map<Long, SaleRules> rules) {
+    List<Raise> raises = new ArrayList<>(orders.size());
+    for (OrderMessage order : orders) {
+      SaleRules sale = SaleRules.of(rules, order);
+      if (!sale.keepsQuota()) {
+        continue;
+      }
+      int units = order.quantity();
+      int last = raises.size() - 1;
+      if (last >= 0 && raises.get(last).isOf(order)) {
+        units += raises.remove(last).units();
+      }
+      if (units > sale.limit()) {
+        return null;
+      }
+      raises.add(new Raise(order.userId(), order.skuId(), units, sale.limit()));
+    }
+    return raises;
+  }
 
   /**
    * Raises one user's quota if the limit allows. The first purchase is not guarded by the statement

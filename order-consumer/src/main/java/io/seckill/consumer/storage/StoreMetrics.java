@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Known;
@@ -12,12 +13,21 @@ import io.seckill.consumer.storage.StoreOutcome.Stored;
 import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 final class StoreMetrics {
+
+  private static final Logger log = LoggerFactory.getLogger(StoreMetrics.class);
+
+  /** Rejected orders that a log line names. */
+  private static final int MOST_LOGGED = 5;
 
   private final Counter stored;
   private final Counter duplicates;
@@ -71,6 +81,7 @@ final class StoreMetrics {
     batchTime.record(nanos, TimeUnit.NANOSECONDS);
     batchSize.record(batch.outcomes().size());
     batch.outcomes().forEach(this::count);
+    logRejected(batch);
   }
 
   private void count(StoreOutcome outcome) {
@@ -85,6 +96,30 @@ final class StoreMetrics {
     } else if (outcome instanceof Unstorable bad && bad.unfit() == Unfit.OTHER_CONTENT) {
       conflicts.increment();
     }
+  }
+
+  /** Redis has admitted these orders and should not have: a line for each reason in the batch. */
+  private static void logRejected(StoredBatch batch) {
+    Map<RejectReason, List<OrderMessage>> rejected = new EnumMap<>(RejectReason.class);
+    for (StoreOutcome outcome : batch.outcomes()) {
+      if (outcome instanceof Rejected refused) {
+        rejected
+            .computeIfAbsent(refused.reason(), reason -> new ArrayList<>())
+            .add(refused.order());
+      }
+    }
+    rejected.forEach(
+        (reason, orders) ->
+            log.warn(
+                "MySQL has rejected {} orders that Redis had admitted, as {}; the first of them:"
+                    + " {}",
+                orders.size(),
+                reason,
+                orders.stream().limit(MOST_LOGGED).map(StoreMetrics::named).toList()));
+  }
+
+  private static String named(OrderMessage order) {
+    return "order=" + order.orderId() + " sku=" + order.skuId();
   }
 
   void split() {

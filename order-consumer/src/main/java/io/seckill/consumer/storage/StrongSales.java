@@ -13,6 +13,7 @@ import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.OrderTable.Request;
 import io.seckill.consumer.storage.OrderTable.RequestKey;
+import io.seckill.consumer.storage.QuotaTable.Raise;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
@@ -260,11 +261,17 @@ public final class StrongSales {
 
   private static boolean store(JdbcOperations jdbc, StrongSale sale, StrongBatch batch) {
     long sku = sale.rules().skuId();
+    Map<Long, SaleRules> rules = Map.of(sku, sale.rules());
     List<OrderMessage> orders = batch.admitted().stream().sorted(BY_USER).toList();
+    List<Raise> raises = QuotaTable.raises(orders, rules);
+    if (raises == null) {
+      return false;
+    }
+    OrderTable.insertNew(jdbc, orders, rules);
+    QuotaTable.raiseAll(jdbc, raises);
     OrderTotalTable.Addition totals = new OrderTotalTable.Addition();
     orders.forEach(order -> totals.add(sku, OrderFate.CONFIRMED, order.quantity()));
-    if (!BulkPath.insert(jdbc, orders, Map.of(sku, sale.rules()))
-        || !ProductTable.takeStrong(jdbc, sku, batch.units(), orders.size(), sale.version())) {
+    if (!ProductTable.takeStrong(jdbc, sku, batch.units(), orders.size(), sale.version())) {
       return false;
     }
     totals.write(jdbc);

@@ -122,7 +122,7 @@ class OrderStoreIT {
     OrderMessage raise = order(1, 1);
     OrderMessage refusal = order(2, 1);
 
-    LoggedLines lines = LoggedLines.of(OrderStore.class);
+    LoggedLines lines = LoggedLines.of(StoreMetrics.class);
     StoredBatch batch = store.store(List.of(raise, refusal));
     lines.close();
 
