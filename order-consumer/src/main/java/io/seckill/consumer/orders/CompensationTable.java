@@ -15,7 +15,7 @@ import org.springframework.stereotype.Component;
 
 /** The statements on {@code compensation}. Those of the batch store take its transaction. */
 @Component
-class CompensationTable {
+public class CompensationTable {
 
   private static final String COLUMNS =
       "order_id, sku_id, user_id, epoch, stock_units, quota_units";
@@ -39,7 +39,7 @@ class CompensationTable {
    * @throws DataAccessException also when one of the orders has a row already: an order is
    *     compensated once
    */
-  static void insert(JdbcOperations transaction, Collection<Compensation> compensations) {
+  public static void insert(JdbcOperations transaction, Collection<Compensation> compensations) {
     if (compensations.isEmpty()) {
       return;
     }
@@ -62,7 +62,8 @@ class CompensationTable {
   }
 
   /** Compensations of these orders that Redis has not confirmed. */
-  static List<Compensation> pendingOf(JdbcOperations transaction, Collection<OrderId> orders) {
+  public static List<Compensation> pendingOf(
+      JdbcOperations transaction, Collection<OrderId> orders) {
     if (orders.isEmpty()) {
       return List.of();
     }

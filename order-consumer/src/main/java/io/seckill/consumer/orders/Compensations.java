@@ -72,17 +72,7 @@ public class Compensations {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new IllegalStateException("a compensation is recorded by a transaction");
     }
-    record(jdbc, pending);
-  }
-
-  /** As {@link #record(Collection)}, in this transaction. */
-  public void record(JdbcOperations transaction, Collection<Compensation> pending) {
-    CompensationTable.insert(transaction, pending);
-  }
-
-  /** Compensations of these orders that Redis has not confirmed. */
-  public List<Compensation> pendingOf(JdbcOperations transaction, Collection<OrderId> orders) {
-    return CompensationTable.pendingOf(transaction, orders);
+    CompensationTable.insert(jdbc, pending);
   }
 
   /**

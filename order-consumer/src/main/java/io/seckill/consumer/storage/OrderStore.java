@@ -3,7 +3,6 @@ package io.seckill.consumer.storage;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
@@ -68,7 +67,6 @@ public class OrderStore {
 
   private final Transactions storing;
   private final Transactions discarding;
-  private final Compensations compensations;
   private final StoreMetrics metrics;
 
   /** While batches bring orders that MySQL has, as repeats do, each batch is searched for them. */
@@ -83,11 +81,9 @@ public class OrderStore {
       ConnectionPools pools,
       PlatformTransactionManager manager,
       DataSource others,
-      Compensations compensations,
       MeterRegistry meters) {
     this.storing = Transactions.ofStorage(pools, meters);
     this.discarding = Transactions.apart(manager, others, meters);
-    this.compensations = compensations;
     this.metrics = new StoreMetrics(meters);
   }
 
@@ -130,7 +126,7 @@ public class OrderStore {
               SaleRules sale = ProductTable.rules(jdbc, List.of(sku)).get(sku);
               long price = sale == null ? 0 : sale.priceCents();
               SaleRules asAdmitted = new SaleRules(sku, price, order.policy(), order.quantity());
-              return new PerOrderPath(jdbc, Map.of(sku, asAdmitted), compensations).discard(order);
+              return new PerOrderPath(jdbc, Map.of(sku, asAdmitted)).discard(order);
             });
     if (attempt.batch() == null) {
       throw new DatabaseUnavailableException(attempt.refusal(), null);
@@ -279,9 +275,7 @@ public class OrderStore {
     }
     StoredBatch unstorable =
         new StoredBatch(ArchivedOrders.orArchived(jdbc, unfit), List.of(), List.of());
-    return fit.isEmpty()
-        ? unstorable
-        : unstorable.and(new PerOrderPath(jdbc, rules, compensations).decide(fit));
+    return fit.isEmpty() ? unstorable : unstorable.and(new PerOrderPath(jdbc, rules).decide(fit));
   }
 
   private static SortedSet<Long> skusOf(List<OrderMessage> orders) {

@@ -5,7 +5,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.consumer.orders.Compensation;
-import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.CompensationTable;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.storage.OrderTable.Buyer;
 import io.seckill.consumer.storage.OrderTable.NewOrder;
@@ -43,7 +43,6 @@ final class PerOrderPath {
 
   private final JdbcOperations jdbc;
   private final Map<Long, SaleRules> rules;
-  private final Compensations compensations;
 
   private final List<StoreOutcome> outcomes = new ArrayList<>();
   private final List<NewOrder> rows = new ArrayList<>();
@@ -54,10 +53,9 @@ final class PerOrderPath {
   private final BatchTally tally = new BatchTally();
   private boolean discarding;
 
-  PerOrderPath(JdbcOperations jdbc, Map<Long, SaleRules> rules, Compensations compensations) {
+  PerOrderPath(JdbcOperations jdbc, Map<Long, SaleRules> rules) {
     this.jdbc = jdbc;
     this.rules = rules;
-    this.compensations = compensations;
   }
 
   /**
@@ -71,13 +69,13 @@ final class PerOrderPath {
     List<OrderMessage> withinQuota = raiseQuotas();
     takeStock(withinQuota);
     OrderTable.insertAliases(jdbc, newAliases);
-    compensations.record(jdbc, toCompensate);
+    CompensationTable.insert(jdbc, toCompensate);
     // Without a product there is no stock to update; only a discarded order may have no product.
     if (!tally.take(jdbc) && !discarding) {
       throw new IllegalStateException("stock went although its row was locked");
     }
     List<Compensation> toDeliver = new ArrayList<>(toCompensate);
-    toDeliver.addAll(compensations.pendingOf(jdbc, knownIds));
+    toDeliver.addAll(CompensationTable.pendingOf(jdbc, knownIds));
     return new StoredBatch(outcomes, toDeliver, tally.progress(jdbc));
   }
 

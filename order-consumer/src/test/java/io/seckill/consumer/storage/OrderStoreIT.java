@@ -15,7 +15,6 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
-import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
@@ -505,9 +504,7 @@ class OrderStoreIT {
       Map<Long, SaleRules> rules = ProductTable.rules(on(connection), List.of(sku));
       PerOrderPath orders =
           new PerOrderPath(
-              on(beforeStatement(read, connection, () -> store.store(List.of(order)))),
-              rules,
-              consumer.bean(Compensations.class));
+              on(beforeStatement(read, connection, () -> store.store(List.of(order)))), rules);
       try {
         assertThat(orders.decide(List.of(order)).outcomes())
             .containsExactly(known(order, OrderStatus.CONFIRMED, null));
