@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The part of a pool's connections that one kind of work may hold, so that it leaves the others to
- * the rest. Thread-safe.
+ * The part of a pool's connections that one kind of work, or the work of one partition, may hold,
+ * so that it leaves the others to the rest. First come, first served. Thread-safe.
  */
 public final class ConnectionShare {
 
@@ -38,8 +38,17 @@ public final class ConnectionShare {
    * @throws ProblemException 503 BUSY when all of the part stay in use: nothing was done
    */
   public <T> T within(Supplier<T> work) {
+    return within(
+        work,
+        () -> {
+          throw ProblemException.of(ProblemCode.BUSY, "Send the same request again.");
+        });
+  }
+
+  /** As {@link #within(Supplier)}, with the result of {@code busy} when all stay in use. */
+  public <T> T within(Supplier<T> work, Supplier<T> busy) {
     if (!isFree()) {
-      throw ProblemException.of(ProblemCode.BUSY, "Send the same request again.");
+      return busy.get();
     }
     try {
       return work.get();

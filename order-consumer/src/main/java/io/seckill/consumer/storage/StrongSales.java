@@ -9,6 +9,7 @@ import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.OrderTable.Request;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -69,11 +69,12 @@ public final class StrongSales {
   private final Transactions transactions;
   private final StrongOrderIds ids;
   private final StrongMetrics metrics;
-  private final List<Semaphore> ofPartition =
-      Stream.generate(() -> new Semaphore(BATCHES_OF_PARTITION, true))
+  private final List<ConnectionShare> ofPartition =
+      Stream.generate(() -> new ConnectionShare(BATCHES_OF_PARTITION, PATIENCE))
           .limit(Partition.COUNT)
           .toList();
-  private final Semaphore connections = new Semaphore(ConnectionPools.STRONG_BATCHES, true);
+  private final ConnectionShare connections =
+      new ConnectionShare(ConnectionPools.STRONG_BATCHES, PATIENCE);
 
   StrongSales(ConnectionPools pools, StrongOrderIds ids, MeterRegistry meters) {
     this.transactions = Transactions.ofStrongSales(pools);
@@ -103,26 +104,13 @@ public final class StrongSales {
 
   private List<StrongDecision> decideSku(long sku, List<StrongPurchase> purchases) {
     long start = System.nanoTime();
+    Supplier<List<StrongDecision>> busy = () -> all(purchases, Outcome.BUSY);
     List<StrongDecision> decisions =
-        within(
-            ofPartition.get(Partition.ofSku(sku)),
-            purchases,
-            () -> within(connections, purchases, () -> repeatedly(sku, purchases)));
+        ofPartition
+            .get(Partition.ofSku(sku))
+            .within(() -> connections.within(() -> repeatedly(sku, purchases), busy), busy);
     trail(purchases, decisions);
     return metrics.count(decisions, System.nanoTime() - start);
-  }
-
-  /** BUSY when the bound leaves no place for too long. */
-  private static List<StrongDecision> within(
-      Semaphore bound, List<StrongPurchase> purchases, Supplier<List<StrongDecision>> decision) {
-    if (!takesPlace(bound)) {
-      return all(purchases, Outcome.BUSY);
-    }
-    try {
-      return decision.get();
-    } finally {
-      bound.release();
-    }
   }
 
   private static void trail(List<StrongPurchase> purchases, List<StrongDecision> decisions) {
@@ -131,15 +119,6 @@ public final class StrongSales {
       if (stored != null && decisions.get(i).outcome() == Outcome.CONFIRMED) {
         OrderTrail.mark(stored, purchases.get(i).skuId(), purchases.get(i).traceparent(), "stored");
       }
-    }
-  }
-
-  private static boolean takesPlace(Semaphore bound) {
-    try {
-      return bound.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
     }
   }
 
