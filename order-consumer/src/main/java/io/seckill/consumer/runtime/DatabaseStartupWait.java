@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -96,9 +95,8 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   }
 
   private void pause(int look) {
-    long longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(look, 10));
+    long pauseMs = Sleeps.jitteredMs(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, look);
     try {
-      long pauseMs = ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
       if (stopRequested.await(pauseMs, TimeUnit.MILLISECONDS)) {
         throw new IllegalStateException("stopped while waiting for MySQL");
       }

@@ -3,7 +3,6 @@ package io.seckill.consumer.runtime;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -53,7 +52,8 @@ public final class RetryingTransactions implements TransactionOperations {
           throw e;
         }
         repeated.increment();
-        pause(tries);
+        long pauseMs = Sleeps.jitteredMs(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, tries);
+        Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
       }
     }
   }
@@ -62,12 +62,5 @@ public final class RetryingTransactions implements TransactionOperations {
     return SqlFailure.of(e) == SqlFailure.TRY_AGAIN
         && System.nanoTime() - deadline < 0
         && !Thread.currentThread().isInterrupted();
-  }
-
-  /** Half of the pause is random, so that two conflicting transactions do not collide again. */
-  private static void pause(int tries) {
-    long longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(tries, 10));
-    long pauseMs = ThreadLocalRandom.current().nextLong(longestMs / 2, longestMs + 1);
-    Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
   }
 }

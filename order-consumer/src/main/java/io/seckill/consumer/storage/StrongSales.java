@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -61,6 +60,7 @@ public final class StrongSales {
 
   private static final int RETRIES = 3;
   private static final long FIRST_PAUSE_MS = 4;
+  private static final long LONGEST_PAUSE_MS = 16;
 
   /** The order of locks of all writers: by user, then SKU (facts.md 33). */
   private static final Comparator<OrderMessage> BY_USER =
@@ -134,7 +134,8 @@ public final class StrongSales {
         if (retries == RETRIES) {
           return all(purchases, Outcome.BUSY);
         }
-        pause(retries);
+        long pauseMs = Sleeps.jitteredMs(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, retries);
+        Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
       }
     } catch (DataAccessException | TransactionException e) {
       if (SqlFailure.of(e) == SqlFailure.STATEMENT && purchases.size() > 1) {
@@ -181,13 +182,6 @@ public final class StrongSales {
       log.debug("A batch of sku {} is decided again", sku, e);
       return Optional.empty();
     }
-  }
-
-  /** Half of the pause is random, so that two conflicting batches do not collide again. */
-  private static void pause(int retries) {
-    long longestMs = FIRST_PAUSE_MS << retries;
-    long pauseMs = ThreadLocalRandom.current().nextLong(longestMs / 2, longestMs + 1);
-    Sleeps.nanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
   }
 
   /**
