@@ -236,15 +236,6 @@ record LedgerReader(
       long published = redis.published().units() - mysql.decided().units() - dead.units();
       long broker = Math.max(0, published);
       long relay = redis.awaitingRelay().units() + Math.min(0, published);
-      long elsewhere =
-          redis.stock()
-              + relay
-              + broker
-              + dead.units()
-              + units(Item.CONFIRMED)
-              + units(Item.PAID)
-              + compensating
-              + changing;
       return new Units(
           mysql.total() - units(Item.ADDED) + units(Item.WITHDRAWN),
           units(Item.ADDED),
@@ -256,8 +247,7 @@ record LedgerReader(
           units(Item.CONFIRMED),
           units(Item.PAID),
           compensating,
-          changing,
-          mysql.total() - elsewhere);
+          changing);
     }
 
     private Orders orders() {

@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /**
  * Adds up the ledgers of a SKU's shards: all units ever put on sale are in a shard or in the pool,
@@ -49,39 +48,18 @@ record ShardedLedger(SkuLedger sku, List<SkuLedger> shards) {
   }
 
   private Units units() {
-    long stock = sku.units().stock() + units(Units::stock);
-    long outboxAndPrivateQueues = units(Units::outboxAndPrivateQueues);
-    long broker = units(Units::broker);
-    long deadLetters = units(Units::deadLetters);
-    long confirmed = units(Units::confirmed);
-    long paid = units(Units::paid);
-    long compensating = units(Units::compensating);
-    long changing = units(Units::changing);
-    long elsewhere =
-        Stream.of(
-                stock,
-                outboxAndPrivateQueues,
-                broker,
-                deadLetters,
-                confirmed,
-                paid,
-                compensating,
-                changing)
-            .mapToLong(Long::longValue)
-            .sum();
     return new Units(
         sku.units().initial(),
         sku.units().added(),
         sku.units().withdrawn(),
-        stock,
-        outboxAndPrivateQueues,
-        broker,
-        deadLetters,
-        confirmed,
-        paid,
-        compensating,
-        changing,
-        total() - elsewhere);
+        sku.units().stock() + units(Units::stock),
+        units(Units::outboxAndPrivateQueues),
+        units(Units::broker),
+        units(Units::deadLetters),
+        units(Units::confirmed),
+        units(Units::paid),
+        units(Units::compensating),
+        units(Units::changing));
   }
 
   private Orders orders() {

@@ -2,6 +2,7 @@ package io.seckill.consumer.ledger;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.sale.Decider;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -62,8 +63,14 @@ record SkuLedger(
       long confirmed,
       long paid,
       long compensating,
-      long changing,
-      long difference) {}
+      long changing) {
+
+    @JsonProperty
+    long difference() {
+      long inTransit = outboxAndPrivateQueues + broker + deadLetters + compensating + changing;
+      return initial + added - withdrawn - stock - inTransit - confirmed - paid;
+    }
+  }
 
   /**
    * {@code admitted} = sum of the other items + difference. For a strong sale, admitted is MySQL's

@@ -130,7 +130,7 @@ class LedgerMetersTest {
         Instant.EPOCH,
         true,
         null,
-        new Units(stock, 0, 0, stock, 0, 0, 0, 0, 0, 0, 0, 0),
+        new Units(stock, 0, 0, stock, 0, 0, 0, 0, 0, 0, 0),
         new Orders(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         new MySql(stock, stock, 0),
         Lists.none(7),

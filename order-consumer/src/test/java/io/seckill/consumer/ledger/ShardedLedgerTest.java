@@ -41,7 +41,7 @@ class ShardedLedgerTest {
         Instant.EPOCH,
         isBalanced,
         null,
-        new Units(initial, 0, 0, stock, 0, 0, 0, 0, 0, 0, 0, 0),
+        new Units(initial, 0, 0, stock, 0, 0, 0, 0, 0, 0, 0),
         new Orders(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         new MySql(inMySql, initial, initial - inMySql),
         Lists.none(7),

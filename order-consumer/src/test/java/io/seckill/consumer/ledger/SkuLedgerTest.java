@@ -11,6 +11,7 @@ import io.seckill.consumer.ledger.SkuLedger.Units;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -46,7 +47,7 @@ class SkuLedgerTest {
             Instant.EPOCH,
             balanced,
             null,
-            new Units(10, 0, 0, 10, 0, 0, 0, 0, 0, compensating, 0, 0),
+            new Units(10, 0, 0, 10, 0, 0, 0, 0, 0, compensating, 0),
             new Orders(9, inRedis, inBroker, 0, confirmed, 1, 1, 1, 1, 1, 0),
             new MySql(10, 10, 0),
             Lists.none(7),
@@ -55,5 +56,10 @@ class SkuLedgerTest {
             null);
 
     assertThat(ledger.waiting()).isEqualTo(waits == null ? List.of() : List.of(waits));
+  }
+
+  @Test
+  void countsEveryUnitThatIsSomewhere() {
+    assertThat(new Units(64, 20, 10, 30, 1, 2, 3, 4, 5, 6, 7).difference()).isEqualTo(16);
   }
 }
