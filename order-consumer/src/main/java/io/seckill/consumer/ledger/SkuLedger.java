@@ -1,6 +1,5 @@
 package io.seckill.consumer.ledger;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.sale.Decider;
@@ -31,9 +30,9 @@ record SkuLedger(
     Decider decides,
     String state,
     long epoch,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant readAt,
+    Instant readAt,
     boolean balanced,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant unbalancedSince,
+    @Nullable Instant unbalancedSince,
     Units units,
     Orders orders,
     MySql mysql,
