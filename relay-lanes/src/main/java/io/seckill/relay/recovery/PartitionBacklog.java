@@ -1,9 +1,8 @@
 package io.seckill.relay.recovery;
 
 import io.seckill.common.order.OrderMessageCodec;
-import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.common.redis.PipelineReplies;
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -33,21 +32,11 @@ public record PartitionBacklog(long outbox, long oldestAgeMs, long dead) {
    */
   static PartitionBacklog of(long now, long dead, Response<Long> depth, Response<String> oldest) {
     try {
+      String entry = Objects.requireNonNullElse(PipelineReplies.get(oldest), "");
       return new PartitionBacklog(
-          PipelineReplies.get(depth), age(PipelineReplies.get(oldest), now), dead);
+          PipelineReplies.get(depth), OrderMessageCodec.ageMs(entry, now), dead);
     } catch (JedisDataException e) {
       return UNKNOWN; // the outbox key has another type; its lane reports it
-    }
-  }
-
-  private static long age(@Nullable String entry, long now) {
-    if (entry == null) {
-      return 0;
-    }
-    try {
-      return Math.max(0, now - OrderMessageCodec.decode(entry).admittedAt());
-    } catch (UnreadableMessageException e) {
-      return 0; // the lane publishes it as a dead letter and counts it
     }
   }
 }
