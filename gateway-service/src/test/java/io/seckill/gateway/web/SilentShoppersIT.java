@@ -3,6 +3,7 @@ package io.seckill.gateway.web;
 import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.channel.epoll.EpollChannelOption;
 import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -27,6 +28,28 @@ class SilentShoppersIT {
     DisposableServer server = server(Duration.ofMillis(200));
     try {
       assertThat(ask(server.port(), "")).isEmpty();
+    } finally {
+      server.disposeNow();
+    }
+  }
+
+  /** Read back from the kernel, so it also shows that connections are of the epoll transport. */
+  @Test
+  void limitsHowLongSentBytesStayUnacknowledged() throws IOException {
+    CompletableFuture<Integer> limitMs = new CompletableFuture<>();
+    DisposableServer server =
+        new ShopperIdleTimeout(IDLE)
+            .apply(HttpServer.create())
+            .port(0)
+            .doOnChannelInit(
+                (observer, channel, remote) ->
+                    limitMs.complete(
+                        channel.config().getOption(EpollChannelOption.TCP_USER_TIMEOUT)))
+            .bindNow();
+    try (Socket shopper = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      assertThat(Bounded.get(limitMs))
+          .as("%s", shopper)
+          .isEqualTo(ShopperIdleTimeout.UNACKNOWLEDGED_MS);
     } finally {
       server.disposeNow();
     }
