@@ -98,11 +98,11 @@ record PurchaseRoute(
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = PurchaseBody.quantity(body);
     if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {
-      return invalid(BAD_SKU, correlationId);
+      return invalid("skuId", BAD_SKU, correlationId);
     } else if (!keys.isEmpty() && !isKey(keys)) {
-      return invalid(BAD_KEY, correlationId);
+      return invalid(KEY_HEADER, BAD_KEY, correlationId);
     } else if (quantity == 0) {
-      return invalid(BAD_BODY, correlationId);
+      return invalid("quantity", BAD_BODY, correlationId);
     }
     return submit(attempt(skuId, identity.userId(), keys, quantity, headers), correlationId);
   }
@@ -142,8 +142,9 @@ record PurchaseRoute(
         });
   }
 
-  private CompletionStage<HttpAnswer> invalid(String detail, String correlationId) {
-    return refused(Problem.of(ProblemCode.INVALID_REQUEST, detail), correlationId);
+  private CompletionStage<HttpAnswer> invalid(String field, String detail, String correlationId) {
+    return refused(
+        new Problem(ProblemCode.INVALID_REQUEST, detail, field, null, null), correlationId);
   }
 
   private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {

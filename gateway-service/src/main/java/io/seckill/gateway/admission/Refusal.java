@@ -12,7 +12,9 @@ enum Refusal implements Admission {
   CLOSED(ProblemCode.CLOSED),
   /** The quantity is above the SKU's bound for one order. */
   QUANTITY(
-      ProblemCode.INVALID_REQUEST, "The quantity is above what one order of this sale may have."),
+      ProblemCode.INVALID_REQUEST,
+      "The quantity is above what one order of this sale may have.",
+      "quantity"),
   QUOTA_EXCEEDED(ProblemCode.QUOTA_EXCEEDED),
   SOLD_OUT(ProblemCode.SOLD_OUT),
   /** Stock is not 0, but less than the quantity of this purchase. */
@@ -21,17 +23,19 @@ enum Refusal implements Admission {
 
   private final ProblemCode code;
   private final @Nullable String detail;
+  private final @Nullable String field;
 
   Refusal(ProblemCode code) {
-    this(code, null);
+    this(code, null, null);
   }
 
-  Refusal(ProblemCode code, @Nullable String detail) {
+  Refusal(ProblemCode code, @Nullable String detail, @Nullable String field) {
     this.code = code;
     this.detail = detail;
+    this.field = field;
   }
 
   Problem problem() {
-    return new Problem(code, detail, null, null, null);
+    return new Problem(code, detail, field, null, null);
   }
 }

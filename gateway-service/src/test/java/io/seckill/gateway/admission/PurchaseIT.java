@@ -353,6 +353,7 @@ class PurchaseIT {
 
     assertProblem(answer, 400, "INVALID_REQUEST");
     assertThat(answer.body()).contains("\"detail\":\"The body must be a JSON object");
+    assertThat(answer.text("field")).isEqualTo("quantity");
     assertThat(sale.stock()).isEqualTo(10_000);
     assertThat(keysOfSales()).hasSize(UNTOUCHED);
   }
@@ -436,6 +437,7 @@ class PurchaseIT {
             gateway.purchase(7, sale.sku()).header("Idempotency-Key", key), "{\"quantity\":1}");
 
     assertProblem(answer, 400, "INVALID_REQUEST");
+    assertThat(answer.text("field")).isEqualTo("Idempotency-Key");
     assertThat(keysOfSales()).hasSize(UNTOUCHED);
   }
 
@@ -483,6 +485,7 @@ class PurchaseIT {
             "{\"quantity\":1}");
 
     assertProblem(answer, 400, "INVALID_REQUEST");
+    assertThat(answer.text("field")).isEqualTo("skuId");
   }
 
   @Test
@@ -579,6 +582,7 @@ class PurchaseIT {
     assertThat(answer.status()).as(answer.body()).isEqualTo(status);
     assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
     assertThat(answer.body()).contains("\"code\":\"" + code + "\"", "\"status\":" + status);
+    assertThat(answer.text("field").isEmpty()).as(answer.body()).isEqualTo(status != 400);
     assertThat(answer.header("X-Correlation-Id")).isNotEmpty();
     assertThat(answer.header("Retry-After").isEmpty()).isEqualTo(status != 503 && status != 429);
   }

@@ -80,6 +80,7 @@ class ProblemsIT {
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
     assertThat(answer.code()).isEqualTo(code);
+    assertThat(!answer.text("field").isEmpty()).as(answer.toString()).isEqualTo(status == 400);
     assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
     assertThat(answer.body()).doesNotContain("Exception").doesNotContain("org.spring");
   }
@@ -104,6 +105,7 @@ class ProblemsIT {
 
     assertThat(answer.status()).as(answer.toString()).isEqualTo(status);
     assertThat(answer.code()).isEqualTo(code);
+    assertThat(!answer.text("field").isEmpty()).as(answer.toString()).isEqualTo(status == 400);
     assertThat(answer.body()).doesNotContain("Exception").doesNotContain("org.spring");
   }
 

@@ -49,7 +49,8 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
   /** Tomcat cannot read the query: wrong encoding, a parameter without a name, or too many. */
   @ExceptionHandler
   ResponseEntity<Object> onUnreadableQuery(InvalidParameterException e) {
-    return response(Problem.of(ProblemCode.INVALID_REQUEST), HttpHeaders.EMPTY);
+    return response(
+        new Problem(ProblemCode.INVALID_REQUEST, null, "query", null, null), HttpHeaders.EMPTY);
   }
 
   @ExceptionHandler
