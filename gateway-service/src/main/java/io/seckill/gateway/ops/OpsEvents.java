@@ -1,10 +1,8 @@
 package io.seckill.gateway.ops;
 
+import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.logging.ThrottledLog;
-import io.seckill.support.web.ProblemCode;
-import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
@@ -34,7 +32,11 @@ final class OpsEvents {
   /** Streams at once, a connection each: more than there are operators. */
   static final int MAX_VIEWERS = 50;
 
-  private final AtomicInteger viewers = new AtomicInteger();
+  /** Operators have no number, and so no bound each. */
+  private static final long EVERYBODY = 0;
+
+  private final StreamPlaces places =
+      new StreamPlaces("operators are watching", MAX_VIEWERS, Integer.MAX_VALUE);
   private final Flux<String> snapshots;
   private final Sinks.Empty<Void> stopped = Sinks.empty();
 
@@ -53,19 +55,9 @@ final class OpsEvents {
    * @return fails with 503 BUSY when there are too many viewers already
    */
   Flux<String> watch() {
-    return Flux.defer(
-        () -> {
-          if (viewers.incrementAndGet() > MAX_VIEWERS) {
-            viewers.decrementAndGet();
-            return Flux.error(
-                ProblemException.of(ProblemCode.BUSY, "Too many operators are watching."));
-          }
-          return snapshots
-              .onBackpressureLatest()
-              .take(LONGEST)
-              .takeUntilOther(stopped.asMono())
-              .doFinally(signal -> viewers.decrementAndGet());
-        });
+    return places.within(
+        EVERYBODY,
+        () -> snapshots.onBackpressureLatest().take(LONGEST).takeUntilOther(stopped.asMono()));
   }
 
   private static Mono<String> json(SnapshotReader reader) {
