@@ -1,6 +1,5 @@
 package io.seckill.gateway.catalogue;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import com.github.benmanes.caffeine.cache.AsyncLoadingCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.sale.Decider;
@@ -82,8 +81,8 @@ final class SkuListController {
       Decider decides,
       String state,
       boolean soldOut,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt) {}
+      Instant opensAt,
+      Instant closesAt) {}
 
   private record Page(List<Listed> skus, @Nullable String next) {}
 
@@ -91,10 +90,7 @@ final class SkuListController {
    * The products in the order of their {@link SkuPlace}s, with the server's time for countdowns;
    * {@code next} is the cursor of the next page, null on the last one.
    */
-  record Shown(
-      List<Listed> skus,
-      @Nullable String next,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant serverTime) {}
+  record Shown(List<Listed> skus, @Nullable String next, Instant serverTime) {}
 
   @GetMapping("/api/v1/skus")
   Mono<Shown> list(

@@ -1,6 +1,5 @@
 package io.seckill.gateway.catalogue;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.seckill.common.order.PurchasePolicy;
@@ -38,10 +37,7 @@ final class SkuPageController {
   }
 
   /** The page at this moment, with the server's time for countdowns. */
-  record Shown(
-      @JsonUnwrapped SkuPage page,
-      boolean onSale,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant serverTime) {}
+  record Shown(@JsonUnwrapped SkuPage page, boolean onSale, Instant serverTime) {}
 
   @GetMapping("/api/v1/skus/{sku}")
   Mono<Shown> show(@PathVariable String sku) {
@@ -112,8 +108,8 @@ final class SkuPageController {
       PurchasePolicy policy,
       int limitPerUser,
       Decider decides,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
+      Instant opensAt,
+      Instant closesAt,
       String state,
       @JsonIgnore boolean open,
       boolean soldOut,

@@ -2,7 +2,6 @@ package io.seckill.gateway.ops;
 
 import static io.seckill.gateway.ops.SalesTable.MAX_PRODUCTS;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
@@ -221,7 +220,7 @@ class SnapshotReader {
    * @param pendingWork number and age of the work that waits in MySQL, as order-consumer returns it
    */
   record Snapshot(
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant at,
+      Instant at,
       Services services,
       String durableIn,
       Links links,

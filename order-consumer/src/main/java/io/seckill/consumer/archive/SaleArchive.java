@@ -1,6 +1,5 @@
 package io.seckill.consumer.archive;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +13,9 @@ record SaleArchive(
     long skuId,
     ArchivePhase phase,
     String startedBy,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant startedAt,
+    Instant startedAt,
     long orders,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) @Nullable Instant doneAt) {
+    @Nullable Instant doneAt) {
 
   /** The archive of a SKU with that of a shard: as far as the one that is behind. */
   SaleArchive with(SaleArchive shard) {

@@ -1,6 +1,5 @@
 package io.seckill.consumer.audit;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.orders.OrderTotals;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param shards their audits, whose sums this one has; null for a SKU without shards
  */
 record SaleAudit(
-    @JsonFormat(shape = JsonFormat.Shape.STRING) LocalDate day,
+    LocalDate day,
     long skuId,
     String state,
     long units,
@@ -39,7 +38,7 @@ record SaleAudit(
     long refundsDue,
     long repairs,
     List<String> differences,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant madeAt,
+    Instant madeAt,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<SaleAudit> shards) {
 
   /**

@@ -1,6 +1,5 @@
 package io.seckill.consumer.fallback;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
@@ -53,7 +52,7 @@ record FallbackController(
       SalePhase state,
       long term,
       @Nullable String startedBy,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant changedAt,
+      Instant changedAt,
       int failurePercent,
       int failuresPerSecond,
       List<GatewayNode> gateways,

@@ -1,6 +1,5 @@
 package io.seckill.consumer.reconciliation;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.sale.Shards;
@@ -31,8 +30,8 @@ record Report(
     long epoch,
     Map<RepairKind, Integer> counts,
     List<Repair> repairs,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant startedAt,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant endedAt,
+    Instant startedAt,
+    Instant endedAt,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<Report> shards) {
 
   static final int MOST_SHOWN = 100;

@@ -1,6 +1,5 @@
 package io.seckill.consumer.wallet;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -92,7 +91,7 @@ public class WalletCheck {
    * @param detail the first of them
    */
   public record WalletCheckReport(
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant checkedAt,
+      Instant checkedAt,
       boolean whole,
       long wallets,
       long entries,

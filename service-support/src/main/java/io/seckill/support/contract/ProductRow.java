@@ -1,6 +1,5 @@
 package io.seckill.support.contract;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
@@ -33,8 +32,8 @@ public record ProductRow(
     int limitPerUser,
     Decider decides,
     String fallback,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant opensAt,
-    @JsonFormat(shape = JsonFormat.Shape.STRING) Instant closesAt,
+    Instant opensAt,
+    Instant closesAt,
     SaleState state,
     long stateVersion,
     long epoch,

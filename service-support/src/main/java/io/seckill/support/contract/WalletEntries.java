@@ -1,6 +1,5 @@
 package io.seckill.support.contract;
 
-import com.fasterxml.jackson.annotation.JsonFormat;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ public record WalletEntries(List<WalletEntryRow> entries, @Nullable Long next) {
       String requestId,
       @JsonSerialize(using = ToStringSerializer.class) @Nullable Long chargeId,
       @Nullable String reason,
-      @JsonFormat(shape = JsonFormat.Shape.STRING) Instant createdAt) {}
+      Instant createdAt) {}
 
   /**
    * A page of a statement: entries of some days, oldest first.
