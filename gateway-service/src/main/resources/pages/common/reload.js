@@ -12,3 +12,10 @@ addEventListener('load', () => {
     setTimeout(() => location.reload(), Math.min(30_000, 500 * 2 ** reloads) * (0.5 + Math.random()));
   }
 });
+
+// Back brings a page as it was left, which shows, and goes on buying for, a shopper who may have signed out since.
+addEventListener('pageshow', (event) => {
+  if (!event.persisted) return;
+  document.body.hidden = true; // at once: the network may be slow
+  location.reload();
+});

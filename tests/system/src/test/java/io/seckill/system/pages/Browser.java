@@ -118,6 +118,11 @@ final class Browser implements AutoCloseable {
     driver.navigate().refresh();
   }
 
+  /** As when Back brings the page as it was left: no test can rely on a browser keeping it. */
+  void comeBack() {
+    run("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}));");
+  }
+
   WebElement find(String selector) {
     return driver.findElement(By.cssSelector(selector));
   }

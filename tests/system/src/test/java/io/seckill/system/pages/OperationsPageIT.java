@@ -1136,6 +1136,17 @@ class OperationsPageIT {
     browser.awaitShown("#token");
   }
 
+  @Test
+  void showsNothingToWhoHasSignedOutWhenBackBringsThePageAsItWasLeft() {
+    page.open(pipeline.tokens().operator());
+
+    browser.run("sessionStorage.removeItem('seckill.operator');"); // signed out on a later page
+    browser.comeBack();
+
+    browser.awaitShown("#token");
+    assertThat(browser.isShown("#board")).isFalse();
+  }
+
   private static void put(long skuId) {
     assertThat(pipeline.admin().putSku(skuId, PurchasePolicy.LIMITED, 5, 100).status())
         .isEqualTo(201);

@@ -142,6 +142,21 @@ class ShopPageIT {
         .isEqualTo("");
   }
 
+  @Test
+  void showsNothingOfAShopperWhoHasSignedOutWhenBackBringsThePageAsItWasLeft() {
+    onStrongSale(2051, 100);
+    page.openFresh(2051).signIn(151);
+    page.buy().awaitStatus("CONFIRMED");
+    browser.awaitShown("#wallet-entries li");
+
+    browser.run("sessionStorage.removeItem('seckill.token');"); // signed out on a later page
+    browser.comeBack();
+
+    browser.awaitText("#account", "Sign in");
+    browser.awaitHidden("#order");
+    browser.awaitHidden("#wallet");
+  }
+
   /** Two services have a setting each. */
   @Tag("proof")
   @Test
