@@ -21,11 +21,13 @@ export function intend(sku, user, quantity) {
 
 /**
  * An order of this shopper to go on with, which some other tab may have made. An intention without an order yet comes
- * first: whether its key has made one is not known.
+ * first: whether its key has made one is not known. One whose order has no result yet stays kept meanwhile.
  */
 export function adopt(sku, user, orderId) {
   const kept = intention(sku, user);
-  return kept && !kept.orderId ? kept : keep({sku, user, quantity: 0, key: null, orderId});
+  const other = {sku, user, quantity: 0, key: null, orderId};
+  if (!kept?.key) return keep(other);
+  return !kept.orderId || kept.orderId === orderId ? kept : other;
 }
 
 /** Its order has a result, which no store forgets: the key has done its work, and is never sent again. */
@@ -33,15 +35,17 @@ export function settle(wanted, orderId) {
   return keep({...wanted, key: null, orderId});
 }
 
+/** Does nothing while another one is kept. */
 export function forget(wanted) {
-  sessionStorage.removeItem(place(wanted));
+  if (intention(wanted.sku, wanted.user)?.orderId === wanted.orderId) sessionStorage.removeItem(place(wanted));
 }
 
 /**
  * Sends it until there is an answer that says yes or no.
  * @param {() => boolean} isWanted asked after every wait; false ends it
  * @param {(answer: object) => void} onFailure before each wait
- * @returns {Promise<{accepted?: object, refused?: object, signIn?: boolean}>} empty when not wanted any more
+ * @returns {Promise<{accepted?: object, wanted?: object, refused?: object, signIn?: boolean}>} wanted with its order; empty
+ *     when not wanted any more
  */
 export async function submit(wanted, token, isWanted, onFailure) {
   for (let attempt = 0; isWanted(); attempt++) {
@@ -52,8 +56,7 @@ export async function submit(wanted, token, isWanted, onFailure) {
       timeoutMs: 4000,
     });
     if (answer.status >= 200 && answer.status < 300 && answer.json.orderId) {
-      keep({...wanted, orderId: answer.json.orderId});
-      return {accepted: answer.json};
+      return {accepted: answer.json, wanted: keep({...wanted, orderId: answer.json.orderId})};
     }
     if (answer.status === 401) return {signIn: true};
     if (answer.status >= 400 && !isUnsettled(answer)) {

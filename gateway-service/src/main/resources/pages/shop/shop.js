@@ -223,8 +223,8 @@ function buy() {
     return;
   }
   const kept = intention(state.sku, session.user());
-  if (kept && !kept.orderId) {
-    resume(); // whether its key has made an order is not known
+  if (kept?.key) {
+    resume(); // it has no result yet: another key could make a second order of it
     return;
   }
   stopFollowing();
@@ -248,6 +248,7 @@ async function send() {
   });
   if (!isWanted()) return;
   if (outcome.accepted) {
+    state.wanted = outcome.wanted;
     watch(outcome.accepted.orderId, {
       skuId: wanted.sku, quantity: wanted.quantity, reason: null, expectedSeconds: null, payBy: null,
       ...outcome.accepted,

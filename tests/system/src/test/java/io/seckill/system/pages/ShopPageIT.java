@@ -859,6 +859,51 @@ class ShopPageIT {
 
   @Tag("proof")
   @Test
+  void showsAnotherOrderWhileOneIsQueuedAndGoesOnWithThatAfterAReload() throws SQLException {
+    onSale(2052, PurchasePolicy.UNLIMITED, 0, 100);
+    String earlier = pipeline.shop().buy(152, 2052, 1, "an-earlier-order").text("orderId");
+    eventually().until(() -> ordersOf(2052) == 1);
+    page.openFresh(2052).signIn(152);
+    pipeline.stop(Service.CONSUMER);
+    try {
+      page.buy().awaitStatus("QUEUED");
+      String queued = page.orderId();
+      show(earlier);
+      forget(2052, 152);
+      browser.reload();
+      page.awaitStatus("QUEUED");
+      assertThat(page.orderId()).isNotEqualTo(queued);
+    } finally {
+      pipeline.run(Service.CONSUMER);
+    }
+    page.awaitStatus("CONFIRMED");
+    assertThat(ordersOf(2052)).isEqualTo(2);
+  }
+
+  /** Redis has lost the order before another one was shown; without its key it is bought twice. */
+  @Test
+  void goesOnWithAnOrderWithoutAResultAfterAnotherOneWasShownAndPaid() {
+    onSale(2053, PurchasePolicy.UNLIMITED, 0, 100);
+    String earlier = pipeline.shop().buy(153, 2053, 1, "an-earlier-order").text("orderId");
+    page.openFresh(2053).signIn(153);
+    String lost = OrderId.of(System.currentTimeMillis(), Partition.ofSku(2053), 200, 1).toString();
+    browser.run(
+        "sessionStorage.setItem('seckill.intention.153.2053', JSON.stringify("
+            + "{sku: 2053, user: '153', quantity: 1, key: 'of-a-lost-order',"
+            + " orderId: arguments[0]}));",
+        lost);
+
+    show(earlier);
+    page.pay().awaitStatus("PAID");
+    browser.press("#dismiss");
+    page.buy().awaitStatus("CONFIRMED");
+
+    assertThat(pipeline.shop().buy(153, 2053, 1, "of-a-lost-order").text("orderId"))
+        .isEqualTo(page.orderId());
+  }
+
+  @Tag("proof")
+  @Test
   void showsThatAnOrderIsNotKnownWhenThereIsNoKeyToSendAgain() throws SQLException {
     onSale(2013, PurchasePolicy.LIMITED, 5, 100);
     page.openFresh(2013).signIn(113);
