@@ -21,7 +21,7 @@ const PENDING = [
   ['ARCHIVES', 'Archives under way', 900],
 ];
 
-/** By the words of its verdict. */
+/** By the words of its verdict. Any other is off, without its seconds: a screen reader speaks each change. */
 const LEDGERS = {
   moving: 'moves: orders are between two counters',
   balances: 'balances: every unit and every order is accounted for',
@@ -239,7 +239,7 @@ function renderSale(product, ledger, context) {
     $('actions').replaceChildren(...actionButtons(product, () => shown, context));
   }
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
-  write($('ledger-verdict'), ledger ? `The ledger ${LEDGERS[words] ?? `is ${words}: reconcile, and see docs/operations.md`}` : `The ledger: ${words}`);
+  write($('ledger-verdict'), ledger ? `The ledger ${LEDGERS[words] ?? 'is off: reconcile, and see docs/operations.md'}` : `The ledger: ${words}`);
   $('ledger-verdict').className = `verdict ${tone}`;
   if (ledger) (isInMySqlAlone(ledger) ? renderStrongSheets : renderSheets)(ledger);
   else $('sheets').replaceChildren();

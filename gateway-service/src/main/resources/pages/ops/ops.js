@@ -67,13 +67,19 @@ function take(snapshot) {
   document.body.dataset.live = 'yes';
 }
 
-/** The gateway itself may be away: then nothing arrives to say so. */
+/**
+ * The gateway itself may be away: then nothing arrives to say so. The age stands beside the alert, which a screen reader
+ * speaks each time it changes.
+ */
 function watchdog() {
-  if (!context.token() || !receivedAt || performance.now() - receivedAt < FRESH_MS) return;
+  const ageMs = performance.now() - receivedAt;
+  const old = Boolean(context.token() && receivedAt) && ageMs >= FRESH_MS;
+  show($('age'), old);
+  if (!old) return;
   document.body.dataset.live = 'no';
-  const seconds = Math.round((performance.now() - receivedAt) / 1000);
-  write($('away'), `The gateway does not answer: what you see is ${seconds} s old.`);
+  write($('away'), 'The gateway does not answer: what you see is old.');
   show($('away'), true);
+  write($('age'), `The last figures came ${Math.round(ageMs / 1000)} s ago.`);
 }
 
 function signedIn() {

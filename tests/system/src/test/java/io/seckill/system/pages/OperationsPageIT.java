@@ -1025,6 +1025,7 @@ class OperationsPageIT {
                 said({ledgers: [{...ledger, queue}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
+                said({ledgers: [{...ledger, balanced: false, unbalancedSince: '2026-11-28T10:20:30Z', readAt: '2026-11-28T10:20:42Z'}]}),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
                 inFallback(ofMySql, shard(queue)),
                 inFallback(ofMySql, ofMySql),
@@ -1048,6 +1049,8 @@ class OperationsPageIT {
                 balances + "no order this minute",
                 unchecked,
                 balances + "no order this minute",
+                "The ledger is off: reconcile, and see docs/operations.md | off for 12 s | "
+                    + "no order this minute",
                 balances,
                 balances + "no order this minute, true, Admissible in Redis, Stock, by shard",
                 balances + "no order this minute, true, Stock in MySQL, Stock, by shard",
@@ -1073,6 +1076,38 @@ class OperationsPageIT {
     pipeline.run(Service.CONSUMER);
     page.awaitService("consumer", "UP");
     browser.awaitHidden("#away");
+  }
+
+  /** A screen reader speaks an alert each time it changes. */
+  @Test
+  void saysOnceThatTheGatewayDoesNotAnswerAndShowsForHowLong() {
+    page.open(pipeline.tokens().operator());
+    browser.run(
+        """
+        window.changes = {away: 0, age: 0};
+        for (const id of ['away', 'age']) {
+          const count = new MutationObserver(() => window.changes[id]++);
+          count.observe(document.getElementById(id), {childList: true});
+        }
+        ReadableStreamDefaultReader.prototype.read = () => {
+          window.silent = true; // after the last snapshot
+          return new Promise(() => {});
+        };
+        """);
+    eventually().until(() -> Boolean.TRUE.equals(browser.run("return window.silent;")));
+    browser.run("window.changes.away = 0;");
+    passAMinute();
+
+    eventually().until(() -> changes("age") >= 3);
+
+    assertThat(changes("away")).isLessThanOrEqualTo(1);
+    assertThat(browser.text("#away"))
+        .isEqualTo("The gateway does not answer: what you see is old.");
+    assertThat(browser.text("#age")).matches("The last figures came \\d+ s ago\\.");
+  }
+
+  private static long changes(String id) {
+    return (Long) browser.run("return window.changes[arguments[0]];", id);
   }
 
   @Tag("proof")
