@@ -38,6 +38,11 @@ export async function call(method, path, {token, key, body, accept = 'applicatio
   }
 }
 
+/** Whether a text has the form of a token. On other characters, such as invisible ones, fetch fails as without an answer. */
+export function isToken(text) {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+}
+
 /** What the answer asks to wait; a date counts as nothing. */
 function retryAfterMs(response) {
   return 1000 * Math.min(LONGEST_ASKED_S, Number(response.headers.get('Retry-After')) || 0);

@@ -1,7 +1,7 @@
 // The operations page: one stream of snapshots, and what an operator does.
 
 import {$, show, write} from './dom.js';
-import {backOffMs, call, pause, stream} from './api.js';
+import {backOffMs, call, isToken, pause, stream} from './api.js';
 import {askForProduct, listenToConfirmation, refusal} from './actions.js';
 import {draw, drawLegend} from './chart.js';
 import {history, measure} from './rates.js';
@@ -95,6 +95,10 @@ function signedIn() {
 }
 
 async function trySignIn(token) {
+  if (!isToken(token)) {
+    write($('sign-in-problem'), 'This is no token.');
+    return;
+  }
   const answer = await call('GET', 'admin/v1/skus', {token});
   if (answer.status === 401 || answer.status === 403) {
     write($('sign-in-problem'), answer.json.detail || answer.json.title || 'The token does not hold.');

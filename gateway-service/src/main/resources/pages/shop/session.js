@@ -1,5 +1,6 @@
 // Who is signed in, in this tab only.
 
+import {isToken} from './api.js';
 import {now} from './clock.js';
 
 const STORE = 'seckill.token';
@@ -17,7 +18,7 @@ export function user() {
 /** @returns {'' | 'badToken' | 'expiredToken'} why not; empty when signed in */
 export function signIn(text) {
   const claims = claimsOf(text);
-  if (!claims || !/^[1-9][0-9]{0,18}$/.test(claims.sub)) return 'badToken';
+  if (!isToken(text) || !claims || !/^[1-9][0-9]{0,18}$/.test(claims.sub)) return 'badToken';
   if (claims.exp * 1000 < now()) return 'expiredToken';
   sessionStorage.setItem(STORE, text);
   return '';

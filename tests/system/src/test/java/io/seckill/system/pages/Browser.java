@@ -233,6 +233,11 @@ final class Browser implements AutoCloseable {
     field.sendKeys(text);
   }
 
+  /** As {@link #type}, for characters that no key has. */
+  void paste(String selector, String text) {
+    run("document.querySelector(arguments[0]).value = arguments[1];", selector, text);
+  }
+
   /** Chooses an option of a list by its text. */
   void pick(String selector, String option) {
     find(selector).sendKeys(option);

@@ -1163,6 +1163,9 @@ class OperationsPageIT {
     browser.awaitText("#sign-in-problem", "scope");
     assertThat(browser.isShown("#board")).isFalse();
     assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+    browser.paste("#token", pipeline.tokens().operator() + "\u200b"); // which no browser sends
+    browser.press("#sign-in-form button[type=submit]");
+    browser.awaitText("#sign-in-problem", "This is no token.");
 
     browser.press("#demo");
     browser.awaitShown("#tiles dd");

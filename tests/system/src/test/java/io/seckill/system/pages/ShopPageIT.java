@@ -327,6 +327,20 @@ class ShopPageIT {
     page.fillInSignIn(123).awaitStatus("CONFIRMED");
   }
 
+  /** A browser sends no such token, which looks like no answer. */
+  @Test
+  void takesNoTokenWithAnInvisibleCharacter() {
+    onSale(2054, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2054);
+    browser.run("document.documentElement.dataset.demo = 'off';");
+    browser.press("#account");
+    browser.awaitShown("#token");
+    browser.paste("#token", pipeline.tokens().shopper(154) + "\u200b");
+    browser.press("#sign-in-form button[type=submit]");
+
+    browser.awaitText("#sign-in-problem", "This is no shopper’s token.");
+  }
+
   private static String expiredTokenOf(long user) {
     return new ShopTokens("0".repeat(32), Duration.ofDays(-1)).shopper(user);
   }
