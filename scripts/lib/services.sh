@@ -154,7 +154,7 @@ broker_environment() { # USER PASSWORD
 # useAffectedRows distinguishes a refused quota (0) from an insert (1); rewriting would turn every count into -2.
 datasource_environment() { # USER PASSWORD
   # shellcheck disable=SC2086 # names are words
-  SPRING_DATASOURCE_URL="jdbc:mysql://$(addresses_of MYSQL $MYSQL_NODES)/seckill?useAffectedRows=true&rewriteBatchedStatements=false&connectTimeout=2000&socketTimeout=10000&tcpKeepAlive=true"
+  SPRING_DATASOURCE_URL="jdbc:mysql://$(addresses_of MYSQL $MYSQL_NODES)/seckill?useAffectedRows=true&rewriteBatchedStatements=false&tcpKeepAlive=true"
   export SPRING_DATASOURCE_URL SPRING_DATASOURCE_USERNAME=$1 SPRING_DATASOURCE_PASSWORD=$2
 }
 

@@ -30,6 +30,18 @@ class DatabaseConnectionsIT {
   }
 
   @Test
+  void waitForNoAnswerWithoutEnd() throws SQLException {
+    try (HikariDataSource plain = new HikariDataSource()) {
+      pool.copyStateTo(plain);
+      plain.setPoolName("plain");
+      plain.setJdbcUrl(pool.getJdbcUrl().replace("&connectTimeout=2000&socketTimeout=10000", ""));
+      try (Connection connection = plain.getConnection()) {
+        assertThat(connection.getNetworkTimeout()).as("ms").isEqualTo(10_000);
+      }
+    }
+  }
+
+  @Test
   void doNotStayWhereThePrimaryWas() {
     assertThat(pool.getMaxLifetime()).as("ms").isEqualTo(30_000);
   }

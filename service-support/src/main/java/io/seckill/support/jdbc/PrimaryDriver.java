@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * MySQL's driver, which with several hosts, {@code jdbc:mysql://a:3306,b:3306/…}, connects to the
  * one that accepts writes and to no other. By itself it would connect to the first that answers, a
- * standby as well, and change to another host within a connection (facts.md 45). With one host it
- * behaves as ever.
+ * standby as well, and change to another host within a connection (facts.md 45). A connection may
+ * take 2 s, an answer 10 s, unless the URL has other time-outs.
  */
 public final class PrimaryDriver extends NonRegisteringDriver {
 
@@ -45,9 +45,10 @@ public final class PrimaryDriver extends NonRegisteringDriver {
   /** Throws SQLTransientConnectionException when the last host of several is read-only. */
   @Override
   public @Nullable Connection connect(String url, Properties settings) throws SQLException {
-    Matcher several = SEVERAL.matcher(url);
+    String bounded = bounded(url);
+    Matcher several = SEVERAL.matcher(bounded);
     if (!several.matches()) {
-      return super.connect(url, settings);
+      return super.connect(bounded, settings);
     }
     List<String> hosts = new ArrayList<>(List.of(several.group(2).split(",")));
     String first = latest;
@@ -71,12 +72,23 @@ public final class PrimaryDriver extends NonRegisteringDriver {
 
   /** The URLs of the single hosts. Returns empty when the URL does not name several hosts. */
   public static List<String> singleHosts(String url) {
-    Matcher several = SEVERAL.matcher(url);
+    Matcher several = SEVERAL.matcher(bounded(url));
     return several.matches()
         ? Stream.of(several.group(2).split(","))
             .map(host -> several.group(1) + host + several.group(3))
             .toList()
         : List.of();
+  }
+
+  /** By itself, the driver waits for as long as TCP does for a server that has lost its power. */
+  private static String bounded(String url) {
+    return bounded(bounded(url, "connectTimeout", 2_000), "socketTimeout", 10_000);
+  }
+
+  private static String bounded(String url, String timeout, int ms) {
+    return url.matches("(?i).*[?&]" + timeout + "=.*")
+        ? url
+        : url + (url.contains("?") ? "&" : "?") + timeout + "=" + ms;
   }
 
   private static Connection writable(Connection connection, String host) throws SQLException {
