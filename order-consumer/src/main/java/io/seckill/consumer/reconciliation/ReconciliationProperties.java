@@ -24,6 +24,7 @@ record ReconciliationProperties(
   private static final Duration SHORTEST = Duration.ofSeconds(1);
   private static final int CHECKS_WHILE_BUSY = 10;
   private static final Duration LARGE_SALE = Duration.ofMinutes(3);
+  private static final Duration LONGEST_WITHOUT_LEADER = Duration.ofSeconds(30);
 
   ReconciliationProperties {
     check(
@@ -40,6 +41,11 @@ record ReconciliationProperties(
    */
   Duration busyInterval() {
     return interval.multipliedBy(CHECKS_WHILE_BUSY);
+  }
+
+  /** Pause between two attempts to lead. An alert says when no process leads for five minutes. */
+  Duration untilLeading() {
+    return interval.compareTo(LONGEST_WITHOUT_LEADER) < 0 ? interval : LONGEST_WITHOUT_LEADER;
   }
 
   /**

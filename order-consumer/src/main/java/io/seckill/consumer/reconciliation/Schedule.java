@@ -107,7 +107,10 @@ class Schedule {
 
   @Bean
   Sweeper reconciliationSweeper(ReconciliationProperties properties) {
-    return new Sweeper("reconciliation", properties.interval(), this::round);
+    return new Sweeper(
+        "reconciliation",
+        () -> leading ? properties.interval() : properties.untilLeading(),
+        this::round);
   }
 
   @Bean

@@ -15,6 +15,7 @@ import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.SweeperPauses;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -232,6 +233,7 @@ class ScheduleIT extends ReconciliationFixture {
             Map.of(
                 "seckill.intake.enabled", "false",
                 "seckill.reconciliation.interval", "1s",
+                "pause.reconciliationSweeper", "1s",
                 "seckill.reconciliation.barrier-timeout", "10m"))) {
       AdmittedSale compared = new AdmittedSale(process, 7_801, PurchasePolicy.LIMITED, 5, 100);
       AdmittedSale lost = new AdmittedSale(process, 7_802, PurchasePolicy.LIMITED, 5, 100);
@@ -302,6 +304,26 @@ class ScheduleIT extends ReconciliationFixture {
     schedule.round();
     assertThat(lostSales(meters)).isZero();
     schedule.stop();
+  }
+
+  @Test
+  void triesEveryHalfMinuteToLeadHoweverRarelyItChecks() {
+    consumer.bean(Schedule.class).stop();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    ReconciliationProperties rarely =
+        new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(20), false);
+    Schedule schedule =
+        schedule(consumer.bean(RedisSale.class), consumer.bean(Reconciler.class), rarely, meters);
+    Sweeper sweeper = schedule.reconciliationSweeper(rarely);
+    assertThat(sweeper.pause()).hasSeconds(30);
+
+    SweeperPauses.round(sweeper);
+
+    assertThat(meters.get("seckill.consumer.reconciliation.leader").gauge().value()).isEqualTo(1);
+    assertThat(sweeper.pause()).hasHours(1);
+    schedule.stop();
+    assertThat(sweeper.pause()).hasSeconds(30);
+    assertThat(schedule.reconciliationSweeper(OFTEN).pause()).hasSeconds(1);
   }
 
   private static double lostSales(MeterRegistry meters) {

@@ -177,6 +177,7 @@ public final class TestConsumer implements AutoCloseable {
     properties.put("spring.flyway.password", database.password());
     // Tests make the stores differ on purpose; no scheduled reconciliation may repair them.
     properties.put("seckill.reconciliation.interval", "1h");
+    properties.put("pause.reconciliationSweeper", "1h");
     properties.put("pause.auditSweeper", "1h"); // it reconciles, too, and stores what it finds
     properties.put("pause.walletSweeper", "1h"); // tests edit wallets by hand, and check them
     properties.put("pause.ledgerRefresh", "1h"); // reads all sales that other tests have left
