@@ -1,6 +1,7 @@
 package io.seckill.common.redis;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 import static io.seckill.common.settings.SettingChecks.uri;
 
 import io.seckill.common.settings.TrustedAuthorities;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     with the same; else they have no user, and TLS as the url says
  * @param master name of the master set; required in sentinel mode
  * @param maxConnections size of the pool, 1..1024, default 16
- * @param socketTimeout longest wait for a reply, also to a blocking command, default 1 s
+ * @param socketTimeout longest wait for a reply, also to a blocking command, 20ms..60s, default 1s
  * @param caFile PEM file of the authorities that a {@code rediss} server's certificate must come
  *     from; default those of the Java platform
  */
@@ -78,7 +79,9 @@ public record RedisSettings(
     check(
         maxConnections >= 1 && maxConnections <= 1024,
         "seckill.redis.max-connections must be 1..1024");
-    check(socketTimeout.toMillis() >= 1, "seckill.redis.socket-timeout must be positive");
+    check(
+        isWithin(socketTimeout, Duration.ofMillis(20), Duration.ofSeconds(60)),
+        "seckill.redis.socket-timeout must be 20ms..60s");
     check(
         caFile == null || isTls(url) || nodes.stream().anyMatch(RedisSettings::isTls),
         "seckill.redis.ca-file is of no use without rediss://");

@@ -151,4 +151,12 @@ class RedisSettingsTest {
     assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(2000))
         .hasMessageContaining("seckill.redis.max-connections");
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"PT0.019S", "PT60.001S", "PT600H"})
+  void refusesASocketTimeoutOutOfBounds(Duration timeout) {
+    RedisSettings settings = RedisSettings.single("redis://h:1");
+    assertThatThrownBy(() -> settings.withSocketTimeout(timeout))
+        .hasMessage("seckill.redis.socket-timeout must be 20ms..60s");
+  }
 }

@@ -5,6 +5,7 @@ import static io.seckill.common.settings.SettingChecks.check;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisClients;
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -53,7 +54,9 @@ class AdmissionConfiguration {
       WorkerLeases leases,
       ProductCache products,
       @Nullable DirectChannel direct,
-      AdmissionProperties settings) {
+      AdmissionProperties settings,
+      RedisSettings redis) {
+    settings.checkWith(redis);
     check(
         (settings.durableIn() == Durability.Store.BROKER) == (direct != null),
         "seckill.admission.durable-in must be redis, replicas or broker");

@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import static io.seckill.common.settings.SettingChecks.check;
 
+import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -56,6 +57,19 @@ record AdmissionProperties(
         (durableIn == Durability.Store.REPLICAS) == (replicas > 0),
         "seckill.admission.replicas must be 1..16 with durable-in=replicas, else 0");
     check(!soldOutShield.isNegative(), "seckill.admission.sold-out-shield must not be negative");
+  }
+
+  /**
+   * A call that waits for replicas must be neither given up nor, from three fifths of the time-out,
+   * counted as slow.
+   *
+   * @throws IllegalArgumentException naming the settings that contradict each other
+   */
+  void checkWith(RedisSettings redis) {
+    check(
+        durableIn != Durability.Store.REPLICAS || redis.socketTimeout().toMillis() >= 170,
+        "seckill.redis.socket-timeout must be at least 170ms with"
+            + " seckill.admission.durable-in=replicas");
   }
 
   Durability durability() {

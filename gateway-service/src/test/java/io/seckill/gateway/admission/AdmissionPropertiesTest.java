@@ -2,11 +2,15 @@ package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.common.redis.RedisSettings;
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AdmissionPropertiesTest {
+
+  private static final Duration AMPLE = Duration.ofSeconds(1);
 
   @ParameterizedTest
   @CsvSource({
@@ -15,11 +19,26 @@ class AdmissionPropertiesTest {
     "REPLICAS, 0, replicas must be 1..16"
   })
   void refusesASettingThatCannotBeRight(Durability.Store durableIn, int replicas, String message) {
-    Duration ample = Duration.ofSeconds(1);
-
-    assertThatThrownBy(
-            () -> new AdmissionProperties(3, 64, 4_096, ample, durableIn, replicas, ample))
+    assertThatThrownBy(() -> durableIn(durableIn, replicas))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
+  }
+
+  /** Of 170 ms, a call counts as slow from 102 ms; the replicas have 100 ms. */
+  @Test
+  void refusesATimeoutOfRedisThatIsTooShortForReplicas() {
+    RedisSettings redis = RedisSettings.single("redis://127.0.0.1:1");
+    RedisSettings brief = redis.withSocketTimeout(Duration.ofMillis(169));
+    AdmissionProperties inReplicas = durableIn(Durability.Store.REPLICAS, 1);
+
+    assertThatThrownBy(() -> inReplicas.checkWith(brief))
+        .hasMessageContaining("seckill.redis.socket-timeout")
+        .hasMessageContaining("seckill.admission.durable-in=replicas");
+    inReplicas.checkWith(redis.withSocketTimeout(Duration.ofMillis(170)));
+    durableIn(Durability.Store.REDIS, 0).checkWith(brief);
+  }
+
+  private static AdmissionProperties durableIn(Durability.Store durableIn, int replicas) {
+    return new AdmissionProperties(3, 64, 4_096, AMPLE, durableIn, replicas, AMPLE);
   }
 }
