@@ -74,7 +74,7 @@ public record RedisSettings(
         "seckill.redis.nodes must each have a host and a port, and special characters of a password"
             + " as %-codes");
     check(
-        mode != Mode.SENTINEL || master != null,
+        mode != Mode.SENTINEL || (master != null && !master.isBlank()),
         "seckill.redis.master must be set in mode SENTINEL");
     check(
         maxConnections >= 1 && maxConnections <= 1024,

@@ -143,11 +143,13 @@ class RedisSettingsTest {
   void namesThePropertyThatIsWrong() {
     assertThatThrownBy(() -> RedisSettings.single("http://somewhere"))
         .hasMessageContaining("seckill.redis.url");
-    assertThatThrownBy(
-            () ->
-                new RedisSettings(
-                    Mode.SENTINEL, "redis://h:1", List.of("h:2"), null, 0, null, null))
-        .hasMessageContaining("seckill.redis.master");
+    for (String master : new String[] {null, "", " "}) {
+      assertThatThrownBy(
+              () ->
+                  new RedisSettings(
+                      Mode.SENTINEL, "redis://h:1", List.of("h:2"), master, 0, null, null))
+          .hasMessageContaining("seckill.redis.master");
+    }
     assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(2000))
         .hasMessageContaining("seckill.redis.max-connections");
   }

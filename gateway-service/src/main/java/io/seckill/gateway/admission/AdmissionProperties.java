@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param threads batches in progress at once, 1..64; needs as many Redis connections
  * @param maxBatch most purchases in one script call, 1..64
- * @param queueCapacity most purchases waiting per partition; beyond it the answer is BUSY
+ * @param queueCapacity most purchases waiting per partition, 1..1,000,000; beyond it the answer is
+ *     BUSY
  * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms, at a
  *     shard twice as long and 300 ms; a purchase that is not sent 150 ms before is answered BUSY
  * @param durableIn place that an order must have reached before "queued" is answered
@@ -50,6 +51,11 @@ record AdmissionProperties(
   private static final int STRONG_BATCHES_OF_PARTITION = 1;
 
   AdmissionProperties {
+    check(threads >= 1 && threads <= 64, "seckill.admission.threads must be 1..64");
+    check(maxBatch >= 1 && maxBatch <= 64, "seckill.admission.max-batch must be 1..64");
+    check(
+        queueCapacity >= 1 && queueCapacity <= 1_000_000,
+        "seckill.admission.queue-capacity must be 1..1000000");
     check(
         answerWithin.toMillis() >= 200, "seckill.admission.answer-within must be at least 200 ms");
     check(replicas >= 0 && replicas <= 16, "seckill.admission.replicas must be 0..16");
@@ -77,7 +83,6 @@ record AdmissionProperties(
     return new Durability(durableIn, replicas, broker ? answerWithin : REPLICAS_WITHIN);
   }
 
-  /** Throws IllegalArgumentException naming the bound that is broken. */
   RequestBatcherProperties batching() {
     return batching(threads, threads);
   }

@@ -24,7 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.context.properties.bind.BindResult;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -58,12 +60,22 @@ public final class RedisNodeWatch implements DisposableBean {
   private Set<String> reported = Set.of();
 
   @Autowired
-  RedisNodeWatch(
-      RedisNodes nodes,
-      @Value("${seckill.admission.replicas:0}") int replicas,
-      @Value("${seckill.preheat.allow-unsafe-redis:false}") AllowUnsafeRedis allowUnsafe,
-      MeterRegistry meters) {
-    this(nodes::query, replicas, allowUnsafe, meters);
+  RedisNodeWatch(RedisNodes nodes, Environment settings, MeterRegistry meters) {
+    this(
+        nodes::query,
+        setting(settings, "seckill.admission.replicas", Integer.class, 0),
+        setting(
+            settings,
+            "seckill.preheat.allow-unsafe-redis",
+            AllowUnsafeRedis.class,
+            AllowUnsafeRedis.FALSE),
+        meters);
+  }
+
+  /** Takes an empty value for none, and names the setting that has a wrong one. */
+  private static <T> T setting(Environment settings, String name, Class<T> type, T none) {
+    BindResult<T> value = Binder.get(settings).bind(name, type);
+    return value.isBound() ? value.get() : none;
   }
 
   /** {@code query}: see {@link RedisNodes#query}. */

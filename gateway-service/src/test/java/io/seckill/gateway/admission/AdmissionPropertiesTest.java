@@ -24,6 +24,23 @@ class AdmissionPropertiesTest {
         .hasMessageContaining(message);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "0, 64, 4096, threads must be 1..64",
+    "65, 64, 4096, threads must be 1..64",
+    "3, 0, 4096, max-batch must be 1..64",
+    "3, 65, 4096, max-batch must be 1..64",
+    "3, 64, 0, queue-capacity must be 1..1000000",
+    "3, 64, 1000001, queue-capacity must be 1..1000000"
+  })
+  void refusesANumberOutOfBounds(int threads, int maxBatch, int queueCapacity, String refusal) {
+    assertThatThrownBy(
+            () ->
+                new AdmissionProperties(
+                    threads, maxBatch, queueCapacity, AMPLE, Durability.Store.REDIS, 0, AMPLE))
+        .hasMessage("seckill.admission." + refusal);
+  }
+
   /** Of 170 ms, a call counts as slow from 102 ms; the replicas have 100 ms. */
   @Test
   void refusesATimeoutOfRedisThatIsTooShortForReplicas() {

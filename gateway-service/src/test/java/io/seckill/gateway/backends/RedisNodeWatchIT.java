@@ -60,7 +60,7 @@ class RedisNodeWatchIT {
   private RedisNodeWatch watch(AllowUnsafeRedis allowed) {
     RedisSettings settings = RedisSettings.single("redis://127.0.0.1:" + server.port());
     return new RedisNodeWatch(
-        new RedisNodes(settings, "test"), 0, allowed, new SimpleMeterRegistry());
+        new RedisNodes(settings, "test")::query, 0, allowed, new SimpleMeterRegistry());
   }
 
   private void configure(String name, String value) {

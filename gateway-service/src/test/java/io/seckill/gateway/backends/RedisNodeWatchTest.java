@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -8,6 +9,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.AllowUnsafeRedis;
 import io.seckill.common.redis.RedisNode;
 import io.seckill.common.redis.RedisNode.RedisServerSettings;
+import io.seckill.common.redis.RedisNodes;
+import io.seckill.common.redis.RedisSettings;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -19,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.mock.env.MockEnvironment;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** What alerts read of Redis's own reports. */
@@ -27,6 +31,18 @@ class RedisNodeWatchTest {
   private static RedisNode node(Map<String, String> info) {
     RedisServerSettings correct = new RedisServerSettings(List.of(), List.of());
     return new RedisNode("127.0.0.1:6379", info, correct, 0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"seckill.admission.replicas, two", "seckill.preheat.allow-unsafe-redis, maybe"})
+  void namesASettingThatIsWrongAndTakesAnEmptyOneForNone(String name, String wrong) {
+    RedisNodes nodes = new RedisNodes(RedisSettings.single("redis://127.0.0.1:1"), "test");
+    MockEnvironment settings = new MockEnvironment().withProperty(name, wrong);
+    assertThatThrownBy(() -> new RedisNodeWatch(nodes, settings, new SimpleMeterRegistry()))
+        .hasMessageContaining(name);
+
+    settings.setProperty(name, "");
+    new RedisNodeWatch(nodes, settings, new SimpleMeterRegistry()).destroy();
   }
 
   @ParameterizedTest
