@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param name shown in keys, logs and lists of connections, 1..40 of {@code [A-Za-z0-9_.-]}; the
+ * @param name shown in keys, logs and lists of connections, 1..64 of {@code [A-Za-z0-9_.-]}; the
  *     host's name in application.yml. Need not be unique
  * @param lanesPerPartition 1..8; a relay runs 16 times as many lanes, each one thread, one
  *     connection to Redis and one to the broker
@@ -30,8 +30,8 @@ record RelaySettings(
   /** Throws IllegalArgumentException naming the property that is out of bounds. */
   public RelaySettings {
     check(
-        name.matches("[A-Za-z0-9_.-]{1,40}"),
-        "seckill.relay.name must be 1..40 of [A-Za-z0-9_.-]: " + name);
+        name.matches("[A-Za-z0-9_.-]{1,64}"),
+        "seckill.relay.name must be 1..64 of [A-Za-z0-9_.-]: " + name);
     check(
         lanesPerPartition >= 1 && lanesPerPartition <= 8,
         "seckill.relay.lanes-per-partition must be 1..8");

@@ -41,6 +41,18 @@ class RelaySettingsTest {
         .hasMessageContaining("seckill.relay." + property);
   }
 
+  /** Linux and Kubernetes allow it, and it is the default. */
+  @Test
+  void takesTheLongestNameOfAHost() {
+    String longest = "h".repeat(64);
+    Map<String, String> ofHost = Map.of("name", longest);
+    assertThat(bind("seckill.relay", RelaySettings.class, ofHost).name()).isEqualTo(longest);
+    Map<String, String> tooLong = Map.of("name", longest + "h");
+    assertThatThrownBy(() -> bind("seckill.relay", RelaySettings.class, tooLong))
+        .rootCause()
+        .hasMessageContaining("seckill.relay.name must be 1..64");
+  }
+
   @Test
   void refusesToStartWithoutABrokerAndHidesItsPassword() {
     assertThatThrownBy(() -> bind("seckill.broker", BrokerSettings.class, Map.of()))
