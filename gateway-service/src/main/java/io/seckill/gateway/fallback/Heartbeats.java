@@ -36,13 +36,18 @@ final class Heartbeats implements AutoCloseable {
       RedisBreaker breaker,
       ProductCache products,
       Promises promises) {
-    this.name = name;
+    this.name = shown(name);
     this.mode = mode;
     this.consumer = consumer;
     this.breaker = breaker;
     this.products = products;
     this.promises = promises;
     this.beating = new RepeatingTask("heartbeat", PAUSE, this::beat);
+  }
+
+  /** The end of it: there the names of pods differ, and the port is. */
+  static String shown(String name) {
+    return name.substring(Math.max(0, name.length() - Heartbeat.MAX_NAME));
   }
 
   private synchronized void beat() {

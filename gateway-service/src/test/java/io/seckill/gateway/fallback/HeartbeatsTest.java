@@ -63,6 +63,13 @@ class HeartbeatsTest {
     }
   }
 
+  /** Else no heartbeat would be sent, and with a fallback mode no order confirmed. */
+  @Test
+  void aNameThatIsTooLongIsCutAtItsBeginning() {
+    assertThat(Heartbeats.shown("gateway:8080")).isEqualTo("gateway:8080");
+    assertThat(Heartbeats.shown("g".repeat(63) + ":8080")).isEqualTo("g".repeat(59) + ":8080");
+  }
+
   private void answer(HttpExchange exchange) throws IOException {
     exchange.getRequestBody().readAllBytes();
     receivedNanos.set(System.nanoTime());

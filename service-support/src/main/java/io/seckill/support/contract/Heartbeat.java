@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The report of a gateway on itself.
  *
- * @param name shown to operators
+ * @param name shown to operators, at most {@link #MAX_NAME} characters
  * @param term since which it has promised nothing
  * @param forMs for how long that has been its view
  * @param failurePercent of its calls of Redis within a second
@@ -25,7 +25,7 @@ public record Heartbeat(
     int failurePercent,
     int failuresPerSecond) {
 
-  private static final int MAX_NAME = 64;
+  public static final int MAX_NAME = 64;
 
   public Heartbeat {
     name = SingleLine.checked("name", name, MAX_NAME);
