@@ -7,6 +7,7 @@ import com.rabbitmq.client.Address;
 import com.rabbitmq.client.AddressResolver;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
+import io.seckill.common.settings.SettingChecks;
 import io.seckill.common.settings.TrustedAuthorities;
 import java.io.IOException;
 import java.net.URI;
@@ -104,6 +105,9 @@ public final class BrokerAddresses extends ConnectionFactory {
     check(
         uris.stream().allMatch(uri -> uri.getHost() != null),
         "seckill.broker.urls must each name a host");
+    check(
+        uris.stream().allMatch(SettingChecks::hasPossiblePort),
+        "seckill.broker.urls must have ports 1..65535");
     check(
         uris.stream().map(BrokerAddresses::allButAddress).distinct().count() == 1,
         "seckill.broker.urls must have the same scheme, user, password and vhost");

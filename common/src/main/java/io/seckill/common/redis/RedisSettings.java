@@ -1,6 +1,7 @@
 package io.seckill.common.redis;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isPort;
 import static io.seckill.common.settings.SettingChecks.isWithin;
 import static io.seckill.common.settings.SettingChecks.uri;
 
@@ -115,10 +116,6 @@ public record RedisSettings(
     }
     uri("seckill.redis.nodes", "redis://" + node); // its host may be null, as of a_b:6379
     return node.matches(".+:\\d{1,5}") && isPort(Integer.parseInt(node.replaceFirst(".*:", "")));
-  }
-
-  private static boolean isPort(int port) {
-    return port >= 1 && port <= 65_535;
   }
 
   /** The same servers with another time-out. */

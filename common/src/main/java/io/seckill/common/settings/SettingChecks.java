@@ -51,11 +51,21 @@ public final class SettingChecks {
     }
   }
 
+  /** Whether the URL has no port or one that exists. */
+  public static boolean hasPossiblePort(URI url) {
+    return url.getPort() == -1 || isPort(url.getPort());
+  }
+
+  public static boolean isPort(int port) {
+    return port >= 1 && port <= 65_535;
+  }
+
   /** Whether it is an http or https URL with a host. */
   public static boolean isHttpUrl(String text) {
     try {
       URI uri = URI.create(text);
       return uri.getHost() != null
+          && hasPossiblePort(uri)
           && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()));
     } catch (IllegalArgumentException e) {
       return false;

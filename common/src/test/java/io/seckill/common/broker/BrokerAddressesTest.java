@@ -95,6 +95,8 @@ class BrokerAddressesTest {
         "amqp://relay:secret@b/other",
         "amqp://relay:secret@b/seckill?heartbeat=1",
         "amqp://relay:secret@under_score/seckill",
+        "amqp://relay:secret@b:0/seckill",
+        "amqp://relay:secret@b:65536/seckill",
         "amqp://relay:secret @b/seckill",
         "amqp:///seckill",
         "secret@b/seckill",

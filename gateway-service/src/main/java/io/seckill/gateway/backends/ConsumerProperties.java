@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.hasPossiblePort;
 import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.net.URI;
@@ -23,6 +24,7 @@ record ConsumerProperties(
         "http".equals(url.getScheme()) || "https".equals(url.getScheme()),
         "seckill.consumer.url must be http(s)");
     check(url.getHost() != null, "seckill.consumer.url must name a host");
+    check(hasPossiblePort(url), "seckill.consumer.url must have a port 1..65535");
     check(
         url.getRawPath().matches("/?") && url.getRawQuery() == null && url.getRawFragment() == null,
         "seckill.consumer.url must have no path");

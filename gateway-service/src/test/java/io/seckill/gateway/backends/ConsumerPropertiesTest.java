@@ -28,6 +28,13 @@ class ConsumerPropertiesTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"http://lb:0", "http://lb:65536"})
+  void refusesAPortThatDoesNotExist(URI url) {
+    assertThatThrownBy(() -> new ConsumerProperties(url, TIMEOUT))
+        .hasMessage("seckill.consumer.url must have a port 1..65535");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"PT0.5S", "PT60S"})
   void takesTheBoundsOfTheTimeOut(Duration timeout) {
     assertThat(new ConsumerProperties(ADDRESS, timeout).timeout()).isEqualTo(timeout);
