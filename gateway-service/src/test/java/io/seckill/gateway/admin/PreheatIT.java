@@ -103,13 +103,10 @@ class PreheatIT {
     assertThat(redis.hget(RedisKeys.bucket(sku, 0), "999:")).isNull();
     assertThat(redis.hmget(RedisKeys.sku(sku), "seq", "settled", "admittedOrders", "admittedUnits"))
         .containsExactly("3", "3", "3", "7");
-    assertThat(gateway.buy(owner, sku, 2, "key-too-much").code()).isEqualTo("QUOTA_EXCEEDED");
-    assertThat(gateway.buy(owner, sku, 4, "key-confirmed").text("orderId"))
-        .isEqualTo(confirmed.toString());
-    assertThat(gateway.buy(owner, sku, 3, "key-confirmed").code())
-        .isEqualTo("IDEMPOTENCY_KEY_REUSED");
-    assertThat(gateway.buy(leaver, sku, 2, "key-rejected").text("orderId"))
-        .isEqualTo(rejected.toString());
+    assertThat(buy(owner, sku, 2, "key-too-much").code()).isEqualTo("QUOTA_EXCEEDED");
+    assertThat(buy(owner, sku, 4, "key-confirmed").text("orderId")).isEqualTo(confirmed.toString());
+    assertThat(buy(owner, sku, 3, "key-confirmed").code()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertThat(buy(leaver, sku, 2, "key-rejected").text("orderId")).isEqualTo(rejected.toString());
     assertThat(status(owner, confirmed)).isEqualTo("CONFIRMED");
     assertThat(status(leaver, rejected)).isEqualTo("REJECTED");
     assertThat(status(leaver, cancelled)).isEqualTo("CANCELLED");
@@ -245,6 +242,11 @@ class PreheatIT {
     assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
   }
 
+  /** MySQL and Redis may have been compared while this preheat had only reached MySQL. */
+  private static GatewayAnswer buy(long user, long sku, int quantity, String key) {
+    return GatewayAnswer.available(() -> gateway.buy(user, sku, quantity, key));
+  }
+
   private static String status(long user, OrderId order) {
     return gateway.get(user, "/api/v1/orders/" + order).text("status");
   }
@@ -293,6 +295,8 @@ class PreheatIT {
 
   /** Writes the stock and the number of settled orders; in Redis, as many are admitted. */
   private static void settled(long sku, long stock, int orders) {
+    redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders)); // first: else it lacks them
+    redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
     stage.update(
         "UPDATE products SET stock = ?, last_seq = ?, settled = ? WHERE sku_id = ?",
         stock,
@@ -300,8 +304,6 @@ class PreheatIT {
         orders,
         sku);
     stage.update(OrderTotalSql.count(sku));
-    redis.hset(RedisKeys.sku(sku), "seq", Integer.toString(orders));
-    redis.hset(RedisKeys.sku(sku), "settled", Integer.toString(orders));
   }
 
   private static String numbersTo(int n) {
