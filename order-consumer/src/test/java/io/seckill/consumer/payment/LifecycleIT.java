@@ -98,7 +98,7 @@ class LifecycleIT {
     assertThat(again.body()).isEqualTo(paid.body());
     assertThat(charge(id)).isEqualTo("CHARGED 19800");
     assertThat(payment(id)).isEqualTo("CHARGED");
-    assertThat(orders.letter(sku, id)).isEqualTo("P");
+    eventually().until(() -> orders.letter(sku, id).equals("P"));
     assertThat(orders.stockInMySql(sku)).isEqualTo(8);
   }
 
@@ -199,6 +199,7 @@ class LifecycleIT {
     assertThat(cancelled.text("status")).isEqualTo("CANCELLED");
     assertThat(again.body()).isEqualTo(cancelled.body());
     assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(10);
     assertThat(orders.quotaInMySql(sku, 7)).isZero();
     assertThat(orders.quotaInRedis(sku, 7)).isZero();
@@ -265,6 +266,7 @@ class LifecycleIT {
     cancel(id, 7);
 
     assertThat(orders.stockInMySql(sku)).isEqualTo(10);
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(10);
   }
 
@@ -286,6 +288,7 @@ class LifecycleIT {
     assertThat(orders.status(young)).isEqualTo("CONFIRMED");
     assertThat(orders.status(paid)).isEqualTo("PAID");
     assertThat(orders.stockInMySql(sku)).isEqualTo(6);
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(6);
     assertThat(orders.quotaInMySql(sku, 7)).isZero();
     assertThat(orders.quotaInRedis(sku, 7)).isZero();
@@ -656,6 +659,7 @@ class LifecycleIT {
         id.value());
 
     eventually().until(() -> orders.letter(sku, id).equals("X"));
+    awaitCompensations();
     assertThat(orders.stockInRedis(sku)).isEqualTo(100);
   }
 
@@ -826,6 +830,7 @@ class LifecycleIT {
     return consumer.number("SELECT COUNT(*) FROM compensation WHERE sku_id = ?", skuId);
   }
 
+  /** Redis may be asked again later. */
   private static void awaitCompensations() {
     eventually().until(() -> orders.pendingCompensations() == 0);
   }

@@ -122,7 +122,7 @@ class PaymentBatchesIT {
     for (OrderId id : List.of(first, good, twice, paidMeanwhile)) {
       assertThat(orders.status(id)).isEqualTo("PAID");
       assertThat(payment(id)).isEqualTo("CHARGED");
-      assertThat(orders.letter(sku, id)).isEqualTo("P");
+      eventually().until(() -> orders.letter(sku, id).equals("P"));
     }
     assertThat(orders.status(expired)).isEqualTo("EXPIRED");
     assertThat(payment(expired)).isEqualTo("REFUNDED");
