@@ -74,7 +74,7 @@ class RedisFailureIT extends LaneFixture {
     outbox.redis().zadd(RedisKeys.lanes(0), 1, dead);
     admitted.add(outbox.claimLate(dead, SKU));
     outbox.redis().configSet("maxmemory", "1mb");
-    try (TestRelay relay = start(TestRelay.Tuning.DEFAULT.withMaxUnconfirmed(maxUnconfirmed))) {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT.withMaxUnconfirmed(maxUnconfirmed))) {
       everythingArrives(admitted);
       eventually().until(() -> relay.count("settled") == orders);
       assertThat(relay.count("adopted")).isEqualTo(1);
@@ -139,7 +139,7 @@ class RedisFailureIT extends LaneFixture {
     byte[] junk = {'{', (byte) 0xff, (byte) 0xc0, 0, '}'};
     outbox.redis().lpush(RedisKeys.outbox(0).getBytes(StandardCharsets.UTF_8), junk);
     List<String> admitted = outbox.admit(3, SKU);
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT)) {
       everythingArrives(admitted);
       eventually().until(() -> broker.deadLetters().size() == 1);
       assertThat(broker.deadLetters().get(0).getBody()).isEqualTo(junk);

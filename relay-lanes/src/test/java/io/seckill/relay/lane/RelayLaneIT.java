@@ -94,7 +94,7 @@ class RelayLaneIT extends LaneFixture {
   void sendsAnUnreadableEntryToTheDeadLettersAndGoesOn() {
     outbox.admitText(7, "{\"w\":9}");
     List<String> admitted = outbox.admit(3, 1607);
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(Tuning.PATIENT)) {
       eventually().until(() -> relay.count("settled") == 4);
       assertThat(relay.count("unreadable")).isEqualTo(1);
     }
@@ -114,7 +114,7 @@ class RelayLaneIT extends LaneFixture {
   @Test
   void sendsAnEntryOfAnotherVersionToTheDeadLettersForItsVersion() {
     outbox.admitText(7, "{\"v\":9,\"orderId\":7}");
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(Tuning.PATIENT)) {
       eventually().until(() -> relay.count("settled") == 1);
     }
     eventually().until(() -> broker.deadLetters().size() == 1);
@@ -130,7 +130,7 @@ class RelayLaneIT extends LaneFixture {
     entries.add(recorded("order-v1-traced.json"));
     entries.add(recorded("order-v1.json").replace("}", ",\"giftWrap\":{\"colour\":\"red\"}}"));
     entries.forEach(entry -> outbox.admitText(Partition.ofSku(1001), entry));
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(Tuning.PATIENT)) {
       eventually().until(() -> relay.count("settled") == 3);
     }
     eventually().until(() -> broker.orders().size() == 3);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,8 +37,9 @@ class UnconfirmedOrdersIT extends LaneFixture {
   /** facts.md 15, 17: the outcome of an unconfirmed publish is unknown, so it is sent again. */
   @Test
   void sendsAgainWhatWasNotConfirmedInTime() throws Exception {
+    TestRelay.Tuning brief = TestRelay.Tuning.PATIENT.withConfirmTimeout(Duration.ofSeconds(3));
     try (TcpProxy proxy = TcpProxy.to(rabbitServer);
-        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url())) {
+        TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url(), brief)) {
       broker.consume();
       awaitAll(relay, LaneState.RUNNING);
       proxy.dropToClient(true);
