@@ -9,6 +9,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.InternalToken;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -139,7 +140,7 @@ class InternalApiIT {
   /** Waits until the connection ends. */
   private static String answers(String requests) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port())) {
-      socket.setSoTimeout(5_000);
+      socket.setSoTimeout((int) Eventually.SOON.toMillis());
       socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }

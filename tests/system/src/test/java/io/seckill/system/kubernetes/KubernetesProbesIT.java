@@ -5,13 +5,13 @@ import static io.seckill.testing.Eventually.eventually;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
 import io.seckill.system.process.Service;
+import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.time.Duration;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,7 +45,7 @@ class KubernetesProbesIT {
   private static int status(int port, String path) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(5))
+            .timeout(Eventually.SOON)
             .build();
     return HTTP.send(request, BodyHandlers.discarding()).statusCode();
   }
