@@ -104,7 +104,12 @@ class SaleArchiveIT {
     String repair = "/internal/v1/skus/" + sku + "/reconciliation"; // writes the orders' records
     assertThat(consumer.api().post(repair, "{\"dryRun\":false}").status()).isEqualTo(200);
     JsonNode before = // the last one read may be given again
-        eventually().until(this::ledger, read -> read.at("/units/confirmed").longValue() == 0);
+        eventually()
+            .until(
+                this::ledger,
+                read ->
+                    read.at("/units/confirmed").longValue() == 0
+                        && read.at("/units/compensating").longValue() == 0);
     assertThat(audit().path("differences").toString()).isEqualTo("[]");
 
     begin(sku);
