@@ -393,7 +393,7 @@ class OrderStatusIT {
 
       proxy.dropToClient(true);
 
-      GatewayAnswer known = own.get(stored.user(), path(stored));
+      GatewayAnswer known = GatewayAnswer.available(() -> own.get(stored.user(), path(stored)));
       GatewayAnswer unknown = own.get(queued.user(), path(queued));
       assertThat(known.text("status")).as(known.toString()).isEqualTo("CONFIRMED");
       assertThat(unknown.status()).isEqualTo(503);
