@@ -239,14 +239,16 @@ class WorkerLeaseIT {
   void saysOnceWhyItHasNoNumberHoweverOftenItAsks(RedisServer server) throws IOException {
     try (TcpProxy link = TcpProxy.to(server);
         UnifiedJedis throughLink = server.newDatabase().via(link).open();
-        LoggedLines lines = LoggedLines.of(WorkerLease.class)) {
+        LoggedLines lines = LoggedLines.ofThisThread(WorkerLease.class)) {
       WorkerLease lease =
           new WorkerLease(throughLink, breaker(throughLink), PARTITION, clock, LEASE);
       leaseAllBut(throughLink, -1);
       link.cut();
       ask(lease, 20);
       link.heal();
-      eventually().until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
+      eventually()
+          .pollInSameThread()
+          .until(() -> askAndCount(lease, lines) > 1); // the breaker must close first
       ask(lease, 20);
       throughLink.hdel(RedisKeys.workers(PARTITION), "17");
       ask(lease, 20);

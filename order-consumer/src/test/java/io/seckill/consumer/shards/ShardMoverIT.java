@@ -95,7 +95,7 @@ class ShardMoverIT {
             throw new QueryTimeoutException("MySQL does not answer");
           }
         };
-    LoggedLines lines = LoggedLines.of(ShardMover.class);
+    LoggedLines lines = LoggedLines.ofThisThread(ShardMover.class);
 
     run(new ShardMover(pools, away, null, null, null, meters));
 
