@@ -7,6 +7,7 @@ import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.UnpackedService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,10 +33,12 @@ public final class ConsumerProcess implements AutoCloseable {
 
   private final int port;
   private final Process process;
+  private final RowLock dailyAudit;
 
-  private ConsumerProcess(int port, Process process) {
+  private ConsumerProcess(int port, Process process, RowLock dailyAudit) {
     this.port = port;
     this.process = process;
+    this.dailyAudit = dailyAudit;
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-consumer"));
   }
 
@@ -87,7 +90,9 @@ public final class ConsumerProcess implements AutoCloseable {
       Files.createDirectories(log.getParent());
       ConsumerProcess consumer =
           new ConsumerProcess(
-              port, command.redirectErrorStream(true).redirectOutput(log.toFile()).start());
+              port,
+              command.redirectErrorStream(true).redirectOutput(log.toFile()).start(),
+              mysql.lockDailyAudit());
       await("order-consumer to become ready, see " + log)
           .timeout(Eventually.SOON) // also under a mutation, which does not delay it
           .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
@@ -125,5 +130,6 @@ public final class ConsumerProcess implements AutoCloseable {
       process.destroyForcibly();
       Thread.currentThread().interrupt();
     }
+    dailyAudit.close();
   }
 }

@@ -7,6 +7,7 @@ import io.seckill.system.shop.ShopClient;
 import io.seckill.system.shop.ShopTokens;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
+import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -44,6 +46,7 @@ public final class Pipeline implements AutoCloseable {
   private boolean leastPrivilege;
 
   private Map<String, String> settings = Map.of();
+  private @Nullable RowLock dailyAudit;
 
   private Pipeline(String name, Stores stores) {
     this.name = name;
@@ -87,11 +90,16 @@ public final class Pipeline implements AutoCloseable {
     return started(pipeline);
   }
 
-  /** Allows an unsafe Redis: the shared one has no persistence, so preheat would be refused. */
+  /**
+   * Without the daily audit. Allows an unsafe Redis: the shared one has no persistence, so preheat
+   * would be refused.
+   */
   private static Pipeline onSharedServers(String name, Map<String, String> settings) {
     Map<String, String> all = new HashMap<>(settings);
     all.put("SECKILL_PREHEAT_ALLOWUNSAFEREDIS", "true");
-    return over(name, Stores.ofSharedServers(), all);
+    Pipeline pipeline = over(name, Stores.ofSharedServers(), all);
+    pipeline.dailyAudit = pipeline.mysql.lockDailyAudit();
+    return pipeline;
   }
 
   private static Pipeline started(Pipeline pipeline) {
@@ -212,6 +220,9 @@ public final class Pipeline implements AutoCloseable {
   @Override
   public void close() {
     services.values().forEach(ServiceProcess::close);
+    if (dailyAudit != null) {
+      dailyAudit.close();
+    }
     redis.close();
   }
 
