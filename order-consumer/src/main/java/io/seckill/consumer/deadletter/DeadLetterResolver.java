@@ -88,8 +88,10 @@ record DeadLetterResolver(
     StoredBatch batch = discarded(order);
     // Null when MySQL has a different order with this id: its result is written already.
     OrderResult result = batch.outcomes().get(0).result();
-    results.write(result == null ? List.of() : List.of(result), batch.progress());
-    compensations.deliver(batch.compensations());
+    // While a compensation is pending, the sweep of compensations writes its result again.
+    if (results.write(result == null ? List.of() : List.of(result), batch.progress())) {
+      compensations.deliver(batch.compensations());
+    }
   }
 
   private StoredBatch discarded(OrderMessage order) {
