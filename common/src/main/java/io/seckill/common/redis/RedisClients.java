@@ -2,7 +2,6 @@ package io.seckill.common.redis;
 
 import io.seckill.common.settings.TrustedAuthorities;
 import java.io.ByteArrayInputStream;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,32 +9,31 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.RedisProtocol;
-import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.SslVerifyMode;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.providers.SentineledConnectionProvider;
-import redis.clients.jedis.util.Delay;
 import redis.clients.jedis.util.JedisURIHelper;
 
 /** Opens Jedis clients from settings: bounded pool, bounded waits, TLS with host-name check. */
 public final class RedisClients {
+
+  private static final Logger log = LoggerFactory.getLogger(RedisClients.class);
 
   /** A server that is reachable accepts within milliseconds; purchases cannot wait for another. */
   private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(250);
@@ -43,36 +41,18 @@ public final class RedisClients {
   /** Longest wait for a free connection: pools are as large as the number of callers at once. */
   private static final Duration MAX_WAIT = Duration.ofMillis(100);
 
-  /**
-   * A missed announcement of a new master is found out after this. Not more often: until the other
-   * Sentinels have announced a failover to a Sentinel, 2 s later, it names the former master.
-   */
-  private static final Duration SILENCE_OF_A_SENTINEL = Duration.ofMinutes(1);
-
-  /** Pauses after failures of a subscription, doubled each time. Meanwhile the listener is deaf. */
-  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
-
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-
   private RedisClients() {}
 
   /**
-   * Returns a client with a connection pool; connections open on first use. The caller closes it.
-   * CLIENT LIST shows the name to operators.
+   * Returns a client with a connection pool; connections open on first use, and so no server needs
+   * to answer yet. The caller closes it. CLIENT LIST shows the name to operators.
    */
   public static UnifiedJedis open(RedisSettings settings, String clientName) {
-    JedisClientConfig config = clientConfig(settings, clientName);
     return switch (settings.mode()) {
       case SINGLE ->
           single(JedisURIHelper.getHostAndPort(URI.create(settings.url())), settings, clientName);
-      case SENTINEL -> openForAnyMaster(settings, clientName, SILENCE_OF_A_SENTINEL);
-      case CLUSTER ->
-          RedisClusterClient.builder()
-              .nodes(nodes(settings))
-              .maxTotalRetriesDuration(settings.socketTimeout()) // the default is five of these
-              .clientConfig(config)
-              .poolConfig(pool(settings))
-              .build();
+      case SENTINEL -> SentinelClients.open(settings, clientName);
+      case CLUSTER -> clusterInAnyState(settings, clientName);
     };
   }
 
@@ -81,47 +61,20 @@ public final class RedisClients {
     return redis instanceof RedisClusterClient;
   }
 
-  /** {@link #open} in sentinel mode. */
-  static RedisSentinelClient openForAnyMaster(
-      RedisSettings settings, String clientName, Duration silence) {
-    String master = Objects.requireNonNull(settings.master());
-    JedisClientConfig config = clientConfig(settings, clientName);
-    Set<HostAndPort> sentinels = nodes(settings);
-    return RedisSentinelClient.builder()
-        .masterName(master)
-        .sentinels(sentinels)
-        .clientConfig(config)
-        .connectionProvider(
-            new SentineledConnectionProvider(
-                master,
-                config,
-                pool(settings),
-                sentinels,
-                sentinelLink(settings, clientName)
-                    .blockingSocketTimeoutMillis((int) silence.toMillis())
-                    .build(),
-                Delay.exponentialWithJitter(SHORTEST_PAUSE, LONGEST_PAUSE, SHORTEST_PAUSE)) {
-
-              /** Jedis's constructor calls this: variables of the method are there, no fields. */
-              @Override
-              protected SentinelConnectionFactory defaultSentinelConnectionFactory() {
-                return (address, link) -> new Sentinel(address, link, settings, clientName);
-              }
-            })
-        .build();
-  }
-
   /**
    * As {@link #open}, but in sentinel mode connects to the current master only: for callers that
    * close the client at every failure and open another. Jedis's own sentinel client starts a thread
    * that listens for failovers, and leaks that thread when it is closed soon after.
    *
-   * @throws JedisException when no Sentinel answers, or none has the master set
+   * @throws JedisException when no Sentinel answers, or none has the master set, or no node of a
+   *     cluster answers
    */
   public static UnifiedJedis openForOneMaster(RedisSettings settings, String clientName) {
-    return settings.mode() == RedisSettings.Mode.SENTINEL
-        ? single(presentMaster(settings, clientName), settings, clientName)
-        : open(settings, clientName);
+    return switch (settings.mode()) {
+      case SINGLE -> open(settings, clientName);
+      case SENTINEL -> single(presentMaster(settings, clientName), settings, clientName);
+      case CLUSTER -> cluster(settings, clientName);
+    };
   }
 
   /**
@@ -190,6 +143,34 @@ public final class RedisClients {
         .build();
   }
 
+  /**
+   * Jedis accepts at its start that no node answers, or that slots have no node, while a property
+   * is set. Not later: one empty node of {@code nodes} would make it forget the others.
+   */
+  private static synchronized UnifiedJedis clusterInAnyState(
+      RedisSettings settings, String clientName) {
+    try {
+      return cluster(settings, clientName);
+    } catch (JedisException e) {
+      log.warn("Redis is unavailable until a node of the cluster answers", e);
+      System.setProperty(RedisClusterClient.INIT_NO_ERROR_PROPERTY, "true");
+      try {
+        return cluster(settings, clientName);
+      } finally {
+        System.clearProperty(RedisClusterClient.INIT_NO_ERROR_PROPERTY);
+      }
+    }
+  }
+
+  private static UnifiedJedis cluster(RedisSettings settings, String clientName) {
+    return RedisClusterClient.builder()
+        .nodes(nodes(settings))
+        .maxTotalRetriesDuration(settings.socketTimeout()) // the default is five of these
+        .clientConfig(clientConfig(settings, clientName))
+        .poolConfig(pool(settings))
+        .build();
+  }
+
   /** Credentials, database, TLS and time-outs of the settings, for a connection outside a pool. */
   public static JedisClientConfig clientConfig(RedisSettings settings, String clientName) {
     return link(settings.url(), settings, clientName)
@@ -212,8 +193,7 @@ public final class RedisClients {
   }
 
   /** Sentinels have users and TLS of their own, if their addresses say so, and no databases. */
-  private static DefaultJedisClientConfig.Builder sentinelLink(
-      RedisSettings settings, String clientName) {
+  static DefaultJedisClientConfig.Builder sentinelLink(RedisSettings settings, String clientName) {
     String node = settings.nodes().get(0);
     String tls = RedisSettings.isTls(settings.url()) ? "rediss://" : "redis://";
     return link(node.contains("://") ? node : tls + node, settings, clientName)
@@ -248,7 +228,7 @@ public final class RedisClients {
     return tls.build();
   }
 
-  private static GenericObjectPoolConfig<Connection> pool(RedisSettings settings) {
+  static GenericObjectPoolConfig<Connection> pool(RedisSettings settings) {
     GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
     pool.setMaxTotal(settings.maxConnections());
     pool.setMaxIdle(settings.maxConnections());
@@ -256,45 +236,9 @@ public final class RedisClients {
     return pool;
   }
 
-  private static Set<HostAndPort> nodes(RedisSettings settings) {
+  static Set<HostAndPort> nodes(RedisSettings settings) {
     Set<HostAndPort> nodes = new LinkedHashSet<>();
     settings.nodes().forEach(node -> nodes.add(HostAndPort.from(RedisSettings.address(node))));
     return nodes;
-  }
-
-  /**
-   * A Sentinel as Jedis uses it: it asks each one for the master, for which all are asked here, and
-   * subscribes to it. A subscription that has been silent for its time-out is made anew, because
-   * silence may also be a machine without power, or a firewall that has forgotten the connection.
-   * That is no failure, so it is neither logged nor delayed.
-   */
-  private static final class Sentinel extends Jedis {
-
-    private final RedisSettings settings;
-    private final String clientName;
-
-    Sentinel(
-        HostAndPort address, JedisClientConfig config, RedisSettings settings, String clientName) {
-      super(address, config);
-      this.settings = settings;
-      this.clientName = clientName;
-    }
-
-    @Override
-    public List<String> sentinelGetMasterAddrByName(String masterName) {
-      HostAndPort master = presentMaster(settings, clientName);
-      return List.of(master.getHost(), Integer.toString(master.getPort()));
-    }
-
-    @Override
-    public void subscribe(JedisPubSub listener, String... channels) {
-      try {
-        super.subscribe(listener, channels);
-      } catch (JedisConnectionException e) {
-        if (!(e.getCause() instanceof SocketTimeoutException)) {
-          throw e;
-        }
-      }
-    }
   }
 }

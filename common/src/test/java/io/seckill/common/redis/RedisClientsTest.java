@@ -17,13 +17,18 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.SslVerifyMode;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 class RedisClientsTest {
@@ -88,6 +93,30 @@ class RedisClientsTest {
           assertThat(Stream.of(cutOff, second, third).map(one -> one.lists.get()))
               .containsExactly(0, 1, 0);
         });
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"SENTINEL", "CLUSTER"})
+  void opensWhileNoNodeAnswers(Mode mode) {
+    try (UnifiedJedis redis = RedisClients.open(withoutNodes(mode), "test")) {
+      assertThatThrownBy(() -> redis.get("key"))
+          .isInstanceOf(JedisException.class)
+          .isNotInstanceOf(JedisDataException.class);
+    }
+    assertThat(System.getProperty(RedisClusterClient.INIT_NO_ERROR_PROPERTY)).isNull();
+  }
+
+  /** A lane opens its client again until it can be used. */
+  @ParameterizedTest
+  @EnumSource(names = {"SENTINEL", "CLUSTER"})
+  void failsToOpenForOneMasterWhileNoNodeAnswers(Mode mode) {
+    assertThatThrownBy(() -> RedisClients.openForOneMaster(withoutNodes(mode), "test"))
+        .isInstanceOf(JedisException.class);
+  }
+
+  private static RedisSettings withoutNodes(Mode mode) {
+    String nobody = "127.0.0.1:1";
+    return new RedisSettings(mode, "redis://" + nobody, List.of(nobody), "seckill", 0, null, null);
   }
 
   @FunctionalInterface

@@ -9,17 +9,23 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
+import io.seckill.testing.RedisCluster;
 import io.seckill.testing.RedisDatabase;
+import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -62,6 +68,45 @@ class AdmissionStartIT {
         link.heal();
         eventually().until(() -> gateway.buy(1, sale.sku(), 1, "key-0001").status() == 202);
       }
+    }
+  }
+
+  @Tag("proof")
+  @ChildProcessesOnly
+  @Test
+  void startsWithoutASentinelAndSellsOnceOneAnswers(MySqlServer mysql) throws IOException {
+    try (RedisReplicaSet servers = RedisReplicaSet.start();
+        UnifiedJedis redis = servers.primary().open();
+        TcpProxy link = TcpProxy.to(servers.sentinelServers().get(0))) {
+      sellsOnceANodeAnswers("sentinel", link, TestSale.unlimited(redis, 10), mysql);
+    }
+  }
+
+  @Tag("proof")
+  @ChildProcessesOnly
+  @Test
+  void startsWithoutANodeOfAClusterAndSellsOnceOneAnswers(MySqlServer mysql) throws IOException {
+    try (RedisCluster cluster = RedisCluster.start();
+        UnifiedJedis redis = RedisClusterClient.create(HostAndPort.from(cluster.nodes().get(0)));
+        TcpProxy link = TcpProxy.to(cluster.node(0))) {
+      sellsOnceANodeAnswers("cluster", link, TestSale.unlimited(redis, 10), mysql);
+    }
+  }
+
+  private static void sellsOnceANodeAnswers(
+      String mode, TcpProxy link, TestSale sale, MySqlServer mysql) {
+    link.cut();
+    try (TestGateway gateway =
+        SeededDatabase.create(mysql)
+            .heldGateway(
+                "redis://127.0.0.1:1", // no server: the nodes name the servers
+                "seckill.redis.mode=" + mode,
+                "seckill.redis.nodes=127.0.0.1:" + link.port(),
+                "seckill.redis.master=seckill")) {
+      assertThat(gateway.buy(1, sale.sku(), 1, "key-0001").status()).isEqualTo(503);
+
+      link.heal();
+      eventually().until(() -> gateway.buy(1, sale.sku(), 1, "key-0001").status() == 202);
     }
   }
 

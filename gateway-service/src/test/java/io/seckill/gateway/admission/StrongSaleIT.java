@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -320,6 +321,24 @@ class StrongSaleIT {
             OrderId.of(1_790_000_000_002L, Partition.ofSku(STRONG), OrderId.MYSQL_WORKER, 3);
         assertThat(own.get(USER, "/api/v1/orders/" + unknown).status()).isEqualTo(404);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sentinel", "cluster"})
+  void sellsWhereNoNodeHasEverNamedTheServersOfRedis(String mode) throws Exception {
+    try (TestGateway own =
+        database.heldGateway(
+            "redis://127.0.0.1:1",
+            "seckill.redis.mode=" + mode,
+            "seckill.redis.nodes=127.0.0.1:1",
+            "seckill.redis.master=seckill",
+            PATIENT,
+            consumerUrl(consumer))) {
+      eventually().until(() -> own.bean(ProductCache.class).lastRead().isPresent());
+      CompletableFuture<GatewayAnswer> bought = buy(own, STRONG, "key-0001");
+      consumer.answer(200, order("CONFIRMED", "CONFIRMED"));
+      assertThat(Bounded.get(bought).status()).isEqualTo(201);
     }
   }
 

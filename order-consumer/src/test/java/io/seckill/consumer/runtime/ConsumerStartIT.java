@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -17,13 +18,17 @@ import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.QueueDepth;
+import io.seckill.testing.RedisCluster;
+import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -37,6 +42,9 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
 
 /** A consumer that starts before the servers it needs are available. */
 @Tag("proof")
@@ -198,6 +206,66 @@ class ConsumerStartIT {
             .untilAsserted(
                 () -> assertThat(orders).allMatch(o -> "C".equals(admissions.result(o))));
       }
+    }
+  }
+
+  @ChildProcessesOnly
+  @Test
+  void comesUpWithoutASentinelAndUsesRedisOnceOneAnswers() throws IOException {
+    try (RedisReplicaSet servers = RedisReplicaSet.start();
+        UnifiedJedis redis = servers.primary().open();
+        TcpProxy link = TcpProxy.to(servers.sentinelServers().get(0))) {
+      usesRedisOnceANodeAnswers("sentinel", link, redis);
+    }
+  }
+
+  @ChildProcessesOnly
+  @Test
+  void comesUpWithoutANodeOfAClusterAndUsesItOnceOneAnswers() throws IOException {
+    try (RedisCluster cluster = RedisCluster.start();
+        UnifiedJedis redis = RedisClusterClient.create(HostAndPort.from(cluster.nodes().get(0)));
+        TcpProxy link = TcpProxy.to(cluster.node(0))) {
+      usesRedisOnceANodeAnswers("cluster", link, redis);
+    }
+  }
+
+  private void usesRedisOnceANodeAnswers(String mode, TcpProxy link, UnifiedJedis redis) {
+    TestConsumer before = sale(TestServers.mysql().newDatabase());
+    redis.hset(RedisKeys.sku(SKU), before.redis().hgetAll(RedisKeys.sku(SKU)));
+    redis.set(RedisKeys.stock(SKU), before.redis().get(RedisKeys.stock(SKU)));
+    before.close(); // else its sweeps return units to its own Redis
+    AdmissionFixture admissions = new AdmissionFixture(redis);
+    List<OrderMessage> tooMany =
+        rangeClosed(1, 20).mapToObj(i -> OrderFlood.order(SKU, LIMITED, 7, 1)).toList();
+    admissions.admit(tooMany);
+    link.cut();
+    try (TestConsumer consumer =
+            before.another(
+                Map.of(
+                    "server.port",
+                    Integer.toString(port),
+                    "seckill.redis.url",
+                    "redis://127.0.0.1:1", // no server: the nodes name them
+                    "seckill.redis.mode",
+                    mode,
+                    "seckill.redis.nodes",
+                    "127.0.0.1:" + link.port(),
+                    "seckill.redis.master",
+                    "seckill"));
+        OrderFlood flood = new OrderFlood(consumer.vhost())) {
+      flood.publish(tooMany);
+      new StoredInvariants(consumer.sql()).awaitOrders(SKU, 20);
+      assertThat(api.get(READINESS).status()).isEqualTo(200);
+      assertThat(admissions.stock(SKU)).isEqualTo(980);
+
+      link.heal();
+
+      eventually()
+          .untilAsserted(
+              () -> {
+                consumer.sweep("compensationSweeper");
+                assertThat(admissions.stock(SKU)).isEqualTo(995);
+              });
     }
   }
 

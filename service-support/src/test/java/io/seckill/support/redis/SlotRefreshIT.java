@@ -1,12 +1,16 @@
 package io.seckill.support.redis;
 
 import static io.seckill.testing.Eventually.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.redis.RedisSettings.Mode;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisCluster;
+import io.seckill.testing.TcpProxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -16,6 +20,7 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /** A frozen node accepts connections and refuses nothing, unlike a dead one. */
@@ -28,7 +33,7 @@ class SlotRefreshIT {
   @Test
   void followsASlotThatLeftAFrozenNode() throws Exception {
     try (RedisCluster cluster = RedisCluster.start();
-        UnifiedJedis redis = CONFIGURATION.redis(settings(cluster), named())) {
+        UnifiedJedis redis = CONFIGURATION.redis(settings(cluster.nodes()), named())) {
       AutoCloseable refresh = CONFIGURATION.slotRefresh(redis);
       String key = keyOfNode(cluster, 0);
       redis.set(key, "before");
@@ -41,11 +46,30 @@ class SlotRefreshIT {
     }
   }
 
-  private static RedisSettings settings(RedisCluster cluster) {
+  @Test
+  void usesTheNodesOnceOneAnswers() throws Exception {
+    try (RedisCluster cluster = RedisCluster.start();
+        TcpProxy link = TcpProxy.to(cluster.node(0))) {
+      link.cut();
+      try (UnifiedJedis redis =
+          CONFIGURATION.redis(settings(List.of("127.0.0.1:" + link.port())), named())) {
+        AutoCloseable refresh = CONFIGURATION.slotRefresh(redis);
+        assertThatThrownBy(() -> redis.get("{0}")).isInstanceOf(JedisException.class);
+        assertThatThrownBy(() -> inPipeline(redis, "{0}")).isInstanceOf(JedisException.class);
+
+        link.heal();
+        eventually().ignoreExceptions().until(() -> redis.set("{0}", "after").equals("OK"));
+        assertThat(inPipeline(redis, "{0}")).isEqualTo("after");
+        refresh.close();
+      }
+    }
+  }
+
+  private static RedisSettings settings(List<String> nodes) {
     return new RedisSettings(
         Mode.CLUSTER,
         "redis://127.0.0.1:1", // no server: the nodes report which node serves a slot
-        cluster.nodes(),
+        nodes,
         null,
         0,
         Duration.ofMillis(250), // as a gateway

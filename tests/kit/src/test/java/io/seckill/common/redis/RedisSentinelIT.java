@@ -2,14 +2,18 @@ package io.seckill.common.redis;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.TcpProxy;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -21,6 +25,8 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisSentinelClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
 /**
@@ -65,7 +71,7 @@ class RedisSentinelIT {
   void asksAgainAfterALongSilence() {
     try (RedisServer other = RedisServer.start();
         RedisSentinelClient client =
-            RedisClients.openForAnyMaster(settings(), "asker", Duration.ofSeconds(1))) {
+            SentinelClients.open(settings(), "asker", Duration.ofSeconds(1))) {
       eventually().until(() -> subscriptions("asker", ".*").size() > 0);
 
       atEachSentinel(
@@ -91,7 +97,7 @@ class RedisSentinelIT {
     assertThat(new RedisNodes(settings(), "watch").query(0).get(0).address())
         .isEqualTo(promoted.toString());
     try (RedisSentinelClient client =
-        RedisClients.openForAnyMaster(settings(), "asker", Duration.ofSeconds(1))) {
+        SentinelClients.open(settings(), "asker", Duration.ofSeconds(1))) {
       assertThat(client.getCurrentMaster()).isEqualTo(promoted);
       eventually().until(() -> subscriptions("asker", ".*").size() == servers.sentinels().size());
       Set<String> first = subscriptions("asker", ".*");
@@ -101,6 +107,22 @@ class RedisSentinelIT {
           .as("masters")
           .noneMatch(line -> line.contains("master at " + address(former)));
       assertThat(client.ping()).isEqualTo("PONG");
+    }
+  }
+
+  @Test
+  void opensWithoutASentinelAndFollowsTheFirstThatAnswers() throws IOException {
+    try (TcpProxy link = TcpProxy.to(servers.sentinelServers().get(0))) {
+      link.cut();
+      try (UnifiedJedis client =
+          RedisClients.open(settings(List.of("127.0.0.1:" + link.port())), "early")) {
+        assertThatThrownBy(client::ping).isInstanceOf(JedisConnectionException.class);
+
+        link.heal();
+        eventually().ignoreExceptions().until(() -> client.ping().equals("PONG"));
+        servers.failOver();
+        eventually().ignoreExceptions().until(() -> client.set("key", "after").equals("OK"));
+      }
     }
   }
 
@@ -128,10 +150,14 @@ class RedisSentinelIT {
   }
 
   private RedisSettings settings() {
+    return settings(servers.sentinels());
+  }
+
+  private RedisSettings settings(List<String> sentinels) {
     return new RedisSettings(
         RedisSettings.Mode.SENTINEL,
         "redis://127.0.0.1:1", // no server: the Sentinel names the master
-        servers.sentinels(),
+        sentinels,
         servers.name(),
         0,
         COMMAND,
