@@ -125,6 +125,15 @@ public final class RedisKeys {
     return of(partition, "workers");
   }
 
+  /**
+   * A key that never exists, for calls of scripts that build key names themselves. With it a call
+   * is answered TRYAGAIN while its slot moves to another node of a cluster; without it, keys that
+   * are still on the former node would count as absent.
+   */
+  public static String absent(int partition) {
+    return of(partition, "stock:0");
+  }
+
   /** String: deliveries of an order queue that its active consumer has not acked; short-lived. */
   public static String unacked(String queue) {
     return "seckill:{consumers}:unacked:" + queue;

@@ -37,6 +37,7 @@ class RedisKeysTest {
                   RedisKeys.bucket(sku, 3),
                   RedisKeys.stockChanges(sku),
                   RedisKeys.outbox(partition),
+                  RedisKeys.absent(partition),
                   RedisKeys.lanes(partition),
                   RedisKeys.skus(partition),
                   RedisKeys.privateQueue(partition, "r:0:t")))

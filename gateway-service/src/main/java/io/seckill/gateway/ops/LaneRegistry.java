@@ -91,7 +91,7 @@ record LaneRegistry(UnifiedJedis redis) {
   }
 
   private static List<String> keys(int partition) {
-    return List.of(RedisKeys.outbox(partition));
+    return List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition));
   }
 
   private static List<String> args(int partition) {

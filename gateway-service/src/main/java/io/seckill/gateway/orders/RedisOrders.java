@@ -16,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -172,7 +173,11 @@ final class RedisOrders implements DisposableBean {
 
   private List<?> call(List<Read> reads, String after) {
     List<Integer> partitions = reads.stream().map(Read::partition).distinct().toList();
-    List<String> keys = partitions.stream().map(RedisKeys::skus).toList();
+    List<String> keys =
+        Stream.concat(
+                partitions.stream().map(RedisKeys::skus),
+                Stream.of(RedisKeys.absent(partitions.get(0))))
+            .toList();
     List<String> args = args(partitions, reads, after);
     return (List<?>) breaker.call(partitions.get(0), () -> STATUS.call(redis, keys, args));
   }

@@ -205,7 +205,7 @@ final class WaitingOrders implements DisposableBean {
     }
 
     private List<String> keys(int partition) {
-      return List.of(RedisKeys.skus(partition));
+      return List.of(RedisKeys.skus(partition), RedisKeys.absent(partition));
     }
 
     private List<String> args(int partition) {

@@ -97,7 +97,7 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
   }
 
   private static List<String> keys(int partition) {
-    return List.of(RedisKeys.outbox(partition));
+    return List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition));
   }
 
   private static List<String> args(int partition, List<Sale> sales) {

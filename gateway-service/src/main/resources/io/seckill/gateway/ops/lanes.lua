@@ -1,5 +1,6 @@
 -- lanes.lua: read the lanes of one partition, of relays and gateways, and their backlog, atomically; writes at most "pulse".
--- KEYS  1 outbox; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- KEYS  1 outbox  2 one that never exists: a slot that moves is TRYAGAIN; every other key is made from ARGV[1], shares its
+--       hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"
 -- reply {now in ms, orders in the outbox, its oldest order or "", 1 if this server refuses writes, else 0,
 --        then per lane: member, score as the registry has it, orders in its private queue}

@@ -2,7 +2,7 @@
 -- order_status.lua: read up to 64 orders. Changes nothing.
 --
 -- KEYS  the set of SKUs of each partition, one on a cluster; other keys are made from the start of its
---       set "seckill:{p}:" and share its hash tag
+--       set "seckill:{p}:" and share its hash tag; then one that never exists: a slot that moves is TRYAGAIN
 -- ARGV  1 most reads of one call, after which no further SKU is tried  2 SKU after which the first order is
 --       continued, or "", with "?" in front when a key of that SKU or before it had the wrong type
 --       then 4 per order: number of its key, order id, user whose bucket to look in, SKU to look in or "" for a search of all

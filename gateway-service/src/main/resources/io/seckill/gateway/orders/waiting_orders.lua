@@ -1,7 +1,8 @@
 #!lua flags=no-writes
 -- waiting_orders.lua: read the orders of several users in one partition that have no result yet. Changes nothing.
 --
--- KEYS  1 set of the partition's SKUs; other keys are made from ARGV[1] and share its hash tag
+-- KEYS  1 set of the partition's SKUs  2 one that never exists: a slot that moves is TRYAGAIN; other keys are made from
+--       ARGV[1] and share its hash tag
 -- ARGV  1 key prefix "seckill:{p}:"  2 most fields for one call, after which no further bucket is read
 --       3 most fields of a bucket that is read  4 SKU after which the first user is continued, or ""
 --       then one per user: its id

@@ -2,7 +2,7 @@
 -- inspect.lua: read the server's replication id and the progress of one partition's sales. Changes
 -- nothing.
 --
--- KEYS  1 outbox, only to name the cluster slot
+-- KEYS  1 outbox  2 one that never exists; only to name the cluster slot, which is TRYAGAIN while it moves
 -- ARGV  1 key prefix "seckill:{p}:", then the SKUs
 -- reply {replication id, then per SKU: state, epoch, sequence, stock changes}; "" for what is absent or unreadable
 

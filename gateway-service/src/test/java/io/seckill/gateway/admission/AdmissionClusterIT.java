@@ -121,6 +121,44 @@ class AdmissionClusterIT {
             sku -> assertThat(gateway.buy(2, sku, 2, "key-of-user-2").status()).isEqualTo(202));
   }
 
+  /** The sale is there, and the user's order is not: it would look as if there were none. */
+  @Test
+  void answersNothingFromASlotThatIsHalfMoved() {
+    long sku = FIRST_SKU + 5L * PARTITIONS;
+    int partition = Partition.ofSku(sku);
+    gateway.putOnSale(sku, PLENTY);
+    String order = gateway.buy(1, sku, 1, "key-of-user-1").expect(202).text("orderId");
+    RedisServer from = cluster.primaryOf(RedisKeys.sku(sku));
+    RedisServer to = cluster.node(from.equals(cluster.node(0)) ? 1 : 0);
+    cluster.beginMove(
+        List.of(
+            RedisKeys.sku(sku),
+            RedisKeys.stock(sku),
+            RedisKeys.skus(partition),
+            RedisKeys.outbox(partition),
+            RedisKeys.workers(partition)),
+        to);
+    try {
+      long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(1); // time for many comparisons
+      while (System.nanoTime() < until) {
+        assertThat(gateway.buy(1, sku, 1, "key-of-user-1").status()).isEqualTo(503);
+        assertThat(gateway.get(1, "/api/v1/orders/" + order).status()).isEqualTo(503);
+        assertThat(gateway.get(1, "/api/v1/orders").status()).isEqualTo(503);
+      }
+    } finally {
+      cluster.moveSlot(RedisKeys.sku(sku), to);
+    }
+    isKnownAgain(order, sku);
+    cluster.moveSlot(RedisKeys.sku(sku), from);
+    isKnownAgain(order, sku);
+  }
+
+  private static void isKnownAgain(String order, long sku) {
+    eventually().until(() -> gateway.buy(1, sku, 1, "key-of-user-1").status() == 202);
+    assertThat(gateway.buy(1, sku, 1, "key-of-user-1").text("orderId")).isEqualTo(order);
+    eventually().until(() -> gateway.get(1, "/api/v1/orders/" + order).status() == 200);
+  }
+
   private static LongStream skus() {
     return LongStream.range(FIRST_SKU, FIRST_SKU + PARTITIONS);
   }

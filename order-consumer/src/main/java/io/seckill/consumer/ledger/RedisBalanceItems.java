@@ -64,7 +64,9 @@ record RedisBalanceItems(UnifiedJedis redis) {
     List<?> reply =
         (List<?>)
             SCRIPT.call(
-                redis, List.of(RedisKeys.outbox(partition)), List.of(RedisKeys.prefix(partition)));
+                redis,
+                List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition)),
+                List.of(RedisKeys.prefix(partition)));
     List<RedisSaleCounters> sales = new ArrayList<>();
     for (int at = FIRST_SKU; at < reply.size(); at += FIELDS) {
       sales.add(sale(reply.subList(at, at + FIELDS)));

@@ -176,7 +176,7 @@ public class Compensations {
   }
 
   private static List<String> keys(Compensation one) {
-    return List.of(RedisKeys.sku(one.skuId()));
+    return List.of(RedisKeys.sku(one.skuId()), RedisKeys.absent(Partition.ofSku(one.skuId())));
   }
 
   private static List<String> arguments(Compensation one) {

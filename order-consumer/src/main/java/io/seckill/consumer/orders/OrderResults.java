@@ -143,7 +143,8 @@ public class OrderResults {
         arguments.add(order.storedOrderId() == null ? "" : order.storedOrderId().toString());
         arguments.add(order.changedAt() == null ? "" : order.changedAt().toString());
       }
-      return new Call(sku, orders.size(), List.of(RedisKeys.sku(sku)), arguments);
+      List<String> keys = List.of(RedisKeys.sku(sku), RedisKeys.absent(Partition.ofSku(sku)));
+      return new Call(sku, orders.size(), keys, arguments);
     }
   }
 }

@@ -195,7 +195,7 @@ class RedisServers {
   }
 
   private static List<String> key(int partition) {
-    return List.of(RedisKeys.outbox(partition));
+    return List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition));
   }
 
   private String replicationId(int partition) {

@@ -1,6 +1,7 @@
 -- balance_items.lua: what one partition holds, at one moment; changes nothing.
 --
--- KEYS  1 outbox; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- KEYS  1 outbox  2 one that never exists: a slot that moves is TRYAGAIN; every other key is made from ARGV[1], shares its
+--       hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"
 -- reply {now in ms, orders in the outbox, its oldest order or "", orders in private queues,
 --        those of them that lie in queues of lanes that are dead or have let their lease lapse,

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- compensate.lua: return the units of one order to the stock and to the user's quota, once.
 --
--- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- KEYS  1 the SKU's hash  2 one that never exists: a slot that moves is TRYAGAIN; every other key is made from ARGV[1],
+--       shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 user  4 order id  5 epoch of the sale the units belong to
 --       6 units for the stock  7 units for the quota  8 idempotency key of the order, "" when it is not known
 -- reply 1 compensated now

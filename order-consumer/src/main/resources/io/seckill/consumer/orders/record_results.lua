@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- record_results.lua: write MySQL's decisions into the admission records of one SKU, and progress.
 --
--- KEYS  1 the SKU's hash; every other key is made from ARGV[1], shares its hash tag and so its cluster slot
+-- KEYS  1 the SKU's hash  2 one that never exists: a slot that moves is TRYAGAIN; every other key is made from ARGV[1],
+--       shares its hash tag and so its cluster slot
 -- ARGV  1 key prefix "seckill:{p}:"  2 SKU  3 time of results without one, Unix ms by MySQL's clock, or "" for Redis's clock
 --       4 epoch of the progress, or "" when there is none to write
 --       5 orders settled

@@ -187,24 +187,43 @@ public final class RedisCluster implements AutoCloseable {
     int slot = JedisClusterCRC16.getSlot(key);
     RedisServer source = primaryOf(key);
     String targetId = idOf(target);
+    beginMove(source, target, slot);
     try (Jedis from = source.connect();
         Jedis to = target.connect()) {
-      to.clusterSetSlotImporting(slot, idOf(source));
-      from.clusterSetSlotMigrating(slot, targetId);
       List<String> keys = from.clusterGetKeysInSlot(slot, KEYS_AT_ONCE);
       while (!keys.isEmpty()) {
-        from.migrate(
-            target.host(),
-            target.port(),
-            MIGRATE_TIMEOUT_MS,
-            new MigrateParams(),
-            keys.toArray(String[]::new));
+        migrate(from, target, keys);
         keys = from.clusterGetKeysInSlot(slot, KEYS_AT_ONCE);
       }
       to.clusterSetSlotNode(slot, targetId);
       from.clusterSetSlotNode(slot, targetId);
     }
     awaitAgreement();
+  }
+
+  /** Begins to move the slot of these keys, with them alone; {@link #moveSlot} moves the rest. */
+  public void beginMove(List<String> keys, RedisServer target) {
+    RedisServer source = primaryOf(keys.get(0));
+    beginMove(source, target, JedisClusterCRC16.getSlot(keys.get(0)));
+    try (Jedis from = source.connect()) {
+      migrate(from, target, keys);
+    }
+  }
+
+  private static void beginMove(RedisServer source, RedisServer target, int slot) {
+    String sourceId = idOf(source);
+    String targetId = idOf(target);
+    ask(target, to -> to.clusterSetSlotImporting(slot, sourceId));
+    ask(source, from -> from.clusterSetSlotMigrating(slot, targetId));
+  }
+
+  private static void migrate(Jedis from, RedisServer target, List<String> keys) {
+    from.migrate(
+        target.host(),
+        target.port(),
+        MIGRATE_TIMEOUT_MS,
+        new MigrateParams(),
+        keys.toArray(String[]::new));
   }
 
   /**

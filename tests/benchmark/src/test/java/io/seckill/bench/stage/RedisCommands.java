@@ -106,7 +106,7 @@ final class RedisCommands implements AutoCloseable {
         orders(words).forEach(order -> steps.reached(order, Step.CONFIRMED, micros)); // settle.lua
       } else if (name.equals("EVALSHA") && isOfResults(words)) {
         words.stream()
-            .skip(5)
+            .skip(6)
             .filter(word -> ID.matcher(word).matches())
             .forEach(word -> steps.reached(Long.parseLong(word), Step.COMMITTED, micros));
       }
@@ -126,12 +126,12 @@ final class RedisCommands implements AutoCloseable {
     return pops == null || delivered == null ? null : pops.floor(delivered);
   }
 
-  /** record_results.lua has the hash of a SKU as its only key, and then the prefix of the keys. */
+  /** record_results.lua has two keys, the hash of a SKU first, and then the prefix of the keys. */
   private static boolean isOfResults(List<String> words) {
-    return words.size() > 8
-        && words.get(2).equals("1")
-        && words.get(4).endsWith("}:")
-        && words.get(3).startsWith(words.get(4) + "sku:");
+    return words.size() > 9
+        && words.get(2).equals("2")
+        && words.get(5).endsWith("}:")
+        && words.get(3).startsWith(words.get(5) + "sku:");
   }
 
   /** The words without their quotes; a quote or backslash inside has a backslash before it. */

@@ -42,7 +42,7 @@ class RedisCommandsTest {
                     + " '3' '1'"),
             line(
                 4_000,
-                "'EVALSHA' 'cd' '1' 'seckill:{9}:sku:9' 'seckill:{9}:' '9' '1700000000000' '1' '2' '"
+                "'EVALSHA' 'cd' '2' 'seckill:{9}:sku:9' 'seckill:{9}:stock:0' 'seckill:{9}:' '9' '1700000000000' '1' '2' '"
                     + FIRST
                     + "' '1000000000' 'C' ''")));
 
