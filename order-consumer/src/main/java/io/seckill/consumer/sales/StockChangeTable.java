@@ -147,6 +147,16 @@ record StockChangeTable(JdbcClient jdbc) {
         == 1;
   }
 
+  /** The SKU of each unfinished change of these SKUs. */
+  List<Long> unfinishedOf(List<Long> skuIds) {
+    return jdbc.sql(
+            "SELECT sku_id FROM stock_change FORCE INDEX (ix_stock_change_state)"
+                + " WHERE state IN ('PENDING', 'MYSQL_DONE', 'UNDOING') AND sku_id IN (:skus)")
+        .param("skus", skuIds)
+        .query(Long.class)
+        .list();
+  }
+
   /**
    * Returns a page of the unfinished changes that no process has updated for a while, in the order
    * of SKU and id: those after this one.

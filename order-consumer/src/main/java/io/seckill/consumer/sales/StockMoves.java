@@ -8,6 +8,7 @@ import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.web.Operator;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +35,9 @@ public class StockMoves {
 
   /** Of one withdrawal: shoppers take units while they are gathered. */
   private static final int GATHERINGS = 3;
+
+  /** Of a shard; a few, because one whose answer is lost waits seconds for the sweep. */
+  private static final int MOST_BEGUN = 3;
 
   /** Changes of a SKU that are read; there may be more. */
   private static final int MOST_UNFINISHED = 100;
@@ -80,7 +84,7 @@ public class StockMoves {
     MAYBE_LATER
   }
 
-  /** Takes units from shards. One that has fewer by now gives none. */
+  /** Takes units from shards. One that has fewer by now, or that ends no moves, gives none. */
   public void take(List<Units> from) {
     List<StockChange> begun = transactions.execute(tx -> begin(from, -1));
     inMySql(begun, begun.stream().flatMap(change -> taken(change).stream()).toList());
@@ -103,7 +107,10 @@ public class StockMoves {
     };
   }
 
-  /** Gives units of no shard to shards; a shard for which there are too few gets none. */
+  /**
+   * Gives units of no shard to shards; one for which there are too few, or that ends no moves, gets
+   * none.
+   */
   public void give(List<Units> to) {
     List<StockChange> given =
         transactions.execute(
@@ -147,15 +154,22 @@ public class StockMoves {
     return reply[0];
   }
 
+  /**
+   * Leaves out shards whose moves do not end: their server may answer reads and refuse writes, and
+   * every look would add a row.
+   */
   private List<StockChange> begin(List<Units> moves, int sign) {
+    List<Long> unfinished = table.unfinishedOf(moves.stream().map(Units::shardId).toList());
     List<StockChange> begun = new ArrayList<>();
     // In the order of ids, in which every transaction locks rows.
     for (Units move : moves.stream().sorted(Comparator.comparingLong(Units::shardId)).toList()) {
-      String id = "move-" + UUID.randomUUID();
-      begun.add(
-          table
-              .insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR)
-              .orElseThrow(DatabaseStock::gone));
+      if (Collections.frequency(unfinished, move.shardId()) < MOST_BEGUN) {
+        String id = "move-" + UUID.randomUUID();
+        begun.add(
+            table
+                .insert(move.shardId(), id, sign * move.units(), REASON, OPERATOR)
+                .orElseThrow(DatabaseStock::gone));
+      }
     }
     return begun;
   }

@@ -371,6 +371,34 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** As on a server that answers reads and refuses writes. */
+  @Test
+  void aShardThatEndsNoMovesGetsFewAndTheOthersMoveOn() {
+    api.put(path, product(403));
+    api.post(path + "/preheat");
+    StockMoves moves = consumer.bean(StockMoves.class);
+    long stuck = shards.get(0);
+    long other = shards.get(1);
+    String units = redis.get(RedisKeys.stock(stuck));
+    redis.del(RedisKeys.stock(stuck));
+
+    for (int looks = 0; looks < 6; looks++) {
+      moves.take(List.of(new StockMoves.Units(stuck, 5), new StockMoves.Units(other, 1)));
+    }
+    assertThat(unfinishedMoves()).isEqualTo(3);
+    assertThat(stock(other)).isEqualTo(94);
+    moves.give(List.of(new StockMoves.Units(stuck, 2), new StockMoves.Units(other, 2)));
+    assertThat(unfinishedMoves()).isEqualTo(3);
+    assertThat(consumer.product(sku, "stock")).as("units of no shard").isEqualTo("7");
+
+    redis.set(RedisKeys.stock(stuck), units);
+    awaitMoves();
+    assertThat(stock(stuck)).isEqualTo(85);
+    moves.give(List.of(new StockMoves.Units(stuck, 2)));
+    assertThat(stock(stuck)).isEqualTo(87);
+    state("CLOSED");
+  }
+
   /** The first shard has too few units, so nothing is taken from it. */
   @Test
   void aMoveLocksTheRowOfTheSkuBeforeThoseOfItsShards() {
@@ -774,15 +802,15 @@ class ShardsIT {
 
   /** Redis has the units before the rows of the moves are done. */
   private void awaitMoves() {
-    eventually()
-        .until(
-            () ->
-                consumer.number(
-                        "SELECT COUNT(*) FROM stock_change WHERE sku_id >= ? AND sku_id < ?"
-                            + " AND state NOT IN ('DONE', 'REFUSED')",
-                        Shards.FIRST_ID + 16 * sku,
-                        Shards.FIRST_ID + 16 * sku + 16)
-                    == 0);
+    eventually().until(() -> unfinishedMoves() == 0);
+  }
+
+  private long unfinishedMoves() {
+    return consumer.number(
+        "SELECT COUNT(*) FROM stock_change WHERE sku_id >= ? AND sku_id < ?"
+            + " AND state NOT IN ('DONE', 'REFUSED')",
+        Shards.FIRST_ID + 16 * sku,
+        Shards.FIRST_ID + 16 * sku + 16);
   }
 
   /** The ledger that is shown may be half a second old. */
