@@ -42,7 +42,8 @@ public class FallbackSales {
 
   private static final String EXPECTED =
       "SELECT sku_id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
-          + " change_seq FROM products WHERE ";
+          + " change_seq, COALESCE(replication_id, '') AS server FROM products"
+          + " LEFT JOIN redis_server ON partition_no = MOD(sku_id, 16) WHERE ";
 
   private static final String ENTER =
       "UPDATE products SET decides = 'MYSQL', fallback = 'ENTERING', epoch = epoch + 1,"
@@ -74,8 +75,12 @@ public class FallbackSales {
     }
   }
 
-  /** A sale of Redis as MySQL has it. */
-  record Expected(long skuId, long epoch, long lastSeq, long changeSeq) {}
+  /**
+   * A sale of Redis as MySQL has it.
+   *
+   * @param server replication id of the Redis server that is known to MySQL; empty before the first
+   */
+  record Expected(long skuId, long epoch, long lastSeq, long changeSeq, String server) {}
 
   List<InFallback> all() {
     return jdbc.sql(

@@ -6,6 +6,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.fallback.FallbackSales.Expected;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.products.ReplicationId;
 import io.seckill.consumer.runtime.Sweeper;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,6 +70,13 @@ class SaleObservations {
     this.redis = redis;
   }
 
+  /**
+   * A sale as Redis has it.
+   *
+   * @param server replication id of the server that answered
+   */
+  private record SaleLook(RedisSaleState sale, String server) {}
+
   Optional<RedisSaleState> of(long skuId) {
     return Optional.ofNullable(looks.get(skuId));
   }
@@ -102,7 +110,7 @@ class SaleObservations {
     }
     Set<Long> withUnknownOrders = admissions.withUnknownOrders();
     List<Expected> expected = sales.ofRedis();
-    Map<Long, RedisSaleState> seen = new HashMap<>();
+    Map<Long, SaleLook> seen = new HashMap<>();
     JedisException failure = readAll(expected, seen);
     if (isSteady && gateways.isOneSilent(SILENT, begun)) {
       expected.forEach(sale -> judge(sale, seen));
@@ -131,15 +139,18 @@ class SaleObservations {
    * Stores the observation of a sale: another process may need it. Redis may have come back with
    * older data, which lack orders that Redis reported to gateways.
    */
-  private void judge(Expected sale, Map<Long, RedisSaleState> seen) {
+  private void judge(Expected sale, Map<Long, SaleLook> seen) {
     included(sale, seen)
         .ifPresentOrElse(
             look -> admissions.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
             () -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
   }
 
-  private static Optional<RedisSaleState> included(Expected sale, Map<Long, RedisSaleState> seen) {
+  /** While MySQL may lack what was published before this server, its data prove nothing. */
+  private static Optional<RedisSaleState> included(Expected sale, Map<Long, SaleLook> seen) {
     return Optional.ofNullable(seen.get(sale.skuId()))
+        .filter(look -> sale.server().isEmpty() || sale.server().equals(look.server()))
+        .map(SaleLook::sale)
         .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq()));
   }
 
@@ -149,8 +160,7 @@ class SaleObservations {
    *
    * @throws JedisException when none has
    */
-  private @Nullable JedisException readAll(
-      List<Expected> expected, Map<Long, RedisSaleState> seen) {
+  private @Nullable JedisException readAll(List<Expected> expected, Map<Long, SaleLook> seen) {
     int parts = RedisClients.areApart(redis) ? Partition.COUNT : 1;
     Map<Integer, List<Long>> byPart =
         expected.stream()
@@ -173,22 +183,25 @@ class SaleObservations {
     if (!isReached && failure != null) {
       throw failure;
     }
-    last.putAll(seen);
+    seen.forEach((sku, look) -> last.put(sku, look.sale()));
     looks = Map.copyOf(last);
     return failure;
   }
 
   /** Also without sales: whether Redis answers. */
-  private Map<Long, RedisSaleState> read(int part, List<Long> skus) {
+  private Map<Long, SaleLook> read(int part, List<Long> skus) {
+    List<String> keys = ReplicationId.keys(part);
+    Response<Object> id;
     Map<Long, Response<Map<String, String>>> answers = new HashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {
-      Response<String> any = pipeline.type(RedisKeys.skus(part));
+      id = ReplicationId.SCRIPT.queue(pipeline, keys, List.of());
       skus.forEach(sku -> answers.put(sku, pipeline.hgetAll(RedisKeys.sku(sku))));
       pipeline.sync();
-      PipelineReplies.get(any);
     }
-    Map<Long, RedisSaleState> seen = new HashMap<>();
-    answers.forEach((sku, answer) -> look(answer).ifPresent(look -> seen.put(sku, look)));
+    String server = (String) ReplicationId.SCRIPT.answer(id, redis, keys, List.of());
+    Map<Long, SaleLook> seen = new HashMap<>();
+    answers.forEach(
+        (sku, answer) -> look(answer).ifPresent(sale -> seen.put(sku, new SaleLook(sale, server))));
     return seen;
   }
 

@@ -2,9 +2,8 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
-import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisClients;
-import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ReplicationId;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.storage.Barriers;
@@ -39,7 +38,6 @@ import redis.clients.jedis.exceptions.JedisException;
 class RedisServers {
 
   private static final Logger log = LoggerFactory.getLogger(RedisServers.class);
-  private static final LuaScript ID = LuaScript.from(RedisServers.class, "replication_id.lua");
   private static final String NOT_STORED =
       "redis has changed, and what was published before is not all stored: {}";
 
@@ -190,15 +188,12 @@ class RedisServers {
       return List.of();
     }
     List<List<String>> keys =
-        IntStream.range(0, Partition.COUNT).mapToObj(RedisServers::key).toList();
-    return ID.callEach(redis, keys, Collections.nCopies(Partition.COUNT, List.of()));
-  }
-
-  private static List<String> key(int partition) {
-    return List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition));
+        IntStream.range(0, Partition.COUNT).mapToObj(ReplicationId::keys).toList();
+    return ReplicationId.SCRIPT.callEach(
+        redis, keys, Collections.nCopies(Partition.COUNT, List.of()));
   }
 
   private String replicationId(int partition) {
-    return (String) ID.call(redis, key(partition), List.of());
+    return (String) ReplicationId.SCRIPT.call(redis, ReplicationId.keys(partition), List.of());
   }
 }

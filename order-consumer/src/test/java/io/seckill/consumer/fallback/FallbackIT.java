@@ -562,6 +562,38 @@ class FallbackIT extends SaleInFallback {
     assertThat(ledger.number(kept)).isEqualTo(isIntact ? 9 : 109);
   }
 
+  /** It may lack orders that the broker has, whose numbers nobody else has seen. */
+  @Test
+  void aLookAtAServerThatIsNotProvenLeavesOrdersUnknown() {
+    String kept =
+        "SELECT units + 100 * unknown_orders FROM admitted_units WHERE epoch = 1 AND sku_id = "
+            + sku;
+    eventually().until(() -> ledger.number("SELECT COUNT(*) FROM redis_server") == 16);
+    beginWithUnknownOrders();
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE INSERT ON redis_server FOR EACH ROW"
+            + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not proven yet'");
+    try {
+      execute(
+          "UPDATE redis_server SET replication_id = 'another' WHERE partition_no = MOD(%d, 16)"
+              .formatted(sku));
+      sale.admit(10, 1);
+      awaitLook(10);
+      sale.admit(11, 1);
+      awaitLook(11); // one that began before has ended
+
+      fallsSilent(2, 36);
+      eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isOne());
+      tick();
+
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+      assertThat(ledger.number(kept)).isEqualTo(109);
+    } finally {
+      consumer.asRoot("DROP TRIGGER refusal");
+    }
+    eventually("the proof").until(() -> ledger.number(kept) == 11);
+  }
+
   /** Nothing is read of it in Redis; its closing time may be put off, and a process starts anew. */
   @Test
   void aSaleThatIsOverKeepsTheReserveOfAGatewayThatFallsSilent() {
@@ -642,7 +674,9 @@ class FallbackIT extends SaleInFallback {
         next = NEXT_SKU.incrementAndGet();
       }
       AdmittedSale other = new AdmittedSale(consumer, next, PurchasePolicy.LIMITED, 5, 20);
-      SaleObservations looks = observations(FallbackMode.AUTOMATIC, redis);
+      SaleObservations looks =
+          observations(
+              FallbackMode.AUTOMATIC, withoutServers(), redis, consumer.bean(GatewayTable.class));
       admitAlsoIn(redis, sale);
       admitAlsoIn(redis, other);
       looks.round();
@@ -671,6 +705,18 @@ class FallbackIT extends SaleInFallback {
     }
   }
 
+  /** MySQL has the server of the other tests. */
+  private static FallbackSales withoutServers() {
+    return new FallbackSales(consumer.bean(FallbackDatabase.class)) {
+      @Override
+      List<Expected> ofRedis() {
+        return super.ofRedis().stream()
+            .map(one -> new Expected(one.skuId(), one.epoch(), one.lastSeq(), one.changeSeq(), ""))
+            .toList();
+      }
+    };
+  }
+
   private static RedisSettings settings(RedisCluster cluster) {
     return new RedisSettings(
         RedisSettings.Mode.CLUSTER,
@@ -694,9 +740,14 @@ class FallbackIT extends SaleInFallback {
 
   private static SaleObservations observations(
       FallbackMode mode, UnifiedJedis redis, GatewayTable gateways) {
+    return observations(mode, consumer.bean(FallbackSales.class), redis, gateways);
+  }
+
+  private static SaleObservations observations(
+      FallbackMode mode, FallbackSales sales, UnifiedJedis redis, GatewayTable gateways) {
     return new SaleObservations(
         new FallbackProperties(mode),
-        consumer.bean(FallbackSales.class),
+        sales,
         consumer.bean(AdmittedUnitsTable.class),
         gateways,
         redis);
