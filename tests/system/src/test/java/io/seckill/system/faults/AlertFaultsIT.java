@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import javax.crypto.Mac;
@@ -71,6 +72,8 @@ class AlertFaultsIT {
   private static final Duration LATE_FOR_REDIS = Duration.ofMillis(75);
   private static final long FROZEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
   private static final int DISK_MB = 64;
+  private static final int LARGE = 32 << 20;
+  private static final String LARGE_KEY = "large";
   private static final String PURCHASES = "seckill_purchases_total";
   private static final int WARM = 1_000;
   private static final String SECRET = "callbacks-of-the-tests-0123456789";
@@ -490,25 +493,36 @@ class AlertFaultsIT {
     }
   }
 
-  /** A server that stops in the middle of an fsync measures what it would on a slow disk. */
+  /**
+   * A server that stops in the middle of a write measures what it would on a slow disk. The write
+   * of a large value takes long enough to be met, also in memory; when it comes is tried out.
+   */
   @Test
   @DisplayName("Redis's disk slow")
   void redisDiskSlow() {
     RedisServer redis = lab.servers().redis();
-    try (AlertWatch watch = watch();
-        SteadyShoppers shoppers = new SteadyShoppers(lab, lab.newSale())) {
-      shoppers.start();
+    String large = "x".repeat(LARGE);
+    AtomicInteger tries = new AtomicInteger();
+    try (AlertWatch watch = watch()) {
       await("a slow write")
           .atMost(MINUTES)
           .until(
               () -> {
+                long begun = System.nanoTime();
+                lab.redis().set(LARGE_KEY, large);
+                long took = System.nanoTime() - begun;
+                CompletableFuture<String> write =
+                    CompletableFuture.supplyAsync(() -> lab.redis().set(LARGE_KEY, large));
+                LockSupport.parkNanos(took * (tries.getAndIncrement() % 10) / 10);
                 redis.freeze();
                 LockSupport.parkNanos(FROZEN_NANOS);
                 redis.thaw();
+                write.orTimeout(1, TimeUnit.MINUTES).join();
                 return watch.firing().contains("RedisFsyncSlow");
               });
     } finally {
       redis.thaw();
+      lab.redis().del(LARGE_KEY);
     }
   }
 
