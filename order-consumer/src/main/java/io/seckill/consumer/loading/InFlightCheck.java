@@ -2,10 +2,13 @@ package io.seckill.consumer.loading;
 
 import io.seckill.common.order.Partition;
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.products.ReplicationId;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -62,15 +65,23 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
-   * and Redis holds another epoch than MySQL, or a lower number of orders or changes.
+   * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or may lack
+   * orders that the broker still has.
    */
   boolean isUnknownOf(Product product) {
     return product.state() == SaleState.CLOSED
-        && RedisSaleState.readRules(redis, product.skuId())
-            .isBehind(
-                product.epoch(),
-                Math.max(product.settled(), product.lastSeq()),
-                product.changeSeq());
+        && (RedisSaleState.readRules(redis, product.skuId())
+                .isBehind(
+                    product.epoch(),
+                    Math.max(product.settled(), product.lastSeq()),
+                    product.changeSeq())
+            || !isProvenServerOf(product.skuId()));
+  }
+
+  private boolean isProvenServerOf(long skuId) {
+    String proven = ExpectedSale.find(jdbc, List.of(skuId)).get(0).server();
+    List<String> keys = ReplicationId.keys(Partition.ofSku(skuId));
+    return proven.isEmpty() || proven.equals(ReplicationId.SCRIPT.call(redis, keys, List.of()));
   }
 
   /**

@@ -76,8 +76,10 @@ class PreheatAfterALossIT extends ReconciliationFixture {
   void waitsForTheOrdersOfASaleThatRedisHasLost() {
     try (TestConsumer noIntake = TestConsumer.start(Map.of("seckill.intake.enabled", "false"));
         OrderFlood flood = new OrderFlood(noIntake.vhost())) {
+      List<Consumer<AdmittedSale>> losses = new ArrayList<>(LOSSES);
+      losses.add(sale -> promoteAReplicaWithoutOrders(noIntake, sale));
       List<ClosedSale> sales = new ArrayList<>();
-      for (Consumer<AdmittedSale> loss : LOSSES) {
+      for (Consumer<AdmittedSale> loss : losses) {
         ClosedSale closed = ClosedSale.of(noIntake, 7001 + sales.size());
         sales.add(closed);
         flood.publish(closed.orders().subList(0, 9));
@@ -93,6 +95,15 @@ class PreheatAfterALossIT extends ReconciliationFixture {
         sales.forEach(closed -> preheatsOnceStored(withIntake, closed.sale(), 10));
       }
     }
+  }
+
+  /** It has as much as MySQL, which has stored nothing yet. */
+  private static void promoteAReplicaWithoutOrders(TestConsumer consumer, AdmittedSale sale) {
+    sale.setField("seq", "0");
+    sale.setStock(100);
+    consumer.update(
+        "REPLACE INTO redis_server VALUES (?, 'former', UTC_TIMESTAMP(3))",
+        Partition.ofSku(sale.sku));
   }
 
   private static void close(TestConsumer consumer, long sku) {
