@@ -1,5 +1,7 @@
 package io.seckill.consumer.sales;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.sale.Shards;
@@ -12,6 +14,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -37,7 +40,7 @@ public class StockMoves {
   private static final int GATHERINGS = 3;
 
   /** Of a shard; a few, because one whose answer is lost waits seconds for the sweep. */
-  private static final int MOST_BEGUN = 3;
+  public static final int MOST_BEGUN = 3;
 
   /** Changes of a SKU that are read; there may be more. */
   private static final int MOST_UNFINISHED = 100;
@@ -155,15 +158,22 @@ public class StockMoves {
   }
 
   /**
-   * Leaves out shards whose moves do not end: their server may answer reads and refuse writes, and
-   * every look would add a row.
+   * Those of the shards whose moves do not end: their server may answer reads and refuse writes. No
+   * plan may count on them, and every move would add a row.
    */
+  public Set<Long> stuck(List<Long> shardIds) {
+    List<Long> unfinished = table.unfinishedOf(shardIds);
+    return unfinished.stream()
+        .filter(shard -> Collections.frequency(unfinished, shard) >= MOST_BEGUN)
+        .collect(toSet());
+  }
+
   private List<StockChange> begin(List<Units> moves, int sign) {
-    List<Long> unfinished = table.unfinishedOf(moves.stream().map(Units::shardId).toList());
+    Set<Long> stuck = stuck(moves.stream().map(Units::shardId).toList());
     List<StockChange> begun = new ArrayList<>();
     // In the order of ids, in which every transaction locks rows.
     for (Units move : moves.stream().sorted(Comparator.comparingLong(Units::shardId)).toList()) {
-      if (Collections.frequency(unfinished, move.shardId()) < MOST_BEGUN) {
+      if (!stuck.contains(move.shardId())) {
         String id = "move-" + UUID.randomUUID();
         begun.add(
             table
@@ -191,7 +201,12 @@ public class StockMoves {
       }
       moving = moving(sku); // after the pool, and before the shards
       List<Optional<Units>> read = sku.shardIds().stream().map(this::stock).toList();
-      List<Units> stocks = read.stream().flatMap(Optional::stream).toList();
+      Set<Long> stuck = stuck(sku.shardIds());
+      List<Units> stocks =
+          read.stream()
+              .flatMap(Optional::stream)
+              .filter(shard -> !stuck.contains(shard.shardId()))
+              .toList();
       maybeLater |= stocks.size() < read.size() || mayBring(moving, missing - sum(stocks));
       List<Units> from = richest(stocks, missing);
       if (sum(from) == missing) {

@@ -164,7 +164,7 @@ final class SkuMover {
     if (pool.isOwed() && shards.size() == sku.shards()) {
       return false;
     }
-    MovePlan plan = new MovePlan(shards, pool.toGive(), rates::of, largestOrder(sku));
+    MovePlan plan = new MovePlan(able(pool, shards), pool.toGive(), rates::of, largestOrder(sku));
     List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {
       retract(shards);
@@ -176,6 +176,15 @@ final class SkuMover {
       moves.give(gives);
     }
     return !takes.isEmpty() || !gives.isEmpty();
+  }
+
+  /** Those whose moves end; the few that are unfinished at most moments need no closer look. */
+  private List<ShardState> able(Pool pool, List<ShardState> shards) {
+    if (pool.moves() < StockMoves.MOST_BEGUN) {
+      return shards;
+    }
+    Set<Long> stuck = moves.stuck(shards.stream().map(ShardState::id).toList());
+    return shards.stream().filter(shard -> !stuck.contains(shard.id())).toList();
   }
 
   private static int largestOrder(ProductSnapshot sku) {

@@ -399,6 +399,28 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** It is the first of those that have most. Without this field it answers reads only. */
+  @Test
+  void aShardThatEndsNoMovesKeepsNoUnitsOfOthersFromWhereTheyAreAskedFor() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    List<StockMoves.Units> allButThree =
+        shards.stream().map(shard -> new StockMoves.Units(shard, 97)).toList();
+    consumer.bean(StockMoves.class).take(allButThree);
+    assertThat(change("withdraw-1", -388).text("state")).isEqualTo("DONE");
+    api.post(path + "/open");
+    String stuck = RedisKeys.sku(shards.get(0));
+    String expiresAt = redis.hget(stuck, "expiresAt");
+    redis.hdel(stuck, "expiresAt");
+
+    askUntil(shards.get(1), 6, 6);
+    assertThat(unfinishedMoves()).isEqualTo(3);
+
+    redis.hset(stuck, "expiresAt", expiresAt);
+    assertLedger(12);
+    state("CLOSED");
+  }
+
   /** The first shard has too few units, so nothing is taken from it. */
   @Test
   void aMoveLocksTheRowOfTheSkuBeforeThoseOfItsShards() {
