@@ -33,12 +33,12 @@ public final class ConsumerProcess implements AutoCloseable {
 
   private final int port;
   private final Process process;
-  private final RowLock dailyAudit;
+  private final RowLock schedules;
 
-  private ConsumerProcess(int port, Process process, RowLock dailyAudit) {
+  private ConsumerProcess(int port, Process process, RowLock schedules) {
     this.port = port;
     this.process = process;
-    this.dailyAudit = dailyAudit;
+    this.schedules = schedules;
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill-consumer"));
   }
 
@@ -92,7 +92,7 @@ public final class ConsumerProcess implements AutoCloseable {
           new ConsumerProcess(
               port,
               command.redirectErrorStream(true).redirectOutput(log.toFile()).start(),
-              mysql.lockDailyAudit());
+              mysql.lockSchedules());
       await("order-consumer to become ready, see " + log)
           .timeout(Eventually.SOON) // also under a mutation, which does not delay it
           .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
@@ -130,6 +130,6 @@ public final class ConsumerProcess implements AutoCloseable {
       process.destroyForcibly();
       Thread.currentThread().interrupt();
     }
-    dailyAudit.close();
+    schedules.close();
   }
 }

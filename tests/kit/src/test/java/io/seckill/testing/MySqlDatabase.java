@@ -64,7 +64,16 @@ public record MySqlDatabase(String host, int port, String name, String username,
    * tests make differ.
    */
   public RowLock lockDailyAudit() {
-    return lock("SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'daily-audit'), 0)");
+    return lock("SELECT " + lockOf("daily-audit"));
+  }
+
+  /** As {@link #lockDailyAudit}; keeps them from checking sales by themselves, too. */
+  public RowLock lockSchedules() {
+    return lock("SELECT " + lockOf("daily-audit") + ", " + lockOf("reconcile-all"));
+  }
+
+  private static String lockOf(String schedule) {
+    return "GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), '" + schedule + "'), 0)";
   }
 
   /** The same database on another server of a {@link MySqlPair}. */
