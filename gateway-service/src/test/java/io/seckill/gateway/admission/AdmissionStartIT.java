@@ -37,19 +37,22 @@ class AdmissionStartIT {
     "seckill.security.hs256-secret=0123456789012345678901234567890, at least 32 bytes",
     "seckill.admission.max-batch=65, max-batch must be 1..64",
     "seckill.admission.durable-in=bro-ker, must be redis",
+    "seckill.admission.durable-in=replicas seckill.admission.replicas=1"
+        + " seckill.redis.socket-timeout=169ms, at least 170ms",
     "seckill.limits.trusted-proxies=everyone, not a network",
     "seckill.redis.url=http://localhost, url must be redis"
   })
-  void refusesToStartWithASettingThatCannotBeRight(String property, String message) {
-    assertThatThrownBy(() -> startWithoutStores(property)).hasStackTraceContaining(message);
+  void refusesToStartWithASettingThatCannotBeRight(String properties, String message) {
+    assertThatThrownBy(() -> startWithoutStores(properties.split(" ", -1)))
+        .hasStackTraceContaining(message);
   }
 
-  private static void startWithoutStores(String property) {
+  private static void startWithoutStores(String... properties) {
     TestGateway.start(
             "redis://127.0.0.1:1",
             new MySqlDatabase("127.0.0.1", 1, "x", "u", "p"),
             TestGateway.NO_CONSUMER,
-            property)
+            properties)
         .close();
   }
 

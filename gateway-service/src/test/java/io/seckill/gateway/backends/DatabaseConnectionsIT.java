@@ -35,6 +35,7 @@ class DatabaseConnectionsIT {
       pool.copyStateTo(plain);
       plain.setPoolName("plain");
       plain.setJdbcUrl(pool.getJdbcUrl().replace("&connectTimeout=2000&socketTimeout=10000", ""));
+      assertThat(plain.getJdbcUrl()).doesNotContain("Timeout");
       try (Connection connection = plain.getConnection()) {
         assertThat(connection.getNetworkTimeout()).as("ms").isEqualTo(10_000);
       }

@@ -46,7 +46,7 @@ class HeartbeatsTest {
     CannedRedis redis = new CannedRedis(command -> "OK");
     Heartbeats heartbeats =
         new Heartbeats(
-            "gateway",
+            "g".repeat(70), // longer than a heartbeat's may be
             FallbackMode.AUTOMATIC,
             consumer,
             RedisBreakers.of(redis, new SimpleMeterRegistry()),

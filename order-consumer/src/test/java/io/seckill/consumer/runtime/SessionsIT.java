@@ -38,6 +38,7 @@ class SessionsIT {
         database.jdbcUrl().replace("&connectTimeout=2000&socketTimeout=10000", "")
             + "&sessionVariables=time_zone='%2B09:00',wait_timeout=28800,"
             + "innodb_lock_wait_timeout=50");
+    assertThat(settings.getJdbcUrl()).doesNotContain("Timeout");
     ConnectionPools pools = new ConnectionPools(settings, new SimpleMeterRegistry());
     try (settings) {
       for (DataSource pool :
