@@ -224,7 +224,7 @@ function buy() {
   }
   const kept = intention(state.sku, session.user());
   if (kept?.key) {
-    resume(); // it has no result yet: another key could make a second order of it
+    resume(); // this page has seen no result of it: another key could make a second order
     return;
   }
   stopFollowing();
@@ -372,13 +372,21 @@ function dismiss() {
   listOrders();
 }
 
-/** After a reload: the same intention goes on, where it was. */
-function resume() {
-  const wanted = state.sku && session.user() && intention(state.sku, session.user());
+/** After a reload: the same intention goes on, where it was; a chosen order comes first. */
+function resume(chosen) {
+  const user = state.sku && session.user();
+  const wanted = user && (chosen ? adopt(state.sku, user, chosen) : intention(state.sku, user));
   if (!wanted) return;
   state.wanted = wanted;
   if (wanted.orderId) watch(wanted.orderId, null);
   else send();
+}
+
+/** The order that was chosen on another SKU's page, once: a reload goes on with what is kept. */
+function takeChosen() {
+  const chosen = /^#(\d+)$/.exec(location.hash)?.[1];
+  if (chosen) history.replaceState(null, '', location.search);
+  return chosen;
 }
 
 // ---- orders of this shopper ----
@@ -438,7 +446,7 @@ function showOther(order) {
   if (state.wanted && !state.wanted.orderId) return; // its outcome is not known yet
   const wanted = adopt(order.skuId, session.user(), order.orderId);
   if (order.skuId !== state.sku) {
-    location.search = `?sku=${order.skuId}`;
+    location.href = `?sku=${order.skuId}#${order.orderId}`;
     return;
   }
   state.wanted = wanted;
@@ -591,7 +599,7 @@ listen();
 retranslate();
 if (state.sku) {
   refreshProduct();
-  resume();
+  resume(takeChosen());
   setInterval(render, TICK_MS);
 } else {
   showList();

@@ -875,6 +875,7 @@ class ShopPageIT {
   @Test
   void showsAnotherOrderWhileOneIsQueuedAndGoesOnWithThatAfterAReload() throws SQLException {
     onSale(2052, PurchasePolicy.UNLIMITED, 0, 100);
+    onSale(2055, PurchasePolicy.UNLIMITED, 0, 100);
     String earlier = pipeline.shop().buy(152, 2052, 1, "an-earlier-order").text("orderId");
     eventually().until(() -> ordersOf(2052) == 1);
     page.openFresh(2052).signIn(152);
@@ -882,6 +883,8 @@ class ShopPageIT {
     try {
       page.buy().awaitStatus("QUEUED");
       String queued = page.orderId();
+      show(earlier);
+      page.open(2055);
       show(earlier);
       forget(2052, 152);
       browser.reload();
