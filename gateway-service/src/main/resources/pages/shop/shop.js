@@ -372,7 +372,7 @@ function dismiss() {
   listOrders();
 }
 
-/** After a reload: the same intention goes on, where it was; a chosen order comes first. */
+/** After a reload or a sign-in: the same intention goes on, where it was; a chosen order comes first. */
 function resume(chosen) {
   const user = state.sku && session.user();
   const wanted = user && (chosen ? adopt(state.sku, user, chosen) : intention(state.sku, user));
@@ -503,7 +503,7 @@ async function trySignIn() {
   } else if (then) {
     then();
   } else {
-    resume();
+    resume(state.wanted?.orderId);
   }
   render();
   listOrders();

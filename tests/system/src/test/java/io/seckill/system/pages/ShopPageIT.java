@@ -911,6 +911,13 @@ class ShopPageIT {
         lost);
 
     show(earlier);
+    browser.run("sessionStorage.setItem('seckill.token', arguments[0]);", expiredTokenOf(153));
+    page.pay();
+    browser.awaitText("#sign-in-problem", "Please sign in again");
+    browser.press("#sign-in-close");
+    browser.press("#go-on");
+    page.fillInSignIn(153).awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isEqualTo(earlier);
     page.pay().awaitStatus("PAID");
     browser.press("#dismiss");
     page.buy().awaitStatus("CONFIRMED");
