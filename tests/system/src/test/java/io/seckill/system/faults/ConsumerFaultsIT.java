@@ -112,7 +112,11 @@ class ConsumerFaultsIT {
       for (ServiceInstance consumer : lab.consumers()) {
         consumer.restart(RECONCILING_SOON); // it lowers the excessive quotas in Redis
       }
-      run.judge(Explained.NOTHING.withRejections("QUOTA_EXCEEDED").withRepairs("QUOTA_SET"));
+      // Both sweep and reconcile two seconds after their starts, what was left much longer ago.
+      run.judge(
+          Explained.NOTHING
+              .withRejections("QUOTA_EXCEEDED")
+              .withRepairs("QUOTA_SET", "COMPENSATION_REPLAYED"));
       assertThat(lab.database().number(REJECTED + sale.skuId()))
           .as("orders over quota")
           .isPositive();
