@@ -245,6 +245,7 @@ class AlertFaultsIT {
       lab.consumers().forEach(ServiceInstance::freeze);
       watch.awaitFiring("ServiceDown", "InstanceDown");
       await("orders to wait longer than StoringLate allows")
+          .atMost(MINUTES)
           .pollDelay(TOO_LATE)
           .until(() -> !watch.firing().isEmpty());
       lab.consumers().forEach(ServiceInstance::thaw);
@@ -277,7 +278,9 @@ class AlertFaultsIT {
     try (AlertWatch watch = watch()) {
       lab.relay(1).kill();
       watch.awaitFiring("InstanceDown");
-      assertThat(watch.firing()).doesNotContain("ServiceDown");
+      Signals.awaitThat( // a busy relay may miss scrapes
+          "no ServiceDown",
+          () -> assertThat(watch.firing()).contains("InstanceDown").doesNotContain("ServiceDown"));
       lab.relay(2).kill();
       watch.awaitFiring("ServiceDown");
     }
@@ -381,7 +384,7 @@ class AlertFaultsIT {
   void commitsLost() {
     SaleOffer sale = lab.newSale();
     String order = stored(sale, 1, "commit-lost-1");
-    assertThat(shop.cancel(1, order).status()).isEqualTo(200);
+    Signals.await("the order to be cancelled", () -> shop.cancel(1, order).status() == 200);
     try (AlertWatch watch = watch()) {
       sql("DELETE FROM compensation WHERE order_id = " + order);
       sql("DELETE FROM orders WHERE order_id = " + order);
@@ -441,7 +444,7 @@ class AlertFaultsIT {
   @DisplayName("order-consumers cut off from Redis while a sale is archived")
   void archiveStandsStill() {
     SaleOffer sale = lab.newSale();
-    assertThat(lab.admin().close(sale.skuId()).status()).isEqualTo(200);
+    assertThat(lab.admin().close(sale.skuId()).status()).isIn(200, 202);
     try (AlertWatch watch = watch()) {
       Signals.await(
           "the archive to begin", () -> lab.admin().archive(sale.skuId()).status() == 200);
