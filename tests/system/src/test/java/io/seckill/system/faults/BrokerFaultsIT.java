@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.broker.BrokerTopology;
@@ -9,7 +10,6 @@ import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RowLock;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -108,8 +108,8 @@ class BrokerFaultsIT {
       run.begin(200);
       ServiceInstance consumer = lab.activeConsumer();
       consumer.agent().arm(Failpoints.BEFORE_ACK, PointAction.PAUSE, 1);
-      consumer.agent().awaitReached(Failpoints.BEFORE_ACK, Duration.ofSeconds(30));
-      run.load().awaitAccepted(1_900);
+      consumer.agent().awaitReached(Failpoints.BEFORE_ACK, SOON);
+      run.load().awaitAccepted(1_200); // at ten a second in the end, many seconds of them
       run.load().lastCall();
       Signals.await("others to settle what was held", () -> run.inBroker() == 0);
       run.fault("acks held until the broker delivered to the other consumer");
