@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.redis.RedisKeys;
@@ -96,9 +97,11 @@ class ShardFaultsIT {
     for (int i = 0; i < users.size() && buyers.size() < 8; i++) {
       Answer answer = answers.get(i).orTimeout(1, TimeUnit.MINUTES).join();
       if (answer.status() == 202 && Shards.of(users.get(i), SHARDS) == 0) {
-        buyers.add(users.get(i));
-        assertThat(lab.shops().get(0).cancel(users.get(i), answer.text("orderId")).status())
-            .isEqualTo(200);
+        long user = users.get(i);
+        buyers.add(user);
+        Signals.await(
+            "an order to be cancelled",
+            () -> lab.shops().get(0).cancel(user, answer.text("orderId")).status() == 200);
       }
     }
     Signals.await(
@@ -186,17 +189,25 @@ class ShardFaultsIT {
           sale.buy(
               lab.shops(), sale.users(first + 60, shard -> shard == 2).subList(first, first + 60)));
       for (long delta : new long[] {30, -40}) {
-        Answer change = lab.admin().changeStock(sku, delta, "change" + delta + "-" + round);
-        units += change.text("state").equals("DONE") ? delta : 0;
+        units += changed(delta, "change" + delta + "-" + round).equals("DONE") ? delta : 0;
       }
-      assertThat(lab.admin().pause(sku).status()).isEqualTo(200);
-      assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+      Signals.await("a pause", () -> lab.admin().pause(sku).status() == 200);
+      Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
     }
     Map<String, Integer> codes = ShardedSale.codes(answers);
 
     long sold = sale.judge(lab.admin(), lab.sales(), units);
     assertThat(sold).as("units sold; answers %s", codes).isEqualTo(codes.get("202").longValue());
     assertThat(codes.keySet()).isSubsetOf("202", "PAUSED", "SOLD_OUT");
+  }
+
+  /** State of a change; one that waits, for units that move or for Redis, has none yet. */
+  private String changed(long delta, String id) {
+    return eventually("the outcome of " + id)
+        .ignoreExceptions()
+        .until(
+            () -> lab.admin().changeStock(sku, delta, id).text("state"),
+            state -> state.equals("DONE") || state.equals("REFUSED"));
   }
 
   /**
@@ -288,17 +299,16 @@ class ShardFaultsIT {
     sale.open(lab.admin());
     List<CompletableFuture<Answer>> answers =
         buyUntilAMoverIsAt(point, sale.users(SHOPPERS, shard -> shard == 2));
-    assertThat(lab.admin().changeStock(sku, 30, "added-" + point).text("state")).isEqualTo("DONE");
-    assertThat(lab.admin().changeStock(sku, -10, "withdrawn-" + point).text("state"))
-        .isEqualTo("DONE");
-    assertThat(lab.admin().pause(sku).status()).isEqualTo(200);
+    assertThat(changed(30, "added-" + point)).isEqualTo("DONE");
+    assertThat(changed(-10, "withdrawn-" + point)).isEqualTo("DONE");
+    Signals.await("a pause", () -> lab.admin().pause(sku).status() == 200);
     List<Long> others = sale.users(40, shard -> shard != 2);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), others))).isEqualTo(Map.of("PAUSED", 40));
     release(point);
     int sold = ShardedSale.codes(answers).get("202");
     assertThat(sale.judge(lab.admin(), lab.sales(), STOCK + 20)).isEqualTo(sold);
 
-    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+    Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
     List<Long> later =
         sale.users(2 * SHOPPERS, shard -> shard == 2).subList(SHOPPERS, 2 * SHOPPERS);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
