@@ -59,7 +59,7 @@ class ClusterFallbackIT {
     LongPredicate isOnOthers =
         shard -> !redis.primaryOf(RedisKeys.stock(Shards.id(SKU, (int) shard))).equals(primary);
     List<Long> others = sale.users(220, isOnOthers);
-    assertThat(ShardedSale.codes(sale.buyOnce(lab.shops(), others.subList(180, 200))))
+    assertThat(ShardedSale.codes(sale.buy(lab.shops(), others.subList(180, 200))))
         .isEqualTo(Map.of("202", 20));
     assertThat(lab.admin().fallback().text("state")).isEqualTo("REDIS");
 
