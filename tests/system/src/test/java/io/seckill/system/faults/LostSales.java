@@ -112,7 +112,10 @@ public final class LostSales {
         .stream()
         .filter(sku -> !Shards.isShard(sku) && !ours.contains(sku))
         .forEach(
-            sku -> assertThat(lab.admin().close(sku).status()).as("close %d", sku).isIn(200, 202));
+            sku ->
+                Signals.awaitThat(
+                    "a close of " + sku,
+                    () -> assertThat(lab.admin().close(sku).status()).isIn(200, 202)));
     lab.worksAgain().newProbes();
   }
 
