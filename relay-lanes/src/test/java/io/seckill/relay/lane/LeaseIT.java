@@ -181,8 +181,9 @@ class LeaseIT extends LaneFixture {
   @Tag("proof")
   @Test
   void handsItsQueueOverWhenItsBrokerIsUnavailableForLong() throws Exception {
+    TestRelay.Tuning tuning = patient(TestRelay.Tuning.DEFAULT.lease());
     try (TcpProxy toRabbit = TcpProxy.to(rabbitServer);
-        TestRelay alone = TestRelay.start(redis.url(), rabbit.via(toRabbit).url())) {
+        TestRelay alone = TestRelay.start(redis.url(), rabbit.via(toRabbit).url(), tuning)) {
       eventually().until(() -> alone.lane(0).state() == LaneState.RUNNING);
       toRabbit.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);

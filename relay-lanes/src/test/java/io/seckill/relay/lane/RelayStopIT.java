@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.TestRelay.Tuning;
 import io.seckill.testing.TcpProxy;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,8 +34,10 @@ class RelayStopIT extends LaneFixture {
   @Tag("proof")
   @Test
   void stopsWithinTheDrainTimeoutWhileTheBrokerIsSilent() throws Exception {
+    Tuning tuning = // a link that is silent for so long is in order
+        Tuning.PATIENT.withConfirmTimeout(Duration.ofSeconds(10)).withLease(Tuning.DEFAULT.lease());
     try (TcpProxy proxy = TcpProxy.to(rabbitServer)) {
-      TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url());
+      TestRelay relay = TestRelay.start(redis.url(), rabbit.via(proxy).url(), tuning);
       eventually().until(() -> relay.lane(0).state() == LaneState.RUNNING);
       proxy.dropToServer(true);
       List<String> admitted = outbox.admit(10, SKU);
