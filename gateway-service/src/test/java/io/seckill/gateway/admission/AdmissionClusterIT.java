@@ -1,5 +1,6 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.gateway.testing.GatewayAnswer.available;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -102,13 +103,11 @@ class AdmissionClusterIT {
     skus()
         .forEach(
             sku -> {
-              GatewayAnswer first = gateway.buy(1, sku, 2, "key-of-user-1").expect(202);
-              assertThat(gateway.buy(1, sku, 2, "key-of-user-1").text("orderId"))
-                  .isEqualTo(first.text("orderId"));
-              assertThat(gateway.buy(1, sku, 2, "key-two-user-1").code())
-                  .isEqualTo("QUOTA_EXCEEDED");
-              assertThat(gateway.buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("TOO_FEW_LEFT");
-              assertThat(gateway.get(1, "/api/v1/orders/" + first.text("orderId")).text("status"))
+              String order = buy(1, sku, 2, "key-of-user-1").expect(202).text("orderId");
+              assertThat(buy(1, sku, 2, "key-of-user-1").text("orderId")).isEqualTo(order);
+              assertThat(buy(1, sku, 2, "key-two-user-1").code()).isEqualTo("QUOTA_EXCEEDED");
+              assertThat(buy(2, sku, 2, "key-of-user-2").code()).isEqualTo("TOO_FEW_LEFT");
+              assertThat(available(() -> gateway.get(1, "/api/v1/orders/" + order)).text("status"))
                   .isEqualTo("QUEUED");
             });
     assertThat(gateway.adminGet("/admin/v1/lanes").json().path("outboxes").size())
@@ -116,9 +115,11 @@ class AdmissionClusterIT {
     skus().forEach(AdmissionClusterIT::takeTheLastUnit);
     skus().forEach(AdmissionClusterIT::moreCome);
     skus().forEach(sku -> eventually().until(() -> buyWithoutKey(sku).status() == 202));
-    skus()
-        .forEach(
-            sku -> assertThat(gateway.buy(2, sku, 2, "key-of-user-2").status()).isEqualTo(202));
+    skus().forEach(sku -> buy(2, sku, 2, "key-of-user-2").expect(202));
+  }
+
+  private static GatewayAnswer buy(long user, long sku, int quantity, String key) {
+    return available(() -> gateway.buy(user, sku, quantity, key));
   }
 
   /** The sale is there, and the user's order is not: it would look as if there were none. */
@@ -127,7 +128,7 @@ class AdmissionClusterIT {
     long sku = FIRST_SKU + 5L * PARTITIONS;
     int partition = Partition.ofSku(sku);
     gateway.putOnSale(sku, PLENTY);
-    String order = gateway.buy(1, sku, 1, "key-of-user-1").expect(202).text("orderId");
+    String order = buy(1, sku, 1, "key-of-user-1").expect(202).text("orderId");
     RedisServer from = cluster.primaryOf(RedisKeys.sku(sku));
     RedisServer to = cluster.node(from.equals(cluster.node(0)) ? 1 : 0);
     cluster.beginMove(
@@ -154,8 +155,7 @@ class AdmissionClusterIT {
   }
 
   private static void isKnownAgain(String order, long sku) {
-    eventually().until(() -> gateway.buy(1, sku, 1, "key-of-user-1").status() == 202);
-    assertThat(gateway.buy(1, sku, 1, "key-of-user-1").text("orderId")).isEqualTo(order);
+    assertThat(buy(1, sku, 1, "key-of-user-1").text("orderId")).isEqualTo(order);
     eventually().until(() -> gateway.get(1, "/api/v1/orders/" + order).status() == 200);
   }
 
@@ -164,8 +164,8 @@ class AdmissionClusterIT {
   }
 
   private static void takeTheLastUnit(long sku) {
-    gateway.buy(3, sku, 1, "key-of-user-3").expect(202);
-    buyWithoutKey(sku).expect(409);
+    buy(3, sku, 1, "key-of-user-3").expect(202);
+    available(() -> buyWithoutKey(sku)).expect(409);
     assertThat(gateway.bean(SoldOutShield.class).covers(sku)).isTrue();
   }
 
@@ -273,7 +273,7 @@ class AdmissionClusterIT {
     try {
       eventually("what was read before to be too old").until(() -> page(sku).status() == 503);
 
-      assertThat(isOnSale(other)).isTrue();
+      eventually().until(() -> isOnSale(other));
       assertThat(listed()).contains(sku, other);
       if (!frozen) { // else its partitions take longer, one after the other, than operators wait
         showsTheLanesOfTheOtherNodes(Partition.ofSku(sku), Partition.ofSku(other));
