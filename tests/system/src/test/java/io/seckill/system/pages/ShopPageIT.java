@@ -602,7 +602,7 @@ class ShopPageIT {
     pipeline.admin().open(2038);
 
     eventually()
-        .atMost(Duration.between(Instant.now(), opening.plusSeconds(5)))
+        .atMost(Duration.between(Instant.now(), opening.plusSeconds(15)))
         .until(() -> browser.isEnabled("#buy"));
     page.buy().awaitStatus("CONFIRMED");
   }
@@ -610,7 +610,7 @@ class ShopPageIT {
   @Tag("proof")
   @Test
   void movesASaleThatHasOpenedToThoseOnSaleWithoutAReload() {
-    pipeline.admin().putSkuOpeningIn(2044, Duration.ofSeconds(10), 50);
+    pipeline.admin().putSkuOpeningIn(2044, Duration.ofSeconds(20), 50);
     pipeline
         .mysql() // it ends soonest, and is listed first
         .execute("UPDATE products SET closes_at = opens_at + INTERVAL 1 HOUR WHERE sku_id = 2044");
@@ -650,7 +650,7 @@ class ShopPageIT {
   @Tag("proof")
   @Test
   void setsItsClockRightAfterTheMachineHasSlept() {
-    pipeline.admin().putSkuOpeningIn(2036, Duration.ofSeconds(6), 50);
+    pipeline.admin().putSkuOpeningIn(2036, Duration.ofSeconds(20), 50);
     pipeline.admin().preheat(2036);
     pipeline.admin().open(2036);
     page.openFresh(2036).signIn(136);
