@@ -193,6 +193,7 @@ class ConsumerFaultsIT {
         run.fault(kills + " consumers killed at " + Failpoints.ARCHIVE_PAGE_MOVED);
       }
       lab.consumers().forEach(ServiceInstance::restart);
+      lab.consumers().forEach(ServiceInstance::awaitReady);
       Signals.await(
           "the archive to be done",
           () -> lab.admin().archive(over.skuId()).text("phase").equals("DONE"));
@@ -246,6 +247,7 @@ class ConsumerFaultsIT {
             .isEqualTo(503);
       }
       lab.consumers().forEach(ServiceInstance::restart);
+      lab.consumers().forEach(ServiceInstance::awaitReady);
       Signals.await(
           "the rebuild to be done",
           () -> "OPEN".equals(lab.redis().hget(RedisKeys.sku(sale.skuId()), "state")));
@@ -300,6 +302,7 @@ class ConsumerFaultsIT {
         made.addAll(audits(due));
       }
       lab.consumers().forEach(ServiceInstance::restart);
+      lab.consumers().forEach(ServiceInstance::awaitReady);
       Signals.await("all to be audited", () -> audits(due).size() == due.size());
       assertThat(audits(due)).as("none is made again").containsAll(made);
       due.forEach(sale -> assertAddsUp(sale.skuId()));
