@@ -37,6 +37,7 @@ public record Channel(String durableIn, int replicas, String fallback) {
     return Map.of(
         "HOSTNAME", gateway,
         "SECKILL_BROKER_URLS", brokerUrl,
+        "SECKILL_BROKER_HEARTBEAT", "10s", // as relays
         "SECKILL_ADMISSION_DURABLEIN", durableIn,
         "SECKILL_FALLBACK", fallback,
         "SECKILL_ADMISSION_REPLICAS",

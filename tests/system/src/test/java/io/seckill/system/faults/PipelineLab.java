@@ -96,13 +96,17 @@ public abstract class PipelineLab implements AutoCloseable {
     return start(Service.CONSUMER, "consumer-" + number, links, port, environment);
   }
 
-  /** The time-out is short, to keep tests short. */
+  /**
+   * The time-out is short, to keep tests short. The broker ends the link of a frozen process after
+   * two to three heartbeats: not before others have adopted what it had.
+   */
   private ServiceInstance newRelay(int number) {
     Links links = servers.newLinks();
     int port = Ports.free();
     Map<String, String> environment = new HashMap<>(environment(links).relay(port));
     environment.put("SECKILL_RELAY_NAME", "relay-" + number);
     environment.put("SECKILL_RELAY_CONFIRMTIMEOUT", "3s");
+    environment.put("SECKILL_BROKER_HEARTBEAT", "10s");
     return start(Service.RELAY, "relay-" + number, links, port, environment);
   }
 
