@@ -70,9 +70,8 @@ class LanesSentinelIT {
       List<String> later = outbox.admit(160, skus);
       eventually().until(() -> broker.deliveries().keySet().containsAll(later));
       assertThat(relay.count("settled")).isGreaterThanOrEqualTo(later.size());
-      assertThat(listeners())
-          .as("listeners, of the test's own client only")
-          .isEqualTo(sentinels.size());
+      eventually("listeners, of the test's own client only")
+          .until(() -> listeners() == sentinels.size());
     }
   }
 
