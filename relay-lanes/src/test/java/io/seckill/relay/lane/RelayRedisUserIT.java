@@ -41,7 +41,9 @@ class RelayRedisUserIT {
         outbox.admit(500, TestOutbox.skusOfEveryPartition());
         outbox.admitText(3, "junk");
 
-        try (TestRelay relay = TestRelay.start(redis.url(USER, ShippedUsers.PASSWORD), brokerUrl)) {
+        try (TestRelay relay =
+            TestRelay.start(
+                redis.url(USER, ShippedUsers.PASSWORD), brokerUrl, TestRelay.Tuning.PATIENT)) {
           eventually().until(() -> broker.seen() == 502);
           outbox.redis().scriptFlush();
           outbox.admit(100, TestOutbox.skusOfEveryPartition());
