@@ -135,6 +135,7 @@ public final class RabbitCluster implements AutoCloseable {
         "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"%s\">>, queue, <<\"%s\">>)),"
             + " rabbit_quorum_queue:transfer_leadership(Q, node()).";
     eventually("the leader of " + queue)
+        .ignoreExceptions() // for a moment it has none
         .until(
             () -> {
               if (leaderOf(vhost, queue) != target) {
