@@ -37,6 +37,9 @@ public final class FaultRun implements AutoCloseable {
   /** Two seconds of checks: fewer would say little about the invariants during the run. */
   private static final int LEAST_LOOKS = 4;
 
+  /** Of a mutant, 48 s; as built, the limit is shorter. */
+  private static final int WAITS_UNTIL_IT_WORKS = 4;
+
   private static final Duration LOOK = Duration.ofSeconds(1);
 
   private static final List<String> QUEUES =
@@ -254,9 +257,11 @@ public final class FaultRun implements AutoCloseable {
                 .until(judgement::isOver));
   }
 
+  /** Longer than the patience, which is for what stores show: lanes and breakers come later. */
   private void awaitWorksAgain(Duration left) {
+    Duration most = lab.patience().multipliedBy(WAITS_UNTIL_IT_WORKS);
     await(row + ": everything to work again")
-        .atMost(left.compareTo(lab.patience()) < 0 ? left : lab.patience())
+        .atMost(left.compareTo(most) < 0 ? left : most)
         .pollInterval(LOOK)
         .pollDelay(Duration.ZERO)
         .ignoreExceptions()
