@@ -163,7 +163,7 @@ class BrokerFaultsIT {
                   row -> row.getLong(1));
       assertThat(deadLetters).as("orders that the broker dropped").isNotEmpty();
       for (long letter : deadLetters) {
-        assertThat(lab.admin().replay(letter).status()).isEqualTo(200);
+        Signals.await("a replay", () -> lab.admin().replay(letter).status() == 200);
       }
       run.fault(deadLetters.size() + " orders dropped at the delivery limit; replayed");
       run.judge();

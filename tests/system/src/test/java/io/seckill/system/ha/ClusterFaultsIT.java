@@ -208,7 +208,7 @@ class ClusterFaultsIT {
     assertThat(primaryOf(Shards.id(sku, 0))).as("before the failover").isEqualTo(primary);
     assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("PAUSED");
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("PAUSED");
-    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+    Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("202");
   }
 
@@ -219,14 +219,14 @@ class ClusterFaultsIT {
     ShardedSale sale = new ShardedSale(sku, SHARDS, STOCK);
     awaitVerified();
     sale.open(lab.admin());
-    assertThat(lab.admin().pause(sku).status()).isEqualTo(200);
+    Signals.await("a pause", () -> lab.admin().pause(sku).status() == 200);
     RedisServer primary = primaryOf(Shards.id(sku, 0));
     List<Long> hit = sale.users(4, shard -> primaryOf(Shards.id(sku, (int) shard)).equals(primary));
     List<Long> others =
         sale.users(40, shard -> !primaryOf(Shards.id(sku, (int) shard)).equals(primary));
     primary.kill();
 
-    assertThat(lab.admin().resume(sku).status()).isEqualTo(200);
+    Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
 
     List<Answer> served = answers(sale.buy(lab.shops(), others));
     assertThat(primaryOf(Shards.id(sku, 0))).as("before the failover").isEqualTo(primary);

@@ -81,10 +81,10 @@ class ListLoadIT {
       assertThat(readiness()).isEqualTo(200);
       assertThat(page().path("onSale").booleanValue()).as("the sale runs").isTrue();
       if (buyer % 50 == 0) {
-        assertThat(pipeline.admin().pause(SKU).status()).isEqualTo(200);
+        eventually("a pause").until(() -> pipeline.admin().pause(SKU).status() == 200);
         assertThat(pipeline.shop().buy(9_999, SKU, 1, "while-it-is-paused").code())
             .isEqualTo("PAUSED");
-        assertThat(pipeline.admin().resume(SKU).status()).isEqualTo(200);
+        eventually("a resume").until(() -> pipeline.admin().resume(SKU).status() == 200);
         eventually().until(() -> page().path("onSale").booleanValue());
       }
     }
