@@ -11,7 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * How purchases are sent to Redis.
  *
- * @param threads batches in progress at once, 1..64; the pool of Redis should have 14 connections more
+ * @param threads batches in progress at once, 1..64; the pool of Redis should have 14 connections
+ *     more
  * @param maxBatch most purchases in one script call, 1..64
  * @param queueCapacity most purchases waiting per partition, 1..1,000,000; beyond it the answer is
  *     BUSY
