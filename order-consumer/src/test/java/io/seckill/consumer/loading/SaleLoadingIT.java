@@ -89,6 +89,8 @@ class SaleLoadingIT {
         TcpProxy proxy = TcpProxy.to(first);
         UnifiedJedis primary = new RedisDatabase("", 0, 0).via(proxy).open();
         Jedis replica = new Jedis(second.host(), second.port())) {
+      // With its first replica a server gets another id, and is another server for a loading.
+      eventually().until(() -> replica.info("replication").contains("master_link_status:up"));
       SaleLoading loading = new SaleLoading(primary, sale(4));
       loading.begin(OrderTotals.NONE, Replacing.AT_REST);
       eventually().until(() -> replica.exists(RedisKeys.sku(sku)));
