@@ -72,16 +72,20 @@ public final class LoopDisk implements AutoCloseable {
   /**
    * Stops the server and puts its data on a new disk; does not start it again.
    *
-   * @param megabytes size of the disk; its file is sparse and occupies only what is used
+   * @param megabytes room on the disk beside twice the data that the server has now; the disk's file
+   *     is sparse and occupies only what is used
    */
   public static LoopDisk under(TestServer server, int megabytes) {
     server.stop();
     LoopDisk disk = new LoopDisk(server, server.dataFolder().orElseThrow());
     Path aside = disk.folder.resolveSibling("aside");
-    format(disk.image, megabytes);
+    format(disk.image, megabytes + 2 * megabytesOf(disk.folder));
     mount(disk.image, aside);
-    copy(disk.folder, aside);
-    run("umount", aside.toString());
+    try {
+      copy(disk.folder, aside);
+    } finally {
+      run("umount", aside.toString());
+    }
     ServerFiles.deleteTree(aside);
     mount(disk.image, disk.folder);
     return disk;
@@ -167,6 +171,11 @@ public final class LoopDisk implements AutoCloseable {
   private static void copy(Path from, Path to) {
     run("cp", "-a", from + "/.", to.toString());
     ServerFiles.deleteTree(to.resolve("lost+found"));
+  }
+
+  private static int megabytesOf(Path folder) {
+    String size = Commands.run(List.of("du", "-sm", folder.toString()), Map.of());
+    return Integer.parseInt(size.substring(0, size.indexOf('\t')));
   }
 
   private static void run(String... command) {
