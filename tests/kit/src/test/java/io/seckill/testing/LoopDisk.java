@@ -30,6 +30,9 @@ public final class LoopDisk implements AutoCloseable {
 
   private static final int PIECE = 64 * 1024;
 
+  /** More often than the server makes room between a write that fails and the look after it. */
+  private static final int MOST_FAILURES = 100;
+
   /** Space that is filled piece by piece, because the server writes to the disk meanwhile. */
   private static final long RESERVE = 16L * 1024 * 1024;
 
@@ -98,15 +101,18 @@ public final class LoopDisk implements AutoCloseable {
     if (most > 0) { // allocates the space without writing
       run("fallocate", "-l", Long.toString(most), ballast.toString());
     }
-    try (OutputStream out = Files.newOutputStream(ballast, CREATE, APPEND)) {
-      while (true) {
-        out.write(piece);
+    int failures = 0;
+    do {
+      try (OutputStream out = Files.newOutputStream(ballast, CREATE, APPEND)) {
+        while (true) {
+          out.write(piece);
+        }
+      } catch (IOException e) {
+        if (++failures == MOST_FAILURES) {
+          throw e; // for another reason than a full disk
+        }
       }
-    } catch (IOException e) {
-      if (Files.getFileStore(folder).getUsableSpace() > PIECE) {
-        throw e; // failed for another reason than a full disk
-      }
-    }
+    } while (Files.getFileStore(folder).getUsableSpace() > PIECE);
   }
 
   /** Frees the space taken by {@link #fill()}. */
