@@ -49,18 +49,27 @@ class MySqlFaultsIT {
         Statement statement = session.createStatement()) {
       long sku = run.sale(2).skuId();
       statement.execute("CREATE TABLE IF NOT EXISTS ballast (n BIGINT) ENGINE = InnoDB");
-      long before = deadlocks();
       session.setAutoCommit(false);
+      // The victim, a batch or a cancel, retries its transaction. On a machine that stalls, its
+      // wait for the lock may be over before the deadlock.
+      Signals.await("the consumer to be rolled back", () -> makesADeadlock(session, sku));
+      run.fault("deadlock: the consumer's transaction was the victim");
+      run.judge();
+    }
+  }
+
+  /** Throws if the session is the victim. */
+  private boolean makesADeadlock(Connection session, long sku) throws SQLException {
+    session.rollback();
+    long before = deadlocks();
+    try (Statement statement = session.createStatement()) {
       statement.execute(BALLAST);
       statement.execute("SELECT stock FROM products WHERE sku_id = " + sku + " FOR UPDATE");
       awaitALockWait();
       statement.execute("SELECT owned_count FROM user_quota WHERE sku_id = " + sku + " FOR UPDATE");
-      session.rollback();
-      // The victim, a batch or a cancel, retries its transaction.
-      Signals.await("the consumer to be rolled back", () -> deadlocks() > before);
-      run.fault("deadlock: the consumer's transaction was the victim");
-      run.judge();
     }
+    session.rollback();
+    return deadlocks() > before;
   }
 
   private void awaitALockWait() {
