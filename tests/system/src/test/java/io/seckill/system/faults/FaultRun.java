@@ -254,6 +254,7 @@ public final class FaultRun implements AutoCloseable {
                 .atMost(DRAIN_LIMIT)
                 .pollInterval(LOOK)
                 .pollDelay(Duration.ZERO)
+                .ignoreExceptionsMatching(e -> e instanceof Exception) // a store that is slow
                 .until(judgement::isOver));
   }
 
