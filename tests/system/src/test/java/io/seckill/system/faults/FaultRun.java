@@ -11,6 +11,7 @@ import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.RunHistory;
 import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.RowLock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,7 +60,8 @@ public final class FaultRun implements AutoCloseable {
     this.row = row;
     this.sales = sales;
     List<PlannedPurchase> plan = PlannedPurchase.of(sales, planned + LoadGenerator.MOST_LATECOMERS);
-    this.load = new LoadGenerator(lab.shops(), purchases, plan, planned, over, yes());
+    List<ShopClient> shops = isStrong() ? lab.patientShops() : lab.shops();
+    this.load = new LoadGenerator(shops, purchases, plan, planned, over, yes());
     this.always = new AlwaysHolds(lab, sales);
   }
 

@@ -40,6 +40,7 @@ public abstract class PipelineLab implements AutoCloseable {
   private static final Duration OVER = Duration.ofMillis(PURCHASES * 5L / 4);
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration LONG_PATIENCE = Duration.ofSeconds(20);
 
   private final String jwtSecret = "fault-tests-" + UUID.randomUUID();
   private final String internalToken = "internal-" + UUID.randomUUID();
@@ -323,7 +324,19 @@ public abstract class PipelineLab implements AutoCloseable {
 
   /** A client of the shoppers' port of a gateway, or of something before it. */
   ShopClient shopAt(int port) {
-    return new ShopClient("http://127.0.0.1:" + port, tokens, PATIENCE);
+    return shopAt(port, PATIENCE);
+  }
+
+  private ShopClient shopAt(int port, Duration patience) {
+    return new ShopClient("http://127.0.0.1:" + port, tokens, patience);
+  }
+
+  /**
+   * Clients of the gateways where none is frozen: a machine that stalls leaves none of their
+   * purchases without an answer, a gateway that waits for what does not come does.
+   */
+  List<ShopClient> patientShops() {
+    return shopPorts.stream().map(port -> shopAt(port, LONG_PATIENCE)).toList();
   }
 
   /** The shoppers' ports of the gateways. */

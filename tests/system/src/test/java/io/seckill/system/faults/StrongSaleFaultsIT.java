@@ -75,6 +75,7 @@ class StrongSaleFaultsIT {
       assertThat(undecidedNotForRedis())
           .as("purchases of Redis's sales undecided for want of anything but Redis")
           .isEqualTo(forOtherCauses);
+      run.load().awaitAnswers();
       assertThat(run.load().unanswered()).as("purchases without an answer").isZero();
       other.share(
           "of purchases of a sale of Redis decided within 300 ms while MySQL is frozen",
