@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.system.guarantee.Explained;
 import io.seckill.testing.LoopDisk;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
@@ -48,7 +49,7 @@ class RandomScheduleIT {
   }
 
   void judge(FaultRun run) {
-    run.judge();
+    run.judge(Explained.REDIS_AWAY);
     assertThat(run.moves(0)).as("units moved between shards").isPositive();
   }
 

@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.process.ServiceMetrics;
 import io.seckill.testing.LoopDisk;
@@ -48,7 +49,7 @@ class RedisFaultsIT {
         fillDisk(run, disk);
       }
       redis.restart();
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -112,7 +113,7 @@ class RedisFaultsIT {
             Signals.await("health to be known", () -> proxy.health().text("status").equals("DOWN"));
           });
       lab.gateway(1).thaw();
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -121,7 +122,7 @@ class RedisFaultsIT {
       Outage outage = new Outage(run);
       run.during(fault, outage::answered);
       outage.over();
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 

@@ -14,6 +14,12 @@ public record Explained(Set<String> rejections, boolean aliases, Set<String> rep
 
   public static final Explained NOTHING = new Explained(Set.of(), false, Set.of());
 
+  /**
+   * After ten seconds without Redis a reconciliation may return a cancelled order's units before
+   * the sweep does.
+   */
+  public static final Explained REDIS_AWAY = NOTHING.withRepairs("COMPENSATION_REPLAYED");
+
   public Explained withRejections(String... reasons) {
     return new Explained(Set.of(reasons), aliases, repairs);
   }

@@ -10,6 +10,7 @@ import io.seckill.system.faults.Failpoints;
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
+import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.Bounded;
@@ -75,7 +76,7 @@ class ClusterFaultsIT {
       Signals.await("admission to be back", () -> accepted(run, hit) > then + 20);
       run.took("admission is back", since, PROMISED);
       run.fault("a primary of the Redis Cluster killed");
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 

@@ -8,6 +8,7 @@ import io.seckill.system.faults.LostSales;
 import io.seckill.system.faults.PipelineLab;
 import io.seckill.system.faults.RandomSchedule;
 import io.seckill.system.faults.ServiceInstance;
+import io.seckill.system.guarantee.Explained;
 import io.seckill.testing.MySqlPair;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RabbitCluster;
@@ -69,7 +70,7 @@ abstract class HaRandomSchedule {
       if (lost.rebuildIfLost()) {
         run.judge(LostSales.guarantees(Set.of()), List.of());
       } else {
-        run.judge();
+        run.judge(Explained.REDIS_AWAY);
       }
       assertThat(run.moves(0)).as("units moved between shards").isPositive();
     }

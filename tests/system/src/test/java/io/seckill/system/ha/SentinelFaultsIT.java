@@ -3,6 +3,7 @@ package io.seckill.system.ha;
 import io.seckill.system.faults.FaultRun;
 import io.seckill.system.faults.OnChannel;
 import io.seckill.system.faults.Signals;
+import io.seckill.system.guarantee.Explained;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.testing.RedisReplicaSet;
 import io.seckill.testing.RedisServer;
@@ -40,7 +41,7 @@ class SentinelFaultsIT {
       redis.awaitFailover(primary);
       awaitAdmission(run, since);
       run.fault("the primary of Redis killed");
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -55,7 +56,7 @@ class SentinelFaultsIT {
       awaitAdmission(run, since);
       primary.thaw();
       run.fault("the primary of Redis frozen until another was promoted");
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -78,7 +79,7 @@ class SentinelFaultsIT {
       redis.awaitFailover(primary);
       awaitAdmission(run, since);
       run.fault("the primary of Redis killed while one Sentinel was dead");
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -92,7 +93,7 @@ class SentinelFaultsIT {
       long since = System.nanoTime();
       redis.heal();
       awaitAdmission(run, since);
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
@@ -110,7 +111,7 @@ class SentinelFaultsIT {
       redis.awaitFailover(second);
       awaitAdmission(run, since);
       run.fault("the primary of Redis killed, and the promoted one as soon as it had two replicas");
-      run.judge();
+      run.judge(Explained.REDIS_AWAY);
     }
   }
 
