@@ -61,15 +61,11 @@ public final class LaneLeaseRenewer implements Runnable {
   public LaneLeaseRenewer(
       RedisSettings redisSettings, LeaseSettings settings, List<LaneLease> leases, boolean adopts) {
     this(
-        opener(settings.forRenewals(redisSettings)),
+        () -> RedisClients.openForOneMaster(settings.forRenewals(redisSettings), "relay-leases"),
         redisSettings.mode() == RedisSettings.Mode.CLUSTER,
         settings,
         leases,
         adopts);
-  }
-
-  private static Supplier<UnifiedJedis> opener(RedisSettings oneConnection) {
-    return () -> RedisClients.openForOneMaster(oneConnection, "relay-leases");
   }
 
   /**
@@ -239,10 +235,13 @@ public final class LaneLeaseRenewer implements Runnable {
     void read(UnifiedJedis jedis) {
       List<?> reply = (List<?>) RENEW.answer(renewed, jedis, keys, args);
       List<String> tokens =
-          reply.subList(3, reply.size()).stream().map(String.class::cast).toList();
-      int lost = ((Long) reply.get(2)).intValue();
+          reply.subList(4, reply.size()).stream().map(String.class::cast).toList();
+      int lost = ((Long) reply.get(3)).intValue();
       lanes.forEach(lease -> lease.lost(tokens.subList(0, lost)));
       lanes.forEach(lease -> lease.deadLeases(tokens.subList(lost, tokens.size())));
+      if ((Long) reply.get(2) > 0) {
+        Registry.forgetEmpty(jedis, partition, settings.quietPeriod());
+      }
       backlogs[partition] =
           PartitionBacklog.of((Long) reply.get(0), (Long) reply.get(1), depth, oldest);
     }

@@ -4,11 +4,16 @@ import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import java.time.Duration;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Entries of the lanes registry; see {@code register.lua}. */
+/** Entries of the lanes registry; see {@code register.lua} and {@code forget.lua}. */
 final class Registry {
 
+  private static final Logger log = LoggerFactory.getLogger(Registry.class);
+  private static final LuaScript FORGET = LuaScript.from(Registry.class, "forget.lua");
   private static final LuaScript REGISTER = LuaScript.from(Registry.class, "register.lua");
 
   private Registry() {}
@@ -26,6 +31,16 @@ final class Registry {
   /** Registers an unknown private queue as dead. Returns false if its token is registered. */
   static boolean enterOrphan(UnifiedJedis redis, int partition, String token) {
     return call(redis, partition, token, -1);
+  }
+
+  /** Removes dead private queues that have been empty for this long; a later call does, if not. */
+  static void forgetEmpty(UnifiedJedis redis, int partition, Duration quietPeriod) {
+    List<String> keys = List.of(RedisKeys.lanes(partition), RedisKeys.privateQueue(partition, ""));
+    try {
+      FORGET.call(redis, keys, List.of(Long.toString(quietPeriod.toMillis())));
+    } catch (JedisDataException e) { // TRYAGAIN, while the slot moves to another node
+      log.debug("dead lanes of partition {} remain registered: {}", partition, e.toString());
+    }
   }
 
   private static boolean call(UnifiedJedis redis, int partition, String token, long leaseMs) {

@@ -93,6 +93,28 @@ class LanesClusterIT {
     }
   }
 
+  /** The registry is there, and the private queue is not: it looks as if it were empty. */
+  @Test
+  void forgetsNoPrivateQueueThatHasNotArrivedWhileItsSlotMoves() {
+    String dead = "gone:0:0123456789abcdef";
+    String lanes = RedisKeys.lanes(0);
+    outbox.redis().zadd(lanes, 1, dead); // its lease has ended long ago
+    outbox.claimLate(dead, TestOutbox.skusOfEveryPartition()[0]);
+    RedisServer from = cluster.primaryOf(lanes);
+    RedisServer to = cluster.node(from.equals(cluster.node(0)) ? 1 : 0);
+    cluster.beginMove(List.of(lanes), to);
+    try (TestRelay relay = startRelay()) {
+      eventually("a round without the outbox, which has not arrived either")
+          .until(() -> relay.relayLanes().backlog(0).outbox() == -1);
+      assertThat(outbox.redis().zscore(lanes, dead)).isNotNull();
+
+      cluster.moveSlot(lanes, to);
+
+      eventually().until(() -> broker.seen() == 1);
+      assertThat(relay.count("adopted")).isEqualTo(1);
+    }
+  }
+
   @Test
   void adoptsOnTheOtherNodesWhileOneIsDown() {
     long[] skus = TestOutbox.skusOfEveryPartition();

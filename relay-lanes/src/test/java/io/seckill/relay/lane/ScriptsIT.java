@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** claim, settle, adopt and renew on a real Redis, without lanes. */
+/** claim, settle, adopt, renew and forget on a real Redis, without lanes. */
 @ExtendWith(TestServers.class)
 class ScriptsIT {
 
@@ -36,6 +36,7 @@ class ScriptsIT {
   private static final Duration AT_ONCE = Duration.ZERO;
 
   private long deadOrders;
+  private long forgettable;
 
   @AutoClose
   private final TestOutbox outbox = new TestOutbox(TestServers.redis().newDatabase().url());
@@ -196,7 +197,7 @@ class ScriptsIT {
   }
 
   @Test
-  void renewNamesDeadQueuesWithOrdersAndForgetsThoseLongEmpty() {
+  void renewNamesDeadQueuesWithOrdersAndForgetRemovesThoseLongEmpty() {
     long now = System.currentTimeMillis();
     lease("dead:full", -(now - 100_000));
     outbox.claimLate("dead:full", SKU);
@@ -206,6 +207,8 @@ class ScriptsIT {
 
     assertThat(renew(60_000, OWN)).containsExactly("dead:full");
     assertThat(deadOrders).isEqualTo(1);
+    assertThat(forgettable).isEqualTo(2);
+    assertThat(forget(60_000)).isEqualTo(2);
     assertThat(outbox.redis().zrange(RedisKeys.lanes(0), 0, -1))
         .containsExactlyInAnyOrder(OWN, "dead:full", "dead:just-empty");
   }
@@ -266,7 +269,15 @@ class ScriptsIT {
             LuaScript.from(LaneLeaseRenewer.class, "renew.lua")
                 .call(redis, List.of(RedisKeys.lanes(0)), args);
     deadOrders = (Long) reply.get(1);
-    return reply.stream().skip(3 + (Long) reply.get(2)).map(String.class::cast).toList();
+    forgettable = (Long) reply.get(2);
+    return reply.stream().skip(4 + (Long) reply.get(3)).map(String.class::cast).toList();
+  }
+
+  private long forget(long quietMs) {
+    List<String> keys = List.of(RedisKeys.lanes(0), RedisKeys.privateQueue(0, ""));
+    return (Long)
+        LuaScript.from(LaneLeaseRenewer.class, "forget.lua")
+            .call(outbox.redis(), keys, List.of(Long.toString(quietMs)));
   }
 
   private void lease(String token, long score) {

@@ -25,6 +25,9 @@ class LaneLeaseRenewerTest {
 
   private static final int UNREADABLE = 3;
 
+  /** The number of keys; renew.lua has one. */
+  private static final String FORGET_KEYS = "2";
+
   private final List<LaneLease> leases =
       IntStream.range(0, Partition.COUNT)
           .mapToObj(p -> new LaneLease("relay", p, p, LeaseSettings.DEFAULT.duration()))
@@ -43,6 +46,31 @@ class LaneLeaseRenewerTest {
       assertThat(renewer.backlog(p)).isEqualTo(new PartitionBacklog(5, 0, 2));
     }
     assertThat(leases.get(7).deadLeases()).containsExactly("dead");
+  }
+
+  /** The slot of one moves to another node of a cluster. */
+  @Test
+  void forgetsEmptyDeadQueuesAndRenewsOneThatCannotBeForgotten() {
+    List<String> asked = new ArrayList<>();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (!command.contains(RedisKeys.privateQueue(UNREADABLE, ""))) {
+                return reply(command);
+              }
+              asked.add(command.get(2));
+              return command.get(2).equals(FORGET_KEYS)
+                  ? new JedisDataException("TRYAGAIN Multiple keys request")
+                  : List.of(1_000L, 2L, 1L, 0L, "dead");
+            });
+    LaneLeaseRenewer renewer = renewer(redis, true);
+
+    renewer.round();
+    renewer.round();
+
+    assertThat(asked).containsExactly("1", FORGET_KEYS, "1", FORGET_KEYS);
+    assertThat(renewer.backlog(UNREADABLE)).isEqualTo(new PartitionBacklog(5, 0, 2));
+    assertThat(leases.get(UNREADABLE).deadLeases()).containsExactly("dead");
   }
 
   /** One is of the future: the clock of Redis was set back. */
@@ -186,7 +214,7 @@ class LaneLeaseRenewerTest {
   /** To renew.lua, LLEN and LINDEX. */
   private static Object reply(List<String> command) {
     return switch (command.get(0)) {
-      case "EVALSHA" -> List.of(1_000L, 2L, 0L, "dead");
+      case "EVALSHA" -> List.of(1_000L, 2L, 0L, 0L, "dead");
       case "LLEN" -> 5L;
       default -> "not an order";
     };
