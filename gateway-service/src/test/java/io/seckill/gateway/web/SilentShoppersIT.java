@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
@@ -53,6 +55,13 @@ class SilentShoppersIT {
     } finally {
       server.disposeNow();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"x86_64", "aarch_64"})
+  void hasTheLibraryOfTheEpollTransport(String processor) {
+    String library = "/META-INF/native/libnetty_transport_native_epoll_" + processor + ".so";
+    assertThat(getClass().getResource(library)).isNotNull();
   }
 
   @Tag("proof")
