@@ -21,14 +21,14 @@ start_services() {
   for service in $GATEWAYS; do await_service "$service" ADMIN; done
 }
 
-# Changes the tables as their owner, and ends; no service has that password.
+# Changes the tables as their owner, and ends; no service has that password. Marked for scripts/down, which ends it before MySQL.
 migrate() {
   say "migrating the tables"
   mkdir -p "$LOG_DIR"
   (
     database_environment seckill_owner "$MYSQL_OWNER_PASSWORD"
     # shellcheck disable=SC2086 # flags are words
-    exec "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
+    PIPELINE_OF=$LOCAL MIGRATION_OF=$LOCAL exec "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
   ) >"$LOG_DIR/migration.log" 2>&1 </dev/null 9>&- || fail "the tables could not be migrated; see $LOG_DIR/migration.log"
 }
 

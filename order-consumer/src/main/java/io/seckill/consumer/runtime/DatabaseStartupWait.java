@@ -1,6 +1,7 @@
 package io.seckill.consumer.runtime;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -9,6 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.MigrationInfo;
+import org.flywaydb.core.api.MigrationState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
@@ -62,6 +65,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
     if (migration.enabled()) {
       DataSource patient = new MigrationDataSource(database);
+      forgetFailures(flyway, patient);
       Flyway.configure(flyway.getConfiguration().getClassLoader())
           .configuration(flyway.getConfiguration())
           .dataSource(patient)
@@ -70,6 +74,31 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
       AppendOnlyEntries.protect(patient);
     } else {
       flyway.validate();
+    }
+  }
+
+  /**
+   * Lets migrations that failed run again, from where they ended; Flyway would refuse that. Its
+   * repair would also accept changed files, and forget failures of a newer release.
+   */
+  private static void forgetFailures(Flyway flyway, DataSource owner) {
+    for (MigrationInfo migration : flyway.info().applied()) {
+      if (migration.getState() == MigrationState.FAILED) {
+        log.warn("Migration {} has failed; it runs again", migration.getVersion());
+        forget(migration.getInstalledRank(), owner);
+      }
+    }
+  }
+
+  private static void forget(int rank, DataSource owner) {
+    try (Connection connection = owner.getConnection();
+        PreparedStatement delete =
+            connection.prepareStatement(
+                "DELETE FROM flyway_schema_history WHERE installed_rank = ? AND NOT success")) {
+      delete.setInt(1, rank);
+      delete.executeUpdate();
+    } catch (SQLException e) {
+      throw new IllegalStateException("a failed migration cannot be repeated", e);
     }
   }
 

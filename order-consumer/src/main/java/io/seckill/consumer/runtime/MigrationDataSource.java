@@ -8,8 +8,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +24,11 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * comes after it queues behind it. So each attempt waits for {@link #LOCK_WAIT} only, and is
  * repeated after a pause that lets the others through. A statement that has ended with a lock wait
  * time-out has changed nothing; without the repetition, MySQL would be left between two versions.
+ *
+ * <p>MySQL commits each statement by itself, and Flyway begins a migration that was interrupted
+ * with the first one again: those that the attempt has executed are left out. They are the first
+ * ones of the first missing migration, so once a statement succeeds that could not do so twice, one
+ * that fails is an error again.
  */
 final class MigrationDataSource extends DelegatingDataSource {
 
@@ -41,9 +48,27 @@ final class MigrationDataSource extends DelegatingDataSource {
   private static final Duration LONGEST_STATEMENT = Duration.ofHours(24);
 
   private static final int ER_LOCK_WAIT_TIMEOUT = 1205;
+  private static final int ER_DUP_ENTRY = 1062;
+
+  /**
+   * A table, column, index or check exists. ER_DUP_CONSTRAINT_NAME (1826) is MariaDB's for a check,
+   * ER_CHECK_CONSTRAINT_DUP_NAME (3822) MySQL's, also where its column exists, too.
+   */
+  private static final Set<Integer> EXISTS = Set.of(1050, 1060, 1061, 1826, 3822);
+
+  /** A statement that fails the second time. One that replaces an index does not. */
+  private static final Pattern ONCE =
+      Pattern.compile("(?s)CREATE .*|ALTER TABLE (?!.*\\bDROP\\b).*\\bADD\\b.*");
+
+  private static final Pattern INSERT = Pattern.compile("(?s)INSERT INTO .*");
+
+  private static final Pattern COMMENTS = Pattern.compile("--[^\n]*\n\\s*");
 
   private final LongSupplier nanoTime;
   private final LongConsumer sleep;
+
+  private boolean mayBeDone = true;
+  private boolean foundDone;
 
   MigrationDataSource(DataSource database) {
     this(database, System::nanoTime, Sleeps::nanos);
@@ -85,12 +110,24 @@ final class MigrationDataSource extends DelegatingDataSource {
   /** A call of a statement's method, repeated while it cannot get its locks. */
   private @Nullable Object repeated(
       Object statement, Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+    // Flyway writes its own rows by prepared statements, whose methods have no arguments.
+    String sql =
+        method.getName().equals("execute") && arguments != null && arguments[0] instanceof String s
+            ? COMMENTS.matcher(s).replaceAll("")
+            : "";
     long waited = 0;
     while (true) {
       long start = nanoTime.getAsLong();
       try {
-        return call(statement, method, arguments);
+        Object result = call(statement, method, arguments);
+        mayBeDone &= !ONCE.matcher(sql).matches();
+        return result;
       } catch (SQLException e) {
+        if (!sql.isEmpty() && isDone(sql, e)) {
+          log.warn("An interrupted migration has done this already: {}", e.getMessage());
+          foundDone = true;
+          return false;
+        }
         // The rest was work, of an index build for example, which waits for its locks at its end.
         waited += Math.min(nanoTime.getAsLong() - start, LOCK_WAIT.toNanos());
         if (!method.getName().startsWith("execute")
@@ -106,6 +143,15 @@ final class MigrationDataSource extends DelegatingDataSource {
         waited += PAUSE.toNanos();
       }
     }
+  }
+
+  /** Whether an interrupted attempt has executed this statement, which has failed now. */
+  private boolean isDone(String sql, SQLException failure) {
+    int error = failure.getErrorCode();
+    // The rows of an INSERT exist where the same attempt has made their table.
+    return mayBeDone
+        && (EXISTS.contains(error)
+            || (error == ER_DUP_ENTRY && foundDone && INSERT.matcher(sql).matches()));
   }
 
   private static <T> T proxy(Class<T> type, Object target, Call call) {

@@ -104,5 +104,9 @@ INSERT INTO wallet_entry SELECT 7, 1 + i, 'RECHARGE', 1, 1 + i, CONCAT('k', i), 
 INSERT INTO wallet_check VALUES (1, NOW(6), TRUE, 1, 1, 0, '');
 INSERT INTO wallet_charge SELECT 1000000 + i, 100000 + i, 100, 0, FALSE FROM n WHERE i < 100000;
 
+-- Flyway's, which has not made the tables here.
+CREATE TABLE flyway_schema_history (installed_rank INT NOT NULL PRIMARY KEY, success BOOLEAN NOT NULL);
+INSERT INTO flyway_schema_history SELECT 1 + i, i > 0 FROM n WHERE i < 32;
+
 DROP TABLE n, digit;
 SET SESSION unique_checks = 1, foreign_key_checks = 1;
