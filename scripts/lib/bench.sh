@@ -47,6 +47,7 @@ build_bench() { # unless its classes are newer than its sources
   say "building the benchmark (log: $LOG_DIR/bench-build.log)"
   mkdir -p "$LOG_DIR"
   perf_test_pom | write_file "$BENCH_DIR/perf-test.pom"
+  remove_built_migrations
   (
     umask 022
     cd "$ROOT" &&

@@ -41,6 +41,11 @@ jar_of() { # MODULE
   printf '%s/%s/target/%s.jar\n' "$ROOT" "$1" "$1"
 }
 
+# Maven keeps copies of migrations that the sources no longer have, such as those of a newer release.
+remove_built_migrations() {
+  rm -rf "$ROOT/order-consumer/target/classes/db"
+}
+
 build_services() { # unless every jar is newer than every source
   local module start
   ! jars_are_current || return 0
@@ -48,6 +53,7 @@ build_services() { # unless every jar is newer than every source
   say "building the services (log: $LOG_DIR/build.log)"
   mkdir -p "$LOG_DIR"
   printf -v start '%(%s)T' -1
+  remove_built_migrations
   # The format check is part of scripts/test. The jars are readable for all: images copy them.
   (cd "$ROOT" && umask 022 && maven -q -B -DskipTests -Dspotless.check.skip=true "$(strict_on "$JAVA")" -pl "${MODULES// /,}" -am package) \
     >"$LOG_DIR/build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/build.log"
