@@ -59,13 +59,16 @@ choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a 
   COMPOSE+=(--env-file "$CONTAINER_ETC/compose.env" -p "$COMPOSE_PROJECT" -f "$ROOT/deploy/compose.yaml")
 }
 
-containers_run() {
-  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" 2>/dev/null) ]]
+containers_run() { # [FILTER…]: those of this clone
+  local containers
+  has docker || return 1
+  containers=$(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" "$@" 2>/dev/null) ||
+    fail "Docker does not list the containers of this clone; docker ps says why"
+  [[ $containers ]]
 }
 
 container_runs() { # SERVICE
-  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" \
-    --filter "label=com.docker.compose.service=$1" 2>/dev/null) ]]
+  containers_run --filter "label=com.docker.compose.service=$1"
 }
 
 project_volumes() {
@@ -103,7 +106,7 @@ start_containers() {
   await_container order-consumer service_answers "$CONSUMER_PORT"
   await_container relay-service service_answers "$RELAY_PORT"
   await_container gateway-service service_answers "$ADMIN_PORT"
-  ! container_runs prometheus || reload_prometheus
+  ! (container_runs prometheus) || reload_prometheus
 }
 
 # It reads its configuration and the alerts at its start and at this signal. Without it the pipeline sells all the same.
