@@ -103,7 +103,10 @@ function refreshInMs() {
 }
 
 function refreshWhenSeen() {
-  const refresh = state.sku ? refreshProduct : refreshList;
+  whenSeen(state.sku ? refreshProduct : refreshList);
+}
+
+function whenSeen(refresh) {
   if (document.hidden) document.addEventListener('visibilitychange', refresh, {once: true});
   else refresh();
 }
@@ -397,14 +400,33 @@ function listOrders() {
 }
 
 let ordersMissing = false;
+let ordersTimer = 0;
 const orders = pagedList(readOrderPage, renderOrders);
 
 const readOrders = repeated(async () => {
-  if (session.token()) return orders.first();
+  if (session.token()) {
+    refreshOrdersLater(); // also when there is no answer
+    return orders.first();
+  }
   ordersMissing = false;
   orders.clear();
   return true;
 });
+
+function refreshOrdersLater() {
+  clearTimeout(ordersTimer);
+  ordersTimer = setTimeout(refreshOrdersWhenSeen, LIST_MS * (0.75 + Math.random() / 2));
+}
+
+function refreshOrdersWhenSeen() {
+  whenSeen(refreshOrders);
+}
+
+/** Not while further pages are shown: it reads the first one. */
+function refreshOrders() {
+  if (orders.isFirstPage()) readOrders();
+  else refreshOrdersLater();
+}
 
 async function readOrderPage(cursor, isNewest) {
   const token = session.token();
@@ -427,6 +449,8 @@ function renderOrders(items, next) {
   show($('orders-incomplete'), ordersMissing);
   show($('more-orders'), next !== null);
   $('order-list').replaceChildren(...others.map(orderRow));
+  // The order at hand is followed, and nothing happens to the others any more.
+  if (!ordersMissing && others.every(({status}) => isFinal(status))) clearTimeout(ordersTimer);
 }
 
 function orderRow(order) {

@@ -616,25 +616,7 @@ class ShopPageIT {
         .execute("UPDATE products SET closes_at = opens_at + INTERVAL 1 HOUR WHERE sku_id = 2044");
     pipeline.admin().preheat(2044);
     pipeline.admin().open(2044);
-    Map<String, Object> often =
-        Map.of(
-            "source",
-            """
-            const timer = window.setTimeout;
-            window.waits = [];
-            window.setTimeout = (done, ms) => {
-              if (done.name !== 'refreshWhenSeen') return timer(done, ms);
-              window.waits.push(ms);
-              return timer(done, 500);
-            };
-            """);
-    Map<String, Object> added =
-        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", often);
-    try {
-      browser.open("http://127.0.0.1:" + link.port() + "/");
-    } finally {
-      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
-    }
+    openRecordingPausesOf("refreshWhenSeen", "/");
     browser.awaitShown("#coming-list a[href='?sku=2044']");
     browser.awaitShown("#product-list a[href='?sku=2044']");
     browser.awaitHidden("#coming-list a[href='?sku=2044']");
@@ -642,8 +624,78 @@ class ShopPageIT {
     browser.run("document.querySelector('#product-list a').focus(); window.waits = [];");
     eventually().until(() -> (long) browser.run("return window.waits.length;") >= 3);
     assertThat(browser.isShown("#product-list a:focus")).isTrue();
+    assertAMinuteBetweenReads();
+  }
+
+  /**
+   * Opens a page and records in {@code window.waits} how long a function is to wait, in {@code
+   * window.waiting} its timers that run; shortens the waits.
+   */
+  private static void openRecordingPausesOf(String function, String address) {
+    Map<String, Object> often =
+        Map.of(
+            "source",
+            """
+            const timer = window.setTimeout;
+            const clear = window.clearTimeout;
+            window.waits = [];
+            window.waiting = new Set();
+            window.setTimeout = (done, ms) => {
+              if (done.name !== '%s') return timer(done, ms);
+              window.waits.push(ms);
+              const id = timer(() => {
+                window.waiting.delete(id);
+                done();
+              }, 500);
+              window.waiting.add(id);
+              return id;
+            };
+            window.clearTimeout = (id) => {
+              window.waiting.delete(id);
+              clear(id);
+            };
+            """
+                .formatted(function));
+    Map<String, Object> added =
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", often);
+    try {
+      browser.open("http://127.0.0.1:" + link.port() + address);
+    } finally {
+      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
+    }
+  }
+
+  /** With jitter: shoppers do not read at the same moment. */
+  private static void assertAMinuteBetweenReads() {
     assertThat(browser.run("return window.waits.every((ms) => ms >= 45000 && ms <= 75000);"))
         .isEqualTo(true);
+  }
+
+  /** No stream follows an order that is only listed. */
+  @Test
+  void readsTheOrdersAgainWhileThePageIsSeenUntilAllAreFinal() {
+    onStrongSale(2056, 100);
+    String order = pipeline.shop().buy(156, 2056, 1, "paid-elsewhere").text("orderId");
+    page.openFresh(2056).signIn(156);
+    openRecordingPausesOf("refreshOrdersWhenSeen", "/");
+    browser.cut("v1/orders");
+    eventually() // at most two reads were answered or begun before the cut
+        .until(() -> (long) browser.run("return window.waits.length;") >= 4);
+    browser.heal();
+    browser.awaitText("#order-list", "To be paid");
+    assertAMinuteBetweenReads();
+
+    browser.run("Object.defineProperty(document, 'hidden', {configurable: true, value: true});");
+    eventually().until(() -> ordersTimers() == 0);
+    assertThat(pipeline.shop().pay(156, order).status()).isEqualTo(200);
+    browser.run("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'));");
+
+    browser.awaitText("#order-list", "Paid");
+    assertThat(ordersTimers()).isZero();
+  }
+
+  private static long ordersTimers() {
+    return (Long) browser.run("return window.waiting.size;");
   }
 
   /** A browser's {@code performance.now()} stands still while the machine sleeps. */
