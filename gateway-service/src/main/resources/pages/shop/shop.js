@@ -356,8 +356,10 @@ async function act(name, method, path) {
     }
     if (!isUnsettled(answer)) {
       const status = answer.json.orderStatus;
-      if (answer.code === 'PAYMENT_DECLINED') state.declined = order.orderId;
-      else if (isFinal(status)) take({...state.order, status, payBy: null});
+      if (answer.code === 'PAYMENT_DECLINED') {
+        state.declined = order.orderId;
+        readWallet(); // it may be frozen, or have paid elsewhere
+      } else if (isFinal(status)) take({...state.order, status, payBy: null});
       break; // anything else is shown by the order's own events
     }
     await pause(backOffMs(attempt, answer.retryAfterMs));

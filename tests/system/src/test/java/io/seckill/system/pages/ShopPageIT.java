@@ -1058,6 +1058,21 @@ class ShopPageIT {
     page.pay().awaitStatus("PAID");
   }
 
+  @Test
+  void showsTheBalanceForWhichAPaymentIsDeclined() {
+    onStrongSale(2057, 100);
+    page.openFresh(2057).signIn(157);
+    page.buy().awaitStatus("CONFIRMED");
+    browser.awaitText("#pay-balance", "Balance $100,000.00");
+    browser.awaitShown("#wallet-entries li");
+    assertThat(pipeline.admin().freezeWallet(157).text("state")).isEqualTo("FROZEN");
+
+    page.pay();
+
+    browser.awaitText("#pay-balance", "frozen: it pays nothing");
+    assertThat(browser.text("#order-text")).contains("You may try again");
+  }
+
   @Tag("proof")
   @Test
   void showsWhatBecameOfAPaymentAtItsOwnOrderOnlyAndUntilItIsLate() {

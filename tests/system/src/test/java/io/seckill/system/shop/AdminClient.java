@@ -231,6 +231,12 @@ public final class AdminClient {
     return calls.send("POST", path, tokens.operator(), key, "{\"amountCents\":" + cents + "}");
   }
 
+  /** Lets a wallet pay nothing. */
+  public Answer freezeWallet(long userId) {
+    String path = "/admin/v1/wallets/" + userId + "/state";
+    return calls.send("PUT", path, tokens.operator(), null, "{\"state\":\"FROZEN\"}");
+  }
+
   /** Compares all wallets with their entries, charges and orders. */
   public Answer checkWallets() {
     return patient.send("POST", "/admin/v1/wallet/check", tokens.operator(), null, null);
