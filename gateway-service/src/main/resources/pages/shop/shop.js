@@ -14,7 +14,7 @@ import * as session from './session.js';
 const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
 const SPREAD_MS = 8000;
-const LIST_MS = 60_000;
+const MINUTE_MS = 60_000;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 const RANKS = {QUEUED: 0, DELAYED: 1, CONFIRMED: 2}; // all others are final
@@ -83,11 +83,10 @@ async function refreshProduct() {
   if (answer.status === 200) {
     hear(answer, answer.json.serverTime);
     state.product = answer.json;
-  } else if (!state.away) {
-    state.unknown = true;
   }
+  if (!state.away) state.unknown = answer.status !== 200;
   render();
-  if (!state.unknown) refreshTimer = setTimeout(refreshWhenSeen, Math.max(refreshInMs(), answer.retryAfterMs));
+  refreshTimer = setTimeout(refreshWhenSeen, Math.max(refreshInMs(), answer.retryAfterMs));
 }
 
 /**
@@ -96,10 +95,16 @@ async function refreshProduct() {
  */
 function refreshInMs() {
   const product = state.product;
+  if (state.unknown) return aMinute(); // it may be created yet
   if (!product) return backOffMs(2 + failures);
   const waitMs = Date.parse(product.opensAt) - now() - (product.state === 'OPEN' ? 0 : SPREAD_MS);
   if (waitMs > 0) return Math.min(60_000, waitMs) + Math.random() * SPREAD_MS;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
+}
+
+/** About a minute, and never the same for all shoppers. */
+function aMinute() {
+  return MINUTE_MS * (0.75 + Math.random() / 2);
 }
 
 function refreshWhenSeen() {
@@ -158,7 +163,7 @@ async function showList() {
 
 function refreshListLater() {
   clearTimeout(refreshTimer);
-  refreshTimer = setTimeout(refreshWhenSeen, LIST_MS * (0.75 + Math.random() / 2));
+  refreshTimer = setTimeout(refreshWhenSeen, aMinute());
 }
 
 /** Not while further pages are shown: it reads the first ones. */
@@ -417,7 +422,7 @@ const readOrders = repeated(async () => {
 
 function refreshOrdersLater() {
   clearTimeout(ordersTimer);
-  ordersTimer = setTimeout(refreshOrdersWhenSeen, LIST_MS * (0.75 + Math.random() / 2));
+  ordersTimer = setTimeout(refreshOrdersWhenSeen, aMinute());
 }
 
 function refreshOrdersWhenSeen() {

@@ -671,6 +671,18 @@ class ShopPageIT {
         .isEqualTo(true);
   }
 
+  @Test
+  void showsAProductThatIsCreatedAfterThePageWasLoaded() {
+    openRecordingPausesOf("refreshWhenSeen", "/?sku=2090");
+    browser.awaitText("#away", "There is no such product.");
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 2);
+    assertAMinuteBetweenReads();
+    onSale(2090, PurchasePolicy.LIMITED, 5, 100);
+
+    browser.awaitText("#name", "SKU 2090");
+    browser.awaitHidden("#away");
+  }
+
   /** No stream follows an order that is only listed. */
   @Test
   void readsTheOrdersAgainWhileThePageIsSeenUntilAllAreFinal() {
