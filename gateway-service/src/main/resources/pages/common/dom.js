@@ -45,3 +45,18 @@ export function enable(button, enabled) {
 export function isEnabled(button) {
   return button.getAttribute('aria-disabled') !== 'true';
 }
+
+/** Makes rows, each of them different, the children of an element. One that it has already stays as it is. */
+export function updateRows(parent, rows) {
+  const old = new Map([...parent.children].map((row) => [row.outerHTML, row]));
+  updateChildren(parent, rows.map((row) => old.get(row.outerHTML) || row));
+}
+
+/** Moves and removes as few as it can: those that stay keep the focus, and a click under way. */
+export function updateChildren(parent, children) {
+  const staying = new Set(children);
+  [...parent.children].filter((child) => !staying.has(child)).forEach((child) => child.remove());
+  children.forEach((child, i) => {
+    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null);
+  });
+}

@@ -1,6 +1,6 @@
 // What an operator may do, each with a sentence that says what will happen, and a line when it has.
 
-import {$, enable, isEnabled, make, show, write} from './dom.js';
+import {$, enable, isEnabled, make, show, updateChildren, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause} from './api.js';
 import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
 
@@ -84,7 +84,7 @@ export function actionButtons(product, latest, context) {
       button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
     button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
     ...(isWithoutRedis(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
-    button('Audit…', product.state !== 'NEW', () => askToAudit(product, context)),
+    button('Audit…', product.state !== 'NEW', () => askToAudit(latest(), context)),
     button('Edit…', true, () => askForProduct(latest(), context)),
   ];
 }
@@ -109,6 +109,16 @@ export function button(label, enabled, onClick) {
   enable(made, enabled);
   made.addEventListener('click', () => isEnabled(made) && onClick());
   return made;
+}
+
+/** One with the same label stays, and keeps the focus: what it does must not depend on when it was made. */
+export function updateButtons(at, buttons) {
+  const old = new Map([...at.children].map((one) => [one.textContent, one]));
+  updateChildren(at, buttons.map((made) => {
+    const kept = old.get(made.textContent) || made;
+    enable(kept, isEnabled(made));
+    return kept;
+  }));
 }
 
 function askForStock(product, context) {

@@ -1,6 +1,6 @@
 // The daily audits: read at sign-in, after an action, and every minute; as CSV on request.
 
-import {$, make, offer, show, write} from './dom.js';
+import {$, make, offer, show, updateRows, write} from './dom.js';
 import {askToAudit, refusal} from './actions.js';
 import {call} from './api.js';
 import {amount} from './entries.js';
@@ -22,9 +22,8 @@ export function listenToAudits(context) {
     show($('more-audits'), next !== null);
     show($('audits-csv'), items.length > 0);
     show($('no-audits'), items.length === 0);
-    const same = JSON.stringify(items) === JSON.stringify(shown); // rows that stay keep the focus
     shown = items;
-    if (!same) $('audits').replaceChildren(...items.map((audit) => row(audit, context)));
+    updateRows($('audits'), items.map((audit) => row(audit, context)));
   });
   $('more-audits').addEventListener('click', audits.more);
   $('audits-csv').addEventListener('click', () => download(context));

@@ -1,7 +1,7 @@
 // Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
 
-import {$, make, show, write} from './dom.js';
-import {actionButtons, isStrong, refusal} from './actions.js';
+import {$, make, show, updateChildren, write} from './dom.js';
+import {actionButtons, isStrong, refusal, updateButtons} from './actions.js';
 import {call} from './api.js';
 import {renderFallback} from './fallback.js';
 import {isInMySqlAlone, number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
@@ -233,11 +233,7 @@ function renderSale(product, ledger, context) {
   show($('sale'), true);
   write($('sale-title'), `SKU ${product.skuId} · ${product.name}`);
   write($('sale-facts'), `${product.state} · epoch ${product.epoch} · ${product.policy}${product.limitPerUser ? ` ${product.limitPerUser}` : ''} · decided by ${isStrong(product) ? 'MySQL, confirmed at once' : 'Redis'}${product.shards > 1 ? `, in ${product.shards} shards` : ''} · ${product.opensAt.replace('T', ' ')} to ${product.closesAt.replace('T', ' ')}`);
-  const buttons = `${product.skuId} ${product.decides} ${product.state}`;
-  if ($('actions').dataset.of !== buttons) {
-    $('actions').dataset.of = buttons;
-    $('actions').replaceChildren(...actionButtons(product, () => shown, context));
-  }
+  updateButtons($('actions'), actionButtons(product, () => shown, context));
   const [words, tone] = ledger ? verdict(ledger) : [product.state === 'NEW' ? 'not preheated yet' : 'no ledger at the moment', ''];
   write($('ledger-verdict'), ledger ? `The ledger ${LEDGERS[words] ?? 'is off: reconcile, and see docs/operations.md'}` : `The ledger: ${words}`);
   $('ledger-verdict').className = `verdict ${tone}`;
@@ -305,8 +301,7 @@ function reconcileRows(body, items, keyOf, create, fill) {
     fill(row, item);
     return row;
   });
-  const same = rows.length === body.children.length && rows.every((row, i) => row === body.children[i]);
-  if (!same) body.replaceChildren(...rows);
+  updateChildren(body, rows);
 }
 
 function alive(lanes) {

@@ -1,7 +1,7 @@
 // Who decides the sales of Redis, what every gateway finds of it, and the operator's switch.
 
 import {$, make, show, write} from './dom.js';
-import {ask, button, post, postOnce, put, SHORT_MS} from './actions.js';
+import {ask, button, post, postOnce, put, SHORT_MS, updateButtons} from './actions.js';
 import {WHOLE} from './entries.js';
 import {number} from './sheet.js';
 
@@ -12,6 +12,9 @@ const STATES = {
   MYSQL: 'MySQL decides the sales of Redis.',
   RETURNING: 'The sales return to Redis, one after the other.',
 };
+
+/** The fallback as it was last known: the buttons outlive what they were made of. */
+let shown = null;
 
 /** @param {object | null} fallback as order-consumer tells it; null when it does not */
 export function renderFallback(fallback, context) {
@@ -50,25 +53,12 @@ function gatewayRow(node) {
   return row;
 }
 
-/** Made anew only when they change, so that focus stays. */
 function renderButtons(fallback, context) {
-  const held = fallback.sales.filter((sale) => sale.reservedUnits > 0);
-  const again = isIncomplete(fallback);
-  const wanted = JSON.stringify([fallback.mode, fallback.state, again, held, fallback.failurePercent, fallback.failuresPerSecond]);
-  const at = $('fallback-switch');
-  if (at.dataset.of === wanted) return;
-  at.dataset.of = wanted;
-  at.replaceChildren(
-    button('Enter fallback…', fallback.mode !== 'off' && (again || ['REDIS', 'RETURNING'].includes(fallback.state)), () => ask(context, {
-      title: 'Let MySQL decide the sales of Redis?',
-      text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. ${again ? 'It ends as it was to end before.' : 'It lasts until you return to Redis.'}`,
-      yes: 'Enter fallback',
-      danger: true,
-      run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),
-      done: (answer) => `fallback ${answer.json.term} entered`,
-      what: 'enter fallback',
-    })),
-    button('Return to Redis…', fallback.state === 'MYSQL', () => ask(context, {
+  const {mode, state, sales} = fallback;
+  shown = fallback;
+  updateButtons($('fallback-switch'), [
+    button('Enter fallback…', mode !== 'off' && (isIncomplete(fallback) || ['REDIS', 'RETURNING'].includes(state)), () => askToEnter(context)),
+    button('Return to Redis…', state === 'MYSQL', () => ask(context, {
       title: 'Let Redis decide its sales again?',
       text: 'Each sale is loaded into Redis from MySQL, one after the other, once no order of it is in Redis or RabbitMQ any more. A sale pauses for about a second meanwhile.',
       yes: 'Return to Redis',
@@ -76,26 +66,45 @@ function renderButtons(fallback, context) {
       done: (answer) => `fallback ${answer.json.term}: ${answer.json.state}`,
       what: 'leave fallback',
     })),
-    ...held.map((sale) => button(`Release the reserve of SKU ${sale.skuId}…`, true, () => ask(context, {
-      title: `Sell the ${number(sale.reservedUnits)} reserved units of SKU ${sale.skuId}?`,
-      text: 'They are kept for orders that Redis may have promised and nobody has handed over. Released, they are on sale, and such orders are rejected if they come out of Redis when the stock is gone. Do it when Redis will not come back with its data.',
-      yes: 'Release the reserve',
-      danger: true,
-      run: () => post(context, `admin/v1/skus/${sale.skuId}/release-reserve`),
-      done: () => `reserve of SKU ${sale.skuId} released`,
-      what: `release the reserve of SKU ${sale.skuId}`,
-    }))),
+    ...sales.filter(({reservedUnits}) => reservedUnits > 0).map(({skuId}) =>
+      button(`Release the reserve of SKU ${skuId}…`, true, () => askToRelease(skuId, context))),
     button('Thresholds…', true, () => ask(context, {
       title: 'When do gateways stop calling Redis?',
       text: 'A gateway stops when within a second at least this share of its calls fail, and at least so many.',
       yes: 'Change',
       fields: [
-        {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: fallback.failurePercent, reads: WHOLE},
-        {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: fallback.failuresPerSecond, reads: WHOLE},
+        {name: 'failurePercent', label: 'Failed calls, percent, 1 to 100', value: shown.failurePercent, reads: WHOLE},
+        {name: 'failuresPerSecond', label: 'and failed calls a second, from 1', value: shown.failuresPerSecond, reads: WHOLE},
       ],
       run: (values) => put(context, 'admin/v1/fallback/settings', values),
       done: ({json}) => `thresholds: ${json.failurePercent} % and ${json.failuresPerSecond} a second`,
       what: 'thresholds',
     })),
-  );
+  ]);
+}
+
+function askToEnter(context) {
+  const again = isIncomplete(shown);
+  ask(context, {
+    title: 'Let MySQL decide the sales of Redis?',
+    text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. ${again ? 'It ends as it was to end before.' : 'It lasts until you return to Redis.'}`,
+    yes: 'Enter fallback',
+    danger: true,
+    run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),
+    done: (answer) => `fallback ${answer.json.term} entered`,
+    what: 'enter fallback',
+  });
+}
+
+function askToRelease(skuId, context) {
+  const {reservedUnits} = shown.sales.find((sale) => sale.skuId === skuId);
+  ask(context, {
+    title: `Sell the ${number(reservedUnits)} reserved units of SKU ${skuId}?`,
+    text: 'They are kept for orders that Redis may have promised and nobody has handed over. Released, they are on sale, and such orders are rejected if they come out of Redis when the stock is gone. Do it when Redis will not come back with its data.',
+    yes: 'Release the reserve',
+    danger: true,
+    run: () => post(context, `admin/v1/skus/${skuId}/release-reserve`),
+    done: () => `reserve of SKU ${skuId} released`,
+    what: `release the reserve of SKU ${skuId}`,
+  });
 }

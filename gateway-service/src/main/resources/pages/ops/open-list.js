@@ -1,6 +1,6 @@
 // What waits for an operator, such as dead letters: read when its number changes or something was done with one, and every half minute: one may come when another goes.
 
-import {$, show, write} from './dom.js';
+import {$, show, updateRows, write} from './dom.js';
 import {refusal} from './actions.js';
 import {call} from './api.js';
 import {pagedList} from './pages.js';
@@ -23,9 +23,8 @@ export function openList(path, member, id, row) {
   const list = pagedList(page, (items, next) => {
     show($(`more-${id}`), next !== null);
     show($(`no-${id}`), items.length === 0);
-    const same = JSON.stringify(items) === JSON.stringify(shown); // rows that stay keep the focus
     shown = items;
-    if (!same) $(id).replaceChildren(...items.map((item) => row(item, context)));
+    updateRows($(id), items.map((item) => row(item, context)));
   });
 
   async function page(after, isNewest) {

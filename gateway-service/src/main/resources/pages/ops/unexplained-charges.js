@@ -18,7 +18,7 @@ function row(charge, context) {
   const sum = charge.amountCents === null ? null : `${amount(charge.amountCents)} ${charge.currency ?? ''}`;
   const close = make('button', {type: 'button', textContent: 'Close…'});
   close.addEventListener('click', () => askToClose(charge, context));
-  return make('tr', {'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(sum, 'n'), why,
+  return make('tr', {'data-report': charge.id, 'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(sum, 'n'), why,
     cell(charge.receivedAt.slice(0, 19).replace('T', ' ')), make('td', {}, close));
 }
 

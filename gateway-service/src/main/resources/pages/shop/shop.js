@@ -1,6 +1,6 @@
 // The shop page: which product, who buys, and what became of it.
 
-import {$, enable, isEnabled, make, show, write} from './dom.js';
+import {$, enable, isEnabled, make, show, updateRows, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause, repeated} from './api.js';
 import {countdown, hear, now} from './clock.js';
 import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
@@ -144,12 +144,12 @@ function renderProduct() {
 // ---- the list ----
 
 const onSale = pagedList((cursor, isNewest) => readPage('NOW', cursor, isNewest), (skus, next) => {
-  list($('product-list'), skus);
+  updateRows($('product-list'), skus.map(listed));
   show($('no-products'), skus.length === 0);
   show($('more-products'), next !== null);
 });
 const coming = pagedList((cursor, isNewest) => readPage('SOON', cursor, isNewest), (skus, next) => {
-  list($('coming-list'), skus);
+  updateRows($('coming-list'), skus.map(listed));
   show($('coming'), skus.length > 0);
   show($('more-coming'), next !== null);
 });
@@ -185,12 +185,6 @@ async function readPage(when, cursor, isNewest) {
     }
     await pause(backOffMs(attempt, answer.retryAfterMs));
   }
-}
-
-/** Rows that stay keep the focus. */
-function list(at, skus) {
-  const rows = skus.map(listed);
-  if (rows.map((row) => row.outerHTML).join('') !== at.innerHTML) at.replaceChildren(...rows);
 }
 
 function listed(sku) {
@@ -455,7 +449,7 @@ function renderOrders(items, next) {
   show($('orders'), others.length > 0 || ordersMissing || next !== null);
   show($('orders-incomplete'), ordersMissing);
   show($('more-orders'), next !== null);
-  $('order-list').replaceChildren(...others.map(orderRow));
+  updateRows($('order-list'), others.map(orderRow));
   // The order at hand is followed, and nothing happens to the others any more.
   if (!ordersMissing && others.every(({status}) => isFinal(status))) clearTimeout(ordersTimer);
 }

@@ -112,6 +112,7 @@ class OperationsPageIT {
 
     page.act("Preheat", "preheat SKU 3001: PREHEATED");
     eventually().until(() -> page.offers("Open"));
+    assertThat(browser.run("return document.activeElement.textContent;")).isEqualTo("Preheat");
     assertThat(page.offers("Pause")).as("action that a preheated sale answers with 409").isFalse();
     page.act("Open", "open SKU 3001: OPEN");
     for (int shopper = 1; shopper <= 5; shopper++) {
@@ -438,6 +439,38 @@ class OperationsPageIT {
                 + always
                 + "RETURNING\nPOST fallback/enter\n"
                 + always);
+  }
+
+  /** A click is lost when a snapshot replaces its button meanwhile. */
+  @Test
+  void keepsTheButtonsOfTheFallbackWhileItsStateAndAReserveChange() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object seen =
+        browser.run(
+            """
+            const context = {token: () => 'a token', changed: () => {}};
+            const module = document.querySelector('link[href$="/rates.js"]').href.replace('rates.js', 'fallback.js');
+            return import(module).then(({renderFallback}) => {
+              const render = (state, failurePercent, ...sales) =>
+                renderFallback({mode: 'manual', state, changedAt: '', sales, salesOfRedis: 0, salesInFallback: 1, gateways: [], failurePercent, failuresPerSecond: 3}, context);
+              const sale = (reservedUnits) => ({skuId: 7, fallback: 'ACTIVE', reservedUnits});
+              render('ENTERING', 50, sale(2));
+              const [, leave, release, thresholds] = document.querySelectorAll('#fallback-switch button');
+              const seen = [leave.ariaDisabled];
+              render('MYSQL', 60, sale(1));
+              release.click();
+              seen.push(leave.ariaDisabled, document.querySelector('#confirm-title').textContent);
+              document.querySelector('#confirm').close();
+              render('MYSQL', 70, sale(0));
+              thresholds.click();
+              seen.push(document.querySelector('#confirm-fields input').value);
+              document.querySelector('#confirm').close();
+              return [...seen, leave.isConnected, release.isConnected].join();
+            });
+            """);
+
+    assertThat(seen).isEqualTo("true,,Sell the 1 reserved units of SKU 7?,70,true,false");
   }
 
   @Test
@@ -858,6 +891,23 @@ class OperationsPageIT {
 
       long newest = pipeline.mysql().number("SELECT MAX(id) FROM dead_letter");
       browser.awaitShown("#dead-letters tr:last-child[data-letter='" + newest + "']");
+    } finally {
+      forgetLetters();
+    }
+  }
+
+  @Test
+  void keepsTheFocusOnADeadLetterWhenAnotherOneComes() {
+    keepLetter("of-the-page-first", null, "UNREADABLE");
+    try {
+      page.open(pipeline.tokens().operator());
+      browser.awaitShown(letter("UNREADABLE"));
+      browser.run("document.querySelector('#dead-letters button').focus();");
+
+      keepLetter("of-the-page-second", null, "FAILED_TOO_OFTEN");
+
+      browser.awaitShown(letter("FAILED_TOO_OFTEN"));
+      assertThat(browser.isShown("#dead-letters button:focus")).isTrue();
     } finally {
       forgetLetters();
     }

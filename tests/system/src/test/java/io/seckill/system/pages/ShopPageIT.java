@@ -697,6 +697,10 @@ class ShopPageIT {
     browser.awaitText("#order-list", "To be paid");
     assertAMinuteBetweenReads();
 
+    browser.run("document.querySelector('#order-list button').focus(); window.waits = [];");
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 3);
+    assertThat(browser.isShown("#order-list button:focus")).isTrue();
+
     browser.run("Object.defineProperty(document, 'hidden', {configurable: true, value: true});");
     eventually().until(() -> ordersTimers() == 0);
     assertThat(pipeline.shop().pay(156, order).status()).isEqualTo(200);
