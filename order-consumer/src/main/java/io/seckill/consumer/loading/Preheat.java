@@ -95,16 +95,14 @@ public class Preheat {
     if (product.phase() == SalePhase.SHARDED) {
       return shards(product);
     }
-    loader.probe(ProductRows.find(jdbc, skuId).orElseThrow(Product::unknown));
-    refuseWhileRunningInRedis(product);
+    refuseByRedis(product);
     return connections.within(() -> load(skuId));
   }
 
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
   private ProductRow shards(Product product) {
-    for (long shard : product.shardIds()) {
-      refuseInFallback(products.findBySkuId(shard).orElseThrow().refuseArchived());
-    }
+    refuseRunning(product);
+    product.shardIds().forEach(this::refuseShard);
     ProductRow row =
         transactions.execute(
             tx -> {
@@ -113,6 +111,20 @@ public class Preheat {
             });
     Shards.ids(row.skuId(), row.shards()).forEach(this::run);
     return products.readWithShards(row.skuId());
+  }
+
+  /**
+   * Refuses before the SKU gets a new epoch what the preheat of a shard would refuse after that.
+   * That preheat checks again, with the row locked.
+   */
+  private void refuseShard(long skuId) {
+    Product shard = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
+    refuseInFallback(shard);
+    refuseRunning(shard);
+    refuseByRedis(shard);
+    if (!inFlight.isUnknownOf(shard)) {
+      refuseInFlight(shard);
+    }
   }
 
   private void refuseInFallback() {
@@ -143,10 +155,12 @@ public class Preheat {
   }
 
   /**
-   * Refuses a sale before MySQL raises the epoch that the loading would refuse after that: one that
-   * runs in Redis alone, for example because MySQL was restored from a backup.
+   * Refuses a sale before MySQL raises the epoch that the loading would refuse after that: one with
+   * foreign keys in Redis, or one that runs in Redis alone, for example because MySQL was restored
+   * from a backup.
    */
-  private void refuseWhileRunningInRedis(Product product) {
+  private void refuseByRedis(Product product) {
+    loader.probe(ProductRows.find(jdbc, product.skuId()).orElseThrow(Product::unknown));
     String state = RedisSaleState.readRules(redis, product.skuId()).state();
     if (state.equals("OPEN") || state.equals("PAUSED")) {
       throw SaleLoading.running(state);
@@ -186,13 +200,17 @@ public class Preheat {
     if (unknown && proven.orElse(-1) != product.epoch()) {
       throw notProven();
     }
-    InFlightCheck.Count count = inFlight.of(skuId, product.epoch(), product.settled());
-    if (!count.isNone()) {
-      throw SaleLoading.inFlight("Still on their way: " + count + ".");
-    }
+    refuseInFlight(product);
     return product
         .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown))
         .row();
+  }
+
+  private void refuseInFlight(Product product) {
+    InFlightCheck.Count count = inFlight.of(product.skuId(), product.epoch(), product.settled());
+    if (!count.isNone()) {
+      throw SaleLoading.inFlight("Still on their way: " + count + ".");
+    }
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
@@ -209,9 +227,7 @@ public class Preheat {
    */
   private Product lockStopped(long skuId, SalePhase read) {
     Product product = products.lock(skuId).orElseThrow(Product::unknown).refuseArchived();
-    if (product.state().isRunning()) {
-      throw SaleLoading.running(product.state().name());
-    }
+    refuseRunning(product);
     refuseInFallback(product);
     if (product.phase() != read) {
       throw SaleLoading.overtaken();
@@ -220,6 +236,12 @@ public class Preheat {
       refuseForgotten(product.row().closesAt());
     }
     return product;
+  }
+
+  private static void refuseRunning(Product product) {
+    if (product.state().isRunning()) {
+      throw SaleLoading.running(product.state().name());
+    }
   }
 
   /** Redis would delete the rules of such a sale while it is loaded. */

@@ -269,6 +269,28 @@ class ShardsIT {
   }
 
   @Test
+  void aPreheatThatOneShardRefusesChangesNoRow() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    api.post(path + "/open");
+    state("CLOSED");
+    String columns = "CONCAT_WS(' ', state, epoch, state_version)";
+    String sale = consumer.product(sku, columns);
+    Set<String> ofShards = rows(columns);
+    long busy = shards.get(3);
+    long settled = Long.parseLong(consumer.product(busy, "settled"));
+    redis.hset(RedisKeys.sku(busy), "seq", Long.toString(settled + 1));
+
+    assertThat(api.post(path + "/preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
+
+    assertThat(consumer.product(sku, columns)).isEqualTo(sale).startsWith("CLOSED");
+    assertThat(rows(columns)).isEqualTo(ofShards);
+    redis.hset(RedisKeys.sku(busy), "seq", Long.toString(settled));
+    assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    state("CLOSED");
+  }
+
+  @Test
   void aShardNeedsFiftyOrdersAndTheSkuOneOfTheCounts() {
     assertThat(api.put(path, product(199)).status()).isEqualTo(201);
     assertThat(api.post(path + "/preheat").code()).isEqualTo("REFUSED");
