@@ -63,7 +63,20 @@ final class SaleStockCache {
    * @param state null when Redis has no such sale
    * @param stock units still on sale; null when Redis has no count, MySQL then has one
    */
-  record SaleStock(@Nullable String state, @Nullable Long stock) {}
+  record SaleStock(@Nullable String state, @Nullable Long stock) {
+
+    /**
+     * The state that shoppers are shown: MySQL's, or a stop that Redis obeys and MySQL does not
+     * have yet.
+     */
+    SaleState stateOf(ProductRow product) {
+      boolean running = product.state().isRunning();
+      if (running && "CLOSED".equals(state)) {
+        return SaleState.CLOSED;
+      }
+      return running && "PAUSED".equals(state) ? SaleState.PAUSED : product.state();
+    }
+  }
 
   /**
    * A sale in Redis, of a SKU or of a shard.

@@ -137,7 +137,10 @@ final class SkuListController {
 
   private static List<Listed> listed(
       Collection<ProductRow> shown, Map<Long, SaleStockCache.SaleStock> found) {
-    return shown.stream().map(one -> listed(one, found.get(one.skuId()))).toList();
+    return shown.stream()
+        .map(one -> listed(one, found.get(one.skuId())))
+        .filter(one -> !one.state().equals(SaleState.CLOSED.name())) // MySQL may not have it yet
+        .toList();
   }
 
   private static Listed listed(ProductRow product, SaleStockCache.@Nullable SaleStock sale) {
@@ -147,7 +150,7 @@ final class SkuListController {
         product.name(),
         product.priceCents(),
         product.decides(),
-        product.state().name(),
+        (sale == null ? product.state() : sale.stateOf(product)).name(),
         left <= 0,
         product.opensAt(),
         product.closesAt());

@@ -85,7 +85,7 @@ final class SkuPageController {
         product.decides(),
         product.opensAt(),
         product.closesAt(),
-        product.state().name(),
+        sale.stateOf(product).name(),
         open,
         left <= 0,
         left > 0 && left <= product.initialStock() / NEARLY_GONE);
@@ -96,7 +96,8 @@ final class SkuPageController {
    *
    * @param limitPerUser units; 0 for no limit
    * @param decides MYSQL for a strong sale
-   * @param state of the sale in MySQL, NEW before the first preheat
+   * @param state of the sale, NEW before the first preheat; a pause or close counts from the store
+   *     that has it first
    * @param open whether the sale is open in MySQL, and in Redis if that decides it
    * @param soldOut whether no unit is left to be admitted
    * @param nearlyGone whether at most a tenth of the units is left, but one at least

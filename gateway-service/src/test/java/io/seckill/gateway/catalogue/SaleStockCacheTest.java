@@ -2,8 +2,13 @@ package io.seckill.gateway.catalogue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SaleStockCache.InRedis;
 import io.seckill.gateway.catalogue.SaleStockCache.SaleStock;
+import io.seckill.support.contract.ProductRow;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +44,46 @@ class SaleStockCacheTest {
         Arrays.stream(shards.split(" ", -1)).map(SaleStockCacheTest::shard).toList();
 
     assertThat(InRedis.whole(read)).isEqualTo(new SaleStock(state, stock));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "-",
+      value = {
+        // MySQL, Redis, shown
+        "OPEN, PAUSED, PAUSED",
+        "OPEN, CLOSED, CLOSED",
+        "PAUSED, CLOSED, CLOSED",
+        "PAUSED, OPEN, PAUSED",
+        "OPEN, PREHEATING, OPEN",
+        "OPEN, -, OPEN",
+        "PREHEATED, CLOSED, PREHEATED", // its loading has not begun yet
+        "NEW, CLOSED, NEW"
+      })
+  void aStopIsShownThatOnlyRedisHas(SaleState mysql, @Nullable String redis, SaleState shown) {
+    assertThat(new SaleStock(redis, 5L).stateOf(product(mysql))).isEqualTo(shown);
+  }
+
+  private static ProductRow product(SaleState state) {
+    return new ProductRow(
+        1001,
+        "A thing",
+        100,
+        5,
+        10,
+        PurchasePolicy.LIMITED,
+        5,
+        Decider.REDIS,
+        "NO",
+        Instant.parse("2026-11-25T12:00:00Z"),
+        Instant.parse("2026-11-25T13:00:00Z"),
+        state,
+        1,
+        1,
+        0,
+        0,
+        1,
+        0);
   }
 
   private static InRedis shard(String text) {

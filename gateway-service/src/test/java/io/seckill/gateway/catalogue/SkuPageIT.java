@@ -132,6 +132,33 @@ class SkuPageIT {
     eventually().until(() -> show(sku).text("state"), "CLOSED"::equals);
   }
 
+  /** As after a stop while order-consumer is away; here it has no stop to bring to MySQL. */
+  @Test
+  void showsAStopThatOnlyRedisHas() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    eventually().until(() -> onSale(sku));
+
+    eventually()
+        .untilAsserted(
+            () -> {
+              stage.redis().hset(RedisKeys.sku(sku), "state", "PAUSED");
+              assertThat(show(sku).text("state")).isEqualTo("PAUSED");
+              assertThat(list("when=NOW"))
+                  .filteredOn(one -> isSku(one, sku))
+                  .singleElement()
+                  .satisfies(
+                      one -> assertThat(one.path("state").stringValue()).isEqualTo("PAUSED"));
+            });
+    eventually()
+        .untilAsserted(
+            () -> {
+              stage.redis().hset(RedisKeys.sku(sku), "state", "CLOSED");
+              assertThat(show(sku).text("state")).isEqualTo("CLOSED");
+              assertThat(list("when=NOW")).noneMatch(one -> isSku(one, sku));
+            });
+    stage.gateway().operate("POST", GatewayStage.admin(sku) + "/close", null);
+  }
+
   @Test
   void isNotOnSaleBeforeItsPreheatNorWhenRedisHasLostTheSale() {
     long sku = stage.newSku();
