@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,8 @@ public final class BrokerAddresses extends ConnectionFactory {
     setConnectionTimeout(CONNECT_TIMEOUT_MS);
     setHandshakeTimeout(HANDSHAKE_TIMEOUT_MS);
     setChannelRpcTimeout(RPC_TIMEOUT_MS);
+    // else a missed heartbeat waits for a write to a broker that does not read, for ever
+    setShutdownExecutor(Executors.newCachedThreadPool(BrokerAddresses::closer));
     this.addresses =
         uris.stream()
             .map(uri -> new Address(uri.getHost(), portOrDefault(uri.getPort(), isSSL())))
@@ -145,6 +148,12 @@ public final class BrokerAddresses extends ConnectionFactory {
         }
       }
     }
+  }
+
+  private static Thread closer(Runnable work) {
+    Thread thread = new Thread(work, "broker-closer");
+    thread.setDaemon(true);
+    return thread;
   }
 
   private List<Address> order(String owner) {

@@ -1,5 +1,6 @@
 package io.seckill.consumer.runtime;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
@@ -35,18 +36,53 @@ class ConfirmingPublisherIT {
     }
   }
 
+  /** A process that is stopped, for example: its system accepts what fits into its buffers. */
+  @Test
+  void publishesAgainAfterABrokerThatDidNotRead() throws IOException {
+    RabbitVhost vhost = TestServers.rabbit().newVhost();
+    try (TcpProxy stopped = TcpProxy.to(TestServers.rabbit());
+        ConfirmingPublisher publisher = publisher(vhost.via(stopped).url())) {
+      eventually().until(() -> isConfirmed(publisher));
+      stopped.delay(Duration.ofHours(1));
+
+      CompletableFuture<Boolean> failure =
+          CompletableFuture.supplyAsync(
+              () ->
+                  Stream.generate(() -> publish(publisher, new byte[65_536]))
+                      .limit(1_000) // far more than fits into the buffers
+                      .anyMatch(CompletableFuture::isDone));
+      try {
+        eventually("the write ends").until(failure::isDone);
+        assertThat(failure).isCompletedWithValue(true);
+      } finally {
+        stopped.heal();
+        stopped.reset(); // else close() would hang as well
+      }
+      eventually().until(() -> isConfirmed(publisher));
+    }
+  }
+
+  /** Heartbeats as often as possible, for the sake of the test's duration. */
   private static ConfirmingPublisher publisher(String url) {
     return new ConfirmingPublisher(
-        new BrokerConnections(new BrokerSettings(List.of(url), Duration.ofSeconds(5), null)),
+        new BrokerConnections(new BrokerSettings(List.of(url), Duration.ofSeconds(1), null)),
         "test",
         BrokerTopology::declare);
   }
 
   private static CompletableFuture<Boolean> publish(ConfirmingPublisher publisher) {
+    return publish(publisher, new byte[] {'x'});
+  }
+
+  private static CompletableFuture<Boolean> publish(ConfirmingPublisher publisher, byte[] body) {
     return publisher.publish(
         BrokerTopology.DEAD_EXCHANGE,
         BrokerTopology.DEAD_ROUTING_KEY,
         new BasicProperties(),
-        new byte[] {'x'});
+        body);
+  }
+
+  private static boolean isConfirmed(ConfirmingPublisher publisher) {
+    return ConfirmingPublisher.isConfirmed(publish(publisher), publisher.confirmDeadline());
   }
 }

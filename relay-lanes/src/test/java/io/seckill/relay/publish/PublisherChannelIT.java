@@ -14,13 +14,18 @@ import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** One link to a real broker, without a lane. */
 @ExtendWith(TestServers.class)
 class PublisherChannelIT {
+
+  /** Of large orders, far more than fits into the buffers of a connection. */
+  private static final int WINDOW = 1_000;
 
   /**
    * facts.md 15: a link that reconnects automatically would number its publishes from 1 again, and
@@ -43,6 +48,29 @@ class PublisherChannelIT {
       assertThatThrownBy(() -> link.publish(List.of(order())))
           .isInstanceOf(BrokerFailureException.class);
       assertThat(link.isUnavailable()).isTrue();
+    }
+  }
+
+  /** A process that is stopped, for example: its system accepts what fits into its buffers. */
+  @Test
+  void breaksWhenTheBrokerDoesNotRead(RabbitServer broker) throws Exception {
+    OutboundOrder large = OutboundOrder.of(new byte[65_536], 0);
+    try (TcpProxy stopped = TcpProxy.to(broker);
+        PublisherChannel link =
+            connector(broker.newVhost().via(stopped).url() + "?heartbeat=1").open("test")) {
+      stopped.delay(Duration.ofHours(1));
+
+      CompletableFuture<Void> publish =
+          CompletableFuture.runAsync(
+              () ->
+                  assertThatThrownBy(() -> link.publish(Collections.nCopies(WINDOW, large)))
+                      .isInstanceOf(BrokerFailureException.class));
+      try {
+        eventually("the write ends").until(publish::isDone);
+        publish.join();
+      } finally {
+        stopped.reset(); // else close() would hang as well
+      }
     }
   }
 
@@ -69,7 +97,7 @@ class PublisherChannelIT {
     ConnectionFactory broker = new BrokerAddresses(List.of(url), null);
     return new BrokerConnector(
         broker,
-        new LinkSettings("relay-service", true, 16, Duration.ofSeconds(3)),
+        new LinkSettings("relay-service", true, WINDOW, Duration.ofSeconds(3)),
         new RelayMeters(new SimpleMeterRegistry()));
   }
 }
