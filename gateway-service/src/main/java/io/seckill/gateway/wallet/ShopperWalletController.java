@@ -7,9 +7,11 @@ import io.seckill.gateway.web.Caller;
 import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.time.LocalDate;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpResponse;
@@ -38,11 +40,21 @@ final class ShopperWalletController {
    */
   static final int MAX_STATEMENTS = 4;
 
+  /** Longest time for a statement: a client that reads a byte now and then would keep its place. */
+  private static final Duration STATEMENT_WITHIN = Duration.ofMinutes(1);
+
   private final ConsumerClient consumer;
+  private final Duration statementWithin;
   private final StreamPlaces statements = new StreamPlaces("statements", MAX_STATEMENTS, 1);
 
+  @Autowired
   ShopperWalletController(ConsumerClient consumer) {
+    this(consumer, STATEMENT_WITHIN);
+  }
+
+  ShopperWalletController(ConsumerClient consumer, Duration statementWithin) {
     this.consumer = consumer;
+    this.statementWithin = statementWithin;
   }
 
   @GetMapping(produces = MediaType.APPLICATION_JSON_VALUE)
@@ -81,7 +93,10 @@ final class ShopperWalletController {
         exchange.getResponse());
   }
 
-  /** A statement keeps its place until its last byte is written, not only read. */
+  /**
+   * A statement keeps its place until its last byte is written, not only read. One that takes too
+   * long is cut off, with its connection.
+   */
   Mono<Void> send(
       long userId,
       WalletStatementCsv csv,
@@ -95,8 +110,11 @@ final class ShopperWalletController {
               headers.setContentType(CSV);
               headers.set(
                   HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"" + csv.name() + "\"");
-              return response.writeWith(
-                  csv.of(pages).map(lines -> response.bufferFactory().wrap(lines.getBytes(UTF_8))));
+              return response
+                  .writeWith(
+                      csv.of(pages)
+                          .map(lines -> response.bufferFactory().wrap(lines.getBytes(UTF_8))))
+                  .timeout(statementWithin);
             })
         .then();
   }

@@ -1,5 +1,6 @@
 package io.seckill.gateway.wallet;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.support.web.ProblemCode;
@@ -23,7 +24,7 @@ class ShopperWalletControllerTest {
   private static final WalletStatementCsv CSV =
       new WalletStatementCsv(LocalDate.parse("2026-11-01"), LocalDate.parse("2026-11-30"));
 
-  private final ShopperWalletController controller = new ShopperWalletController(null);
+  private ShopperWalletController controller = new ShopperWalletController(null);
 
   private Mono<Void> send(long user, MockServerHttpResponse response) {
     return controller.send(
@@ -94,5 +95,15 @@ class ShopperWalletControllerTest {
 
     open.get(0).dispose();
     assertThat(refusal(100)).isNull();
+  }
+
+  @Test
+  void aStatementThatIsNotReadForTooLongGivesItsPlaceBack() {
+    controller = new ShopperWalletController(null, Duration.ofSeconds(2));
+    for (long user = 1; user <= ShopperWalletController.MAX_STATEMENTS; user++) {
+      stalled(user);
+    }
+
+    eventually().until(() -> refusal(100) == null);
   }
 }
