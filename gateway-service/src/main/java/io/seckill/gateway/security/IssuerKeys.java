@@ -5,8 +5,8 @@ import com.nimbusds.jose.jwk.JWKSelector;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.source.JWKSource;
 import com.nimbusds.jose.proc.SecurityContext;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.seckill.support.thread.DaemonThreads;
-import java.io.IOException;
 import java.net.URI;
 import java.text.ParseException;
 import java.time.Duration;
@@ -18,6 +18,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.web.reactive.function.client.WebClient;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientResponse;
+import reactor.netty.resources.LoopResources;
 
 /**
  * The public keys that an issuer publishes, as last read. A background thread reads them again, and
@@ -29,7 +34,10 @@ import org.slf4j.LoggerFactory;
 final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(IssuerKeys.class);
-  private static final int TIMEOUT_MS = 2_000;
+
+  /** Longest time for a whole read: the start waits for the first one. */
+  private static final Duration READ_WITHIN = Duration.ofSeconds(5);
+
   private static final int MAX_BYTES = 256 * 1024;
   private static final long FIRST_READ_RETRY_MS = 2_000;
 
@@ -40,6 +48,17 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
 
   private final URI uri;
   private final Runnable onChange;
+  private final LoopResources loop = LoopResources.create("jwk-set-reads", 1, true);
+  private final WebClient issuer =
+      WebClient.builder()
+          .clientConnector(
+              new ReactorClientHttpConnector(
+                  HttpClient.newConnection()
+                      .runOn(loop)
+                      .followRedirect((request, answer) -> isFollowed(answer))
+                      .proxyWithSystemProperties()))
+          .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_BYTES))
+          .build();
   private final ScheduledExecutorService reader =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("jwk-set-reader"));
   private final AtomicLong lastReadNanos = new AtomicLong();
@@ -98,19 +117,35 @@ final class IssuerKeys implements JWKSource<SecurityContext>, AutoCloseable {
         onChange.run();
         log.info("jwk set {} changed: {} keys", uri, read.size());
       }
-    } catch (IOException | ParseException | RuntimeException | Error e) {
+    } catch (ParseException | RuntimeException | Error e) {
       // a throw would end the schedule
       log.warn("jwk set {} cannot be read: {}", uri, e.toString());
     }
   }
 
-  private JWKSet load() throws IOException, ParseException {
+  private JWKSet load() throws ParseException {
     lastReadNanos.set(System.nanoTime());
-    return JWKSet.load(uri.toURL(), TIMEOUT_MS, TIMEOUT_MS, MAX_BYTES);
+    return JWKSet.parse(
+        issuer
+            .get()
+            .uri(uri)
+            .retrieve()
+            .bodyToMono(String.class)
+            .blockOptional(READ_WITHIN)
+            .orElseThrow());
+  }
+
+  /** Not from https to http: anybody in between could answer. */
+  private boolean isFollowed(HttpClientResponse answer) {
+    String to = answer.responseHeaders().get(HttpHeaderNames.LOCATION);
+    return answer.status().code() / 100 == 3
+        && to != null
+        && uri.getScheme().equalsIgnoreCase(uri.resolve(to).getScheme());
   }
 
   @Override
   public void close() {
     reader.shutdownNow();
+    loop.dispose();
   }
 }

@@ -24,6 +24,7 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.support.web.ProblemCode;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -33,7 +34,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -56,6 +60,9 @@ class IssuerKeysTest {
   private volatile JWKSet published;
   private final List<Long> readNanos = new CopyOnWriteArrayList<>();
 
+  /** Until then an answer trickles. */
+  private volatile CountDownLatch healed = new CountDownLatch(0);
+
   @BeforeEach
   void publishKeys() throws IOException {
     published = new JWKSet(List.of(rsa, ec));
@@ -69,11 +76,23 @@ class IssuerKeysTest {
         exchange -> {
           readNanos.add(System.nanoTime());
           byte[] set = published.toString(true).getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(200, set.length);
+          exchange.sendResponseHeaders(200, 0);
+          trickle(exchange.getResponseBody());
           exchange.getResponseBody().write(set);
           exchange.close();
         });
     issuer.start();
+  }
+
+  private void trickle(OutputStream answer) throws IOException {
+    try {
+      while (!healed.await(100, TimeUnit.MILLISECONDS)) {
+        answer.write(' ');
+        answer.flush();
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
   }
 
   @AfterEach
@@ -186,6 +205,40 @@ class IssuerKeysTest {
       assertThat(health.health().block().getStatus()).isEqualTo(Status.UP);
       eventually("a full check with the keys that were read")
           .until(() -> verifier.verify(checked) == null);
+    }
+  }
+
+  @Test
+  void followsTheIssuerToAnotherPath() {
+    issuer.createContext(
+        "/former",
+        exchange -> {
+          exchange.getResponseHeaders().set("Location", "/keys");
+          exchange.sendResponseHeaders(302, -1);
+          exchange.close();
+        });
+    URI former = URI.create(keysUri()).resolve("/former");
+    try (IssuerKeys keys = new IssuerKeys(former, Duration.ofMinutes(5), () -> {})) {
+      eventually().until(keys::areRead);
+    }
+  }
+
+  /** Each byte comes in time, and the last one never. */
+  @Test
+  void startsWithAnIssuerWhoseAnswerTricklesAndReadsTheKeysLater() {
+    healed = new CountDownLatch(1);
+    CompletableFuture<TokenVerifier> start = CompletableFuture.supplyAsync(this::startedVerifier);
+    try {
+      eventually("the start goes on").until(start::isDone);
+      try (TokenVerifier verifier = start.join()) {
+        assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAVAILABLE);
+
+        healed.countDown();
+
+        eventually().until(() -> verifier.refusal() == ProblemCode.UNAUTHORIZED);
+      }
+    } finally {
+      healed.countDown();
     }
   }
 
