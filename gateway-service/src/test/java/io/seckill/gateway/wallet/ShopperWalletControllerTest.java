@@ -41,7 +41,7 @@ class ShopperWalletControllerTest {
   private Disposable stalled(long user) {
     MockServerHttpResponse response = new MockServerHttpResponse();
     response.setWriteHandler(body -> Flux.from(body).then(Mono.never()));
-    return send(user, response).subscribe();
+    return send(user, response).onErrorComplete().subscribe();
   }
 
   private @Nullable ProblemCode refusal(long user) {
