@@ -32,6 +32,8 @@ const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['una
 let chosen = null;
 /** The product of the sale that is shown, as it was last known: the buttons outlive what they were made of. */
 let shown = null;
+/** The sale that is being read because the snapshot lacks it or its ledger. */
+let reading = null;
 /** As they were last known. */
 let products = [];
 
@@ -142,15 +144,20 @@ function renderSales(snapshot, context) {
   reconcileRows($('sales-rows'), products, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
   if (chosen === null && products.length > 0) chosen = products[0].skuId;
   const product = productOf(chosen);
-  if (product) renderSale(product, ledgers.get(chosen), context);
+  if (product && (ledgers.has(chosen) || product.state === 'NEW')) renderSale(product, ledgers.get(chosen), context);
   else if (chosen !== null) readChosen(context);
 }
 
-/** Of the chosen sale, when it is none of those listed any more: of many, the closed ones come last. */
+/** The chosen sale, when it or its ledger is not in the snapshot: of many, the closed ones come last. */
 async function readChosen(context) {
   const skuId = chosen;
-  const answer = await call('GET', `admin/v1/skus/${skuId}`, {token: context.token()});
-  if (answer.status === 200 && skuId === chosen && !productOf(skuId)) renderSale(answer.json, null, context);
+  if (reading === skuId) return;
+  reading = skuId;
+  const read = (path) => call('GET', `admin/v1/skus/${skuId}${path}`, {token: context.token()});
+  const [answer, ledger] = await Promise.all([productOf(skuId) ? null : read(''), read('/ledger')]);
+  if (reading === skuId) reading = null;
+  const product = productOf(skuId) ?? (answer?.status === 200 ? answer.json : null);
+  if (product && skuId === chosen) renderSale(product, ledger.status === 200 ? ledger.json : null, context);
 }
 
 /** Undefined for a sale that is not listed. */

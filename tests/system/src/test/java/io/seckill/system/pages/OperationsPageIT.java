@@ -383,6 +383,7 @@ class OperationsPageIT {
       page.act("Close", "close SKU 3031: CLOSED");
 
       browser.awaitText("#sale-facts", "CLOSED");
+      browser.awaitText("#ledger-verdict", "balances");
       eventually().until(() -> !page.offers("Pause"));
       for (String name : List.of("A lamp", "A shade")) {
         page.ask("Edit…").fill("name", name).confirm("put SKU 3031: " + name);
