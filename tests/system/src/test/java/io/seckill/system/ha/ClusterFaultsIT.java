@@ -19,6 +19,7 @@ import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -44,14 +46,21 @@ class ClusterFaultsIT {
   private static final int SHARDS = 4;
   private static final int STOCK = 400;
 
+  private static final String VALIDITY = "cluster-replica-validity-factor";
   private static final Duration PROMISED = Duration.ofSeconds(10);
 
   private final ClusterLab lab;
   private final RedisCluster redis;
+  private final Map<RedisServer, String> validities = new HashMap<>();
 
   ClusterFaultsIT(ClusterLab lab) {
     this.lab = lab;
     this.redis = lab.redisServers();
+  }
+
+  @AfterEach
+  void replicasMayBeTooOldAgain() {
+    validities.forEach((node, factor) -> set(node, VALIDITY, factor));
   }
 
   private FaultRun run(String row) {
@@ -67,10 +76,12 @@ class ClusterFaultsIT {
       List<SaleOffer> others = salesOn(run, primary, false);
       assertThat(others).as("sales on other primaries").isNotEmpty();
       long since = System.nanoTime();
-      primary.kill();
-      int before = accepted(run, others);
-      Signals.await("the others to sell on", () -> accepted(run, others) > before + 20);
-      assertThat(primaryOf(run.sale(0))).as("the primary before the failover").isEqualTo(primary);
+      try (NoFailover held = new NoFailover(run.sale(0).skuId())) {
+        primary.kill();
+        int before = accepted(run, others);
+        Signals.await("the others to sell on", () -> accepted(run, others) > before + 20);
+        held.assertPrimaryIs(primary);
+      }
       Signals.await("a replica to be promoted", () -> !primaryOf(run.sale(0)).equals(primary));
       int then = accepted(run, hit);
       Signals.await("admission to be back", () -> accepted(run, hit) > then + 20);
@@ -121,12 +132,14 @@ class ClusterFaultsIT {
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), before))).containsOnlyKeys("202");
     List<Long> others = sale.users(160, shard -> !dead.contains((int) shard)).subList(100, 160);
     List<Long> hit = sale.users(120, shard -> dead.contains((int) shard)).subList(100, 120);
-    primary.kill();
-    List<Answer> served = answers(sale.buy(lab.shops(), others)); // a busy gateway answers 503
-    List<Answer> notServed = answers(sale.buyOnce(lab.shops(), hit));
-    assertThat(primaryOf(Shards.id(SHARDED, 0))).as("before the failover").isEqualTo(primary);
-    assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("202");
-    assertThat(notServed).extracting(Answer::status).containsOnly(503);
+    try (NoFailover held = new NoFailover(Shards.id(SHARDED, 0))) {
+      primary.kill();
+      List<Answer> served = answers(sale.buy(lab.shops(), others)); // a busy gateway answers 503
+      List<Answer> notServed = answers(sale.buyOnce(lab.shops(), hit));
+      held.assertPrimaryIs(primary);
+      assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("202");
+      assertThat(notServed).extracting(Answer::status).containsOnly(503);
+    }
 
     List<Long> later =
         sale.users(3 * STOCK, shard -> true).stream()
@@ -201,13 +214,15 @@ class ClusterFaultsIT {
         sale.users(40, shard -> primaryOf(Shards.id(sku, (int) shard)).equals(primary));
     List<Long> others =
         sale.users(40, shard -> !primaryOf(Shards.id(sku, (int) shard)).equals(primary));
-    primary.kill();
+    try (NoFailover held = new NoFailover(Shards.id(sku, 0))) {
+      primary.kill();
 
-    assertThat(lab.admin().pause(sku).status()).isEqualTo(202);
+      assertThat(lab.admin().pause(sku).status()).isEqualTo(202);
 
-    List<Answer> served = answers(sale.buy(lab.shops(), others));
-    assertThat(primaryOf(Shards.id(sku, 0))).as("before the failover").isEqualTo(primary);
-    assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("PAUSED");
+      List<Answer> served = answers(sale.buy(lab.shops(), others));
+      held.assertPrimaryIs(primary);
+      assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("PAUSED");
+    }
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("PAUSED");
     Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), hit))).containsOnlyKeys("202");
@@ -225,13 +240,15 @@ class ClusterFaultsIT {
     List<Long> hit = sale.users(4, shard -> primaryOf(Shards.id(sku, (int) shard)).equals(primary));
     List<Long> others =
         sale.users(40, shard -> !primaryOf(Shards.id(sku, (int) shard)).equals(primary));
-    primary.kill();
+    try (NoFailover held = new NoFailover(Shards.id(sku, 0))) {
+      primary.kill();
 
-    Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
+      Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
 
-    List<Answer> served = answers(sale.buy(lab.shops(), others));
-    assertThat(primaryOf(Shards.id(sku, 0))).as("before the failover").isEqualTo(primary);
-    assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("202");
+      List<Answer> served = answers(sale.buy(lab.shops(), others));
+      held.assertPrimaryIs(primary);
+      assertThat(served).extracting(ClusterFaultsIT::text).containsOnly("202");
+    }
     for (long user : hit) {
       Signals.await(
           "a shopper of the dead primary to buy",
@@ -366,6 +383,10 @@ class ClusterFaultsIT {
     }
   }
 
+  private static void set(RedisServer node, String setting, String value) {
+    call(node, jedis -> jedis.configSet(setting, value));
+  }
+
   private static String text(Answer answer) {
     return answer.status() == 202 ? "202" : answer.code();
   }
@@ -388,5 +409,32 @@ class ClusterFaultsIT {
 
   private static int accepted(FaultRun run, List<SaleOffer> sales) {
     return sales.stream().mapToInt(sale -> run.acceptedOrders(sale).size()).sum();
+  }
+
+  /** Until it is closed the replica of a SKU is not promoted, however slow the machine is. */
+  private final class NoFailover implements AutoCloseable {
+
+    private static final String HELD = "cluster-replica-no-failover";
+
+    private final long skuId;
+    private final RedisServer replica;
+
+    NoFailover(long skuId) {
+      this.skuId = skuId;
+      this.replica = redis.replicaOf(RedisKeys.stock(skuId));
+      set(replica, HELD, "yes");
+    }
+
+    void assertPrimaryIs(RedisServer primary) {
+      assertThat(primaryOf(skuId)).as("the primary before the failover").isEqualTo(primary);
+    }
+
+    /** The replica may be promoted even if it has been without its primary for too long. */
+    @Override
+    public void close() {
+      call(replica, jedis -> validities.put(replica, jedis.configGet(VALIDITY).get(VALIDITY)));
+      set(replica, VALIDITY, "0");
+      set(replica, HELD, "no");
+    }
   }
 }
