@@ -132,10 +132,12 @@ class WithFallbackFaultsIT {
     Set<String> waiting = run.acceptedOrders();
     waiting = without(waiting, stored(run));
     assertThat(waiting).as("orders that Redis alone has").isNotEmpty();
+    awaitRedisDecides();
+    int before = run.load().confirmed();
     lab.servers().redis().kill();
     long killed = System.nanoTime();
     Set<String> promised = run.acceptedOrders();
-    Signals.await("a purchase confirmed by MySQL", () -> run.load().confirmed() > 0);
+    Signals.await("a purchase confirmed by MySQL", () -> run.load().confirmed() > before);
     run.took("MySQL confirms a purchase", killed, ENTERED_WITHIN);
     assertThat(stored(run)).as("orders of MySQL").containsAll(promised);
     run.fault("Redis killed with " + waiting.size() + " orders that it alone had");
@@ -155,7 +157,7 @@ class WithFallbackFaultsIT {
       while (!sellsOnWithoutFallback(run)) { // as often as the machine stalls meanwhile
         fallbacks++;
         assertThat(fallbacks).as("fallbacks while one gateway was cut off").isLessThan(5);
-        Signals.await("Redis to decide again", () -> state("REDIS"));
+        awaitRedisDecides();
       }
       judge(run);
     }
@@ -223,6 +225,7 @@ class WithFallbackFaultsIT {
     try (FaultRun run = run("75 fallback, a gateway dies with Redis")) {
       lab.relays().forEach(relay -> relay.links().redis().cut());
       run.load().awaitAccepted(run.load().accepted() + 200);
+      awaitRedisDecides();
       run.load().expectLoss(); // only Redis has the keys of what gateway-1 promised last
       lab.gateway(1).kill();
       lab.servers().redis().kill();
@@ -285,8 +288,13 @@ class WithFallbackFaultsIT {
                 .anyMatch(order -> OrderId.parse(order).isDecidedByMySql()));
   }
 
+  /** A machine that stalls for seconds may begin a fallback before the fault. */
+  private void awaitRedisDecides() {
+    Signals.await("Redis to decide", () -> state("REDIS"));
+  }
+
   private void awaitReturned(FaultRun run) {
-    Signals.await("Redis to decide again", () -> state("REDIS"));
+    awaitRedisDecides();
     int before = run.load().queued();
     Signals.await("purchases accepted by Redis", () -> run.load().queued() > before + 20);
   }
