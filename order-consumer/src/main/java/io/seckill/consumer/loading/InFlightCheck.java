@@ -15,9 +15,9 @@ import org.springframework.stereotype.Component;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Counts the orders and units in flight between Redis and MySQL for one SKU. Its answers
- * hold while the product row is locked and the sale is not running, so that nothing new is admitted
- * or settled meanwhile.
+ * Counts the orders and units in flight between Redis and MySQL for one SKU. Its answers hold while
+ * the product row is locked and the sale is not running, so that nothing new is admitted or settled
+ * meanwhile.
  */
 @Component
 record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {

@@ -76,10 +76,7 @@ class ConfirmingPublisherIT {
 
   private static CompletableFuture<Boolean> publish(ConfirmingPublisher publisher, byte[] body) {
     return publisher.publish(
-        BrokerTopology.DEAD_EXCHANGE,
-        BrokerTopology.DEAD_ROUTING_KEY,
-        new BasicProperties(),
-        body);
+        BrokerTopology.DEAD_EXCHANGE, BrokerTopology.DEAD_ROUTING_KEY, new BasicProperties(), body);
   }
 
   private static boolean isConfirmed(ConfirmingPublisher publisher) {

@@ -75,8 +75,8 @@ public final class LoopDisk implements AutoCloseable {
   /**
    * Stops the server and puts its data on a new disk; does not start it again.
    *
-   * @param megabytes room on the disk beside twice the data that the server has now; the disk's file
-   *     is sparse and occupies only what is used
+   * @param megabytes room on the disk beside twice the data that the server has now; the disk's
+   *     file is sparse and occupies only what is used
    */
   public static LoopDisk under(TestServer server, int megabytes) {
     server.stop();
