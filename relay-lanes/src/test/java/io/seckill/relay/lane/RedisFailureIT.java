@@ -117,6 +117,20 @@ class RedisFailureIT extends LaneFixture {
     }
   }
 
+  /** An error reply breaks no connection, but another server may be the master by now. */
+  @Test
+  void connectsAnewAfterAnErrorReply() {
+    replicaOf("127.0.0.1", "1");
+    try (TestRelay relay = start()) {
+      awaitAll(relay, LaneState.REDIS_UNAVAILABLE);
+      List<String> before = connections(relay.lane(0));
+
+      replicaOf("NO", "ONE");
+      everythingArrives(outbox.admit(1, SKU));
+      assertThat(connections(relay.lane(0))).isNotEmpty().noneMatch(before::contains);
+    }
+  }
+
   /** As when Redis executes a BRPOPLPUSH after the lane has given up the connection. */
   @Test
   void publishesALateClaimIntoAQueueInUse() {
@@ -163,6 +177,17 @@ class RedisFailureIT extends LaneFixture {
       admitted.addAll(outbox.admit(5, SKU));
       everythingArrives(admitted);
     }
+  }
+
+  /** The ids of a lane's connections to Redis. */
+  private List<String> connections(LaneStatus lane) {
+    byte[] list =
+        (byte[]) outbox.redis().executeCommand(new CommandArguments(Command.CLIENT).add("LIST"));
+    return new String(list, StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> line.contains(" name=" + lane.lane() + " "))
+        .map(line -> line.substring(0, line.indexOf(' ')))
+        .toList();
   }
 
   private void replicaOf(String host, String port) {

@@ -12,6 +12,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class PublisherChannelTest {
@@ -34,8 +35,7 @@ class PublisherChannelTest {
         .during(CONFIRM_TIMEOUT.multipliedBy(2))
         .atMost(Eventually.SOON)
         .untilAsserted(link::check);
-    assertThat(registry.get("seckill.relay.blocked.seconds").functionCounter().count())
-        .isGreaterThan(0.05);
+    assertThat(blockedSeconds()).isGreaterThan(0.05);
 
     long since = System.nanoTime();
     broker.endAlarm();
@@ -44,6 +44,23 @@ class PublisherChannelTest {
     } catch (BrokerFailureException e) {
       assertThat(System.nanoTime() - since).isGreaterThan(CONFIRM_TIMEOUT.toNanos());
     }
+  }
+
+  @Test
+  void countsNoTimeAsBlockedAfterItWasClosed() throws Exception {
+    new BrokerConnector(new DeafBroker(), SETTINGS, meters).open("test").close();
+    double blocked = blockedSeconds();
+
+    long since = System.nanoTime();
+    while (System.nanoTime() - since < TimeUnit.MILLISECONDS.toNanos(1)) {
+      Thread.onSpinWait();
+    }
+
+    assertThat(blockedSeconds()).isEqualTo(blocked);
+  }
+
+  private double blockedSeconds() {
+    return registry.get("seckill.relay.blocked.seconds").functionCounter().count();
   }
 
   @Test

@@ -73,6 +73,33 @@ class UnconfirmedWindowTest {
   }
 
   @Test
+  void confirmsTheNextMessageInThePlaceOfOneThatWasReturned() {
+    window.enter(1, order(1), 0);
+    window.returned(order(1).messageId(), "NO_ROUTE");
+    ack(1, false);
+
+    for (int tag = 2; tag <= 5; tag++) {
+      window.enter(tag, order(tag), 0);
+      ack(tag, false);
+    }
+
+    window.drainConfirmed(confirmed);
+    assertThat(confirmed).hasSize(4);
+  }
+
+  @Test
+  void confirmsNeitherOfTwoPublishesOfAnOrderWhenBothWereReturned() {
+    window.enter(1, order(1), 0);
+    window.enter(2, order(1), 0);
+    window.returned(order(1).messageId(), "NO_ROUTE");
+    window.returned(order(1).messageId(), "NO_ROUTE");
+    ack(2, true);
+
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).isEmpty();
+  }
+
+  @Test
   void doesNotConfirmWhatWasNacked() {
     List<OutboundOrder> orders = enter(3);
     window.answer(2, true, false, sentAt -> {});

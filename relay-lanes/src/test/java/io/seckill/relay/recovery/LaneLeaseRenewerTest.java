@@ -158,6 +158,19 @@ class LaneLeaseRenewerTest {
     assertThat(asked).hasValue(1);
   }
 
+  /** A former master refuses to write, which breaks no connection. */
+  @Test
+  void asksForTheMasterAgainAfterAnErrorReply() {
+    CannedRedis demoted = new CannedRedis(command -> new JedisDataException("READONLY"));
+    CannedRedis promoted = new CannedRedis(LaneLeaseRenewerTest::reply);
+    LaneLeaseRenewer renewer = renewer(List.of(demoted, promoted).iterator()::next, false);
+
+    renewer.round();
+    renewer.round();
+
+    assertThat(renewer.backlog(0).dead()).isEqualTo(2);
+  }
+
   /** For example a CA file that is being rewritten, or no thread for a connection. */
   @Test
   void renewsAgainAfterFailuresThatAreNotOfRedis() {
