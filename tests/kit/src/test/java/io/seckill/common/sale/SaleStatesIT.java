@@ -98,6 +98,15 @@ class SaleStatesIT {
   }
 
   @Test
+  void aStopDuringALoadingIsKeptForItsEnd() {
+    redis.hset(RedisKeys.sku(SKU), Map.of("state", "PREHEATING", "epoch", "0", "loading", "4"));
+
+    assertThat(states.stop(CLOSE)).isTrue();
+    assertThat(state()).isEqualTo("PREHEATING");
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
+  }
+
+  @Test
   void followsNothingOfAnotherEpoch() {
     assertThat(states.follow(SKU, "CLOSED", 2, 99, null)).isEqualTo(Followed.NOT_LOADED);
     assertThat(state()).isEqualTo("OPEN");
