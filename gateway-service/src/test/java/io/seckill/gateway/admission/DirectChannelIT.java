@@ -117,6 +117,7 @@ class DirectChannelIT {
 
       assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
       assertThat(sale.outbox()).hasSize(1);
+      assertThat(TestDirectLanes.outstanding(lanes.mailboxes().get(sale.partition()))).isZero();
 
       eventually().until(() -> !lanes.awaitOpen(sale.partition()).equals(fenced));
       calls.one(attempt(sale, 2, "key-0001", 1));
@@ -267,7 +268,7 @@ class DirectChannelIT {
           .as("its confirm answers the repeats")
           .isEqualTo(1 + late);
 
-      sale.writeRecord(1, id, sale.record(1, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
+      pushedLongAgo(sale, 1);
       Calls elsewhere = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
       assertThat(
               elsewhere.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 1, "key-0001", 2)))
@@ -303,6 +304,31 @@ class DirectChannelIT {
     }
   }
 
+  @Test
+  void countsEachOrderThatOneCallPublishesAgain() {
+    TestSale sale = TestSale.unlimited(redis, 10);
+    try (TestDirectLanes lanes = startPatient()) {
+      Calls calls = new Calls(redis, IN_BROKER_PATIENTLY, lanes.mailboxes());
+      lanes.awaitOpen(sale.partition());
+      calls.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 2, "key-0001", 1));
+      eventually().until(() -> outbox.inPrivateQueues() == 0);
+      pushedLongAgo(sale, 1);
+      pushedLongAgo(sale, 2);
+
+      assertThat(calls.together(attempt(sale, 1, "key-0001", 2), attempt(sale, 2, "key-0001", 1)))
+          .hasOnlyElementsOfType(Repeated.class);
+
+      eventually().until(() -> broker.orders().size() == 4 && outbox.inPrivateQueues() == 0);
+      assertThat(sale.counter("publishedOrders")).isEqualTo(2);
+      assertThat(sale.counter("publishedUnits")).isEqualTo(3);
+    }
+  }
+
+  private void pushedLongAgo(TestSale sale, long user) {
+    String id = orderOf(sale, user);
+    sale.writeRecord(user, id, sale.record(user, id).replaceFirst("\\|Q\\|.*", "|Q|1"));
+  }
+
   /** 1 if a call found, on a slow machine, that the push was a second ago; else 0. */
   private static int pushedAgain(String before, String after) {
     if (after.equals(before)) {
@@ -326,6 +352,7 @@ class DirectChannelIT {
     Calls calls = new Calls(redis, IN_BROKER, closed);
 
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
+    pushedLongAgo(sale, 1);
     assertThat(calls.one(attempt(sale, 1, "key-0001", 1))).isEqualTo(Unknown.BROKER);
     assertThat(calls.one(attempt(sale, 1, "key-0002", 11))).isEqualTo(Refusal.TOO_FEW_LEFT);
     assertThat(sale.outbox()).as("relays publish it").hasSize(1);

@@ -319,14 +319,7 @@ class OrderStatusIT {
   void answersForAnAliasWithTheOrderThatIsStored(OrderStatus status) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
     Placed alias = stage.buy(sku, 1);
-    String reason = status == OrderStatus.REJECTED ? "QUOTA_EXCEEDED" : null;
-    Placed stored = stage.store(sku, alias.user(), 1, 1, status.name(), reason);
-    stage.update(
-        "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
-        alias.id().value(),
-        stored.id().value());
-    AdmissionRecord seen = record(alias);
-    write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
+    Placed stored = storeForAlias(alias, status);
 
     GatewayAnswer repeated = gateway.buy(alias.user(), sku, 1, alias.key());
     assertThat(repeated.status()).as(repeated.toString()).isEqualTo(202);
@@ -340,6 +333,30 @@ class OrderStatusIT {
       assertThat(answer.text("status")).as(answer.toString()).isEqualTo(status.name());
       assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     }
+  }
+
+  /** MySQL gets the order that is stored; the alias is in Redis and in MySQL. */
+  private static Placed storeForAlias(Placed alias, OrderStatus status) {
+    String reason = status == OrderStatus.REJECTED ? "QUOTA_EXCEEDED" : null;
+    Placed stored = stage.store(alias.sku(), alias.user(), 1, 1, status.name(), reason);
+    stage.update(
+        "INSERT INTO order_alias (order_id, stored_order_id) VALUES (?, ?)",
+        alias.id().value(),
+        stored.id().value());
+    AdmissionRecord seen = record(alias);
+    write(alias, result(seen, OrderStatus.REJECTED, null, seen.changedAt() + 9, stored.id()));
+    return stored;
+  }
+
+  @Test
+  void findsInMySqlThatADelayedOrderIsStored() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed order = stage.buy(sku, 1);
+    stage.store(order, 1, "CONFIRMED", null);
+    AdmissionRecord seen = record(order);
+    write(order, result(seen, OrderStatus.DELAYED, null, seen.admittedAt() + 9, null));
+
+    assertThat(show(order).text("status")).isEqualTo("CONFIRMED");
   }
 
   @Test
@@ -443,6 +460,31 @@ class OrderStatusIT {
               () -> own.get(confirmed.user(), path(confirmed)).text("status"), "CANCELLED"::equals);
     } finally {
       stage.fallbackOfSales("NO", sku);
+    }
+  }
+
+  /** The REJECTED in Redis is not the result of the request. */
+  @Test
+  void saysThatItCannotKnowTheOrderOfAnAliasWhileMySqlIsAway() throws Exception {
+    Placed alias = stage.buy(stage.onSale(PurchasePolicy.LIMITED, 5, 100), 1);
+    storeForAlias(alias, OrderStatus.CONFIRMED);
+    try (TcpProxy toMySql =
+            TcpProxy.to(stage.mysqlDatabase().host(), stage.mysqlDatabase().port());
+        TestGateway own =
+            TestGateway.start(
+                stage.redisDatabase(),
+                stage.mysqlDatabase().via(toMySql),
+                stage.consumer().url())) {
+      eventually()
+          .until(() -> own.get(alias.user(), path(alias)).text("status"), "CONFIRMED"::equals);
+      toMySql.cut();
+
+      GatewayAnswer unknown =
+          eventually("the cached answer of MySQL to end")
+              .until(
+                  () -> own.get(alias.user(), path(alias)),
+                  answer -> !answer.text("status").equals("CONFIRMED"));
+      assertThat(unknown.code()).as(unknown.toString()).isEqualTo("STATUS_UNAVAILABLE");
     }
   }
 
