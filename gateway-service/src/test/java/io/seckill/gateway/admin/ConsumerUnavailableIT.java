@@ -308,7 +308,7 @@ class ConsumerUnavailableIT {
     RedisBreaker breaker = gateway.bean(RedisBreaker.class);
     answerHeartbeats(0);
     eventually("an answered heartbeat before another")
-        .until(() -> heartbeats("USABLE") > 1 && heartbeats("UNUSABLE") > 0);
+        .until(() -> heartbeats("automatic", "USABLE") > 1 && heartbeats("off", "UNUSABLE") > 0);
     eventually("a heartbeat with the milliseconds of more than a second")
         .until(() -> isSent("PUT .*\"forMs\":\\d{4,}.*"));
 
@@ -334,17 +334,42 @@ class ConsumerUnavailableIT {
     eventually().until(() -> isSent(transfer.formatted(bought.text("orderId"))));
   }
 
+  @Test
+  void endsItsRegistrationWhenItStops() throws Exception {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    long user = stage.newUser();
+    try (SlowConsumer own = SlowConsumer.start()) {
+      own.answerHeartbeats(answer(0));
+      try (TestGateway stopping =
+          TestGateway.start(
+              stage.redisDatabase(),
+              stage.mysqlDatabase(),
+              own.url(),
+              "seckill.fallback=automatic")) {
+        eventually("the gateway to be registered")
+            .until(() -> stopping.buy(user, sku, 1, "key-before-stop").status() == 202);
+      }
+
+      assertThat(own.heartbeats()).last().asString().startsWith("DELETE /internal/v1/gateways/");
+    }
+  }
+
   private static void answerHeartbeats(long term) {
-    consumer.answerHeartbeats(
-        "{\"term\":%d,\"failurePercent\":100,\"failuresPerSecond\":100000}".formatted(term));
+    consumer.answerHeartbeats(answer(term));
+  }
+
+  private static String answer(long term) {
+    return "{\"term\":%d,\"failurePercent\":100,\"failuresPerSecond\":100000}".formatted(term);
   }
 
   private static boolean isSent(String pattern) {
     return consumer.heartbeats().stream().anyMatch(call -> call.matches(pattern));
   }
 
-  private static long heartbeats(String redis) {
+  /** The mode tells the two gateways apart. */
+  private static long heartbeats(String mode, String redis) {
     return consumer.heartbeats().stream()
+        .filter(one -> one.contains("\"fallback\":\"" + mode + "\""))
         .filter(one -> one.contains("\"redis\":\"" + redis + "\""))
         .count();
   }

@@ -64,6 +64,26 @@ class HighWaterMarksTest {
   }
 
   @Test
+  void aLateAnswerUpToWhereTheNextServerBeganIsNoLoss() {
+    marks.record("first", SKU, 1, 500);
+    found("second", 1, 500);
+
+    marks.record("first", SKU, 1, 500);
+
+    assertThat(found("second", 1, 500)).isEqualTo(Verdict.WHOLE);
+  }
+
+  @Test
+  void anAnswerOfAnEarlierEpochSaysNothing() {
+    marks.record("first", SKU, 2, 100);
+
+    marks.record("first", SKU, 1, 500);
+    found("second", 1, 50);
+
+    assertThat(found("second", 2, 100)).isEqualTo(Verdict.WHOLE);
+  }
+
+  @Test
   void anAnswerThatComesLateWithinOneServerIsNoLoss() {
     marks.record("first", SKU, 1, 500);
 

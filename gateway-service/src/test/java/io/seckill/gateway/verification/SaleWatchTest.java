@@ -129,6 +129,38 @@ class SaleWatchTest {
   }
 
   @Test
+  void quarantinesASaleBeforeItVerifiesTheServer() {
+    List<Set<Long>> quarantined = new CopyOnWriteArrayList<>();
+    CannedRedis asked =
+        new CannedRedis(
+            command -> {
+              if (Thread.currentThread().getName().equals("sale-watch")) {
+                quarantined.add(servers.quarantined());
+              }
+              return LEASED;
+            });
+    try (WorkerLeases leases = new WorkerLeases(asked, breaker, LONG);
+        SaleWatch watch = watchALoss(leases)) {
+      watch.wake();
+      eventually().until(servers::allVerified);
+
+      assertThat(quarantined).isNotEmpty().containsOnly(Set.of(SKU));
+    }
+  }
+
+  /** Else sales read before the server was proven would pass for all that was published. */
+  @Test
+  void readsTheProvenServersBeforeTheSales() {
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases)) {
+      watch.wake();
+      eventually().until(() -> mysql.statements.size() > 1);
+
+      assertThat(mysql.statements.get(0)).contains("FROM redis_server");
+    }
+  }
+
+  @Test
   void logsALossOnceThatItReportsInVainAgainAndAgain() {
     interval = SaleWatch.TICK;
     answer = Mono.error(new IllegalStateException("order-consumer does not answer"));
@@ -187,16 +219,20 @@ class SaleWatchTest {
   private static final class CannedSales extends JdbcTemplate {
 
     private final AtomicInteger readings = new AtomicInteger();
+    private final List<String> statements = new CopyOnWriteArrayList<>();
     private volatile List<Sale> sales = List.of();
 
     @Override
     @SuppressWarnings("unchecked") // the watch reads sales alone
     public <T> List<T> query(String sql, RowMapper<T> rows) {
       readings.incrementAndGet();
+      statements.add(sql);
       return (List<T>) sales;
     }
 
     @Override
-    public void query(String sql, RowCallbackHandler rows) {}
+    public void query(String sql, RowCallbackHandler rows) {
+      statements.add(sql);
+    }
   }
 }
