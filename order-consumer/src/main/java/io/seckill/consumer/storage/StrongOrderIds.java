@@ -6,7 +6,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.stereotype.Component;
@@ -27,16 +29,23 @@ final class StrongOrderIds {
 
   private final Transactions transactions;
   private final Clock clock;
+  private final LongSupplier nanoTime;
   private long nextMs;
   private long endMs;
   private int nextSequence;
 
-  /** System.nanoTime() until which the block is used. */
+  /** Of {@code nanoTime}, until which the block is used. */
   private long untilNanos;
 
+  @Autowired
   StrongOrderIds(ConnectionPools pools, Clock clock) {
+    this(pools, clock, System::nanoTime);
+  }
+
+  StrongOrderIds(ConnectionPools pools, Clock clock, LongSupplier nanoTime) {
     this.transactions = Transactions.ofStrongSales(pools);
     this.clock = clock;
+    this.nanoTime = nanoTime;
   }
 
   /**
@@ -50,7 +59,7 @@ final class StrongOrderIds {
         nextMs++;
         nextSequence = 0;
       }
-      if (nextMs >= endMs || System.nanoTime() - untilNanos >= 0) {
+      if (nextMs >= endMs || nanoTime.getAsLong() - untilNanos >= 0) {
         takeBlock();
       }
       ids.add(OrderId.of(nextMs, partition, OrderId.MYSQL_WORKER, nextSequence++));
@@ -65,7 +74,7 @@ final class StrongOrderIds {
             .orElseThrow(() -> new IllegalStateException("order_id_block has no row"));
     nextMs = endMs - BLOCK_MS;
     nextSequence = 0;
-    untilNanos = System.nanoTime() + LONGEST_USE.toNanos();
+    untilNanos = nanoTime.getAsLong() + LONGEST_USE.toNanos();
   }
 
   /** The UPDATE locks the row, so the read sees this transaction's block. */

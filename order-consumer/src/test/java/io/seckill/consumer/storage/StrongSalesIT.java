@@ -325,6 +325,19 @@ class StrongSalesIT {
     assertThat(made).allMatch(id -> id.isDecidedByMySql() && id.partition() == 3);
   }
 
+  @Test
+  void idsStayNearTheClockWhenFewAreMade() {
+    AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may overflow
+    StrongOrderIds ids =
+        new StrongOrderIds(consumer.bean(ConnectionPools.class), Clock.systemUTC(), nanos::get);
+    long first = ids.next(3, 1).get(0).timeMs();
+
+    nanos.addAndGet(Duration.ofSeconds(5).toNanos() - 1);
+    assertThat(ids.next(3, 1).get(0).timeMs()).as("of the same block").isEqualTo(first);
+    nanos.incrementAndGet();
+    assertThat(ids.next(3, 1).get(0).timeMs()).as("of the next block").isGreaterThan(first);
+  }
+
   /** A gateway never admits an order of a strong sale, so its message is a defect or a forgery. */
   @Test
   void anOrderFromTheBrokerIsNotStored() throws Exception {
