@@ -8,13 +8,22 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.orders.Compensation;
+import io.seckill.consumer.orders.Compensations;
+import io.seckill.consumer.orders.NoCompensations;
+import io.seckill.consumer.orders.OrderResult;
+import io.seckill.consumer.orders.OrderResults;
+import io.seckill.consumer.orders.SkuProgress;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.AdmissionFixture;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -23,6 +32,7 @@ import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.support.web.Operator;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.RowLock;
@@ -32,6 +42,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
@@ -51,6 +62,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
@@ -154,6 +166,50 @@ class DeadLetterAdminIT {
     awaitRejectedInRedis(order, 10);
     assertThat(Long.parseLong(orders.product(sku, "settled"))).isEqualTo(settled + 1);
     assertThat(post(letter, "/replay", "").code()).isEqualTo("DEAD_LETTER_RESOLVED");
+  }
+
+  /** The sweep of pending compensations writes a result again that Redis has not confirmed. */
+  @ParameterizedTest(name = "Redis confirms its result: {0}")
+  @ValueSource(booleans = {false, true})
+  void aDiscardReturnsUnitsOnlyAfterItsResult(boolean isWritten) {
+    open(10);
+    OrderMessage order = OrderFlood.order(sku, PurchasePolicy.LIMITED, 7, 2);
+    admissions.admit(order);
+    List<OrderId> delivered = new ArrayList<>();
+
+    resolver(isWritten, delivered).discard(givenUp(order), "a test", new Operator("tester"));
+
+    assertThat(orders.status(order.orderId())).isEqualTo("REJECTED");
+    assertThat(delivered).isEqualTo(isWritten ? List.of(order.orderId()) : List.of());
+  }
+
+  private static DeadLetterResolver resolver(boolean isWritten, List<OrderId> delivered) {
+    OrderResults results =
+        new OrderResults(
+            consumer.bean(UnifiedJedis.class),
+            consumer.bean(RedisCallGuard.class),
+            new SimpleMeterRegistry()) {
+          @Override
+          public boolean write(Collection<OrderResult> orders, Collection<SkuProgress> progress) {
+            return isWritten;
+          }
+        };
+    Compensations compensations =
+        new NoCompensations() {
+          @Override
+          public boolean deliver(Collection<Compensation> pending) {
+            return delivered.addAll(pending.stream().map(Compensation::orderId).toList());
+          }
+        };
+    DeadLetterResolver bean = consumer.bean(DeadLetterResolver.class);
+    return new DeadLetterResolver(
+        bean.deadLetters(),
+        bean.table(),
+        bean.publisher(),
+        bean.store(),
+        results,
+        compensations,
+        bean.transactions());
   }
 
   @Test
