@@ -14,6 +14,8 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.fallback.FallbackTable.Row;
+import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -266,6 +268,44 @@ class FallbackIT extends SaleInFallback {
         .params(last - 299, last)
         .query(String.class)
         .list();
+  }
+
+  /** Gateways may still confirm in the fallback that has begun since. */
+  @Test
+  void gatewaysThatWereReadInAFormerFallbackActivateNothing() {
+    FallbackDatabase mysql = consumer.bean(FallbackDatabase.class);
+    FallbackTable table = consumer.bean(FallbackTable.class);
+    FallbackSales sales = consumer.bean(FallbackSales.class);
+    GatewayTable gateways = consumer.bean(GatewayTable.class);
+    SaleObservations looks = consumer.bean(SaleObservations.class);
+    FallbackActivation activation = new FallbackActivation(table, sales, gateways, looks, mysql);
+
+    String phase =
+        rolledBack(
+            () -> {
+              Row former = table.lock();
+              sales.enter();
+              table.enter("tester");
+              Row entering =
+                  new Row(
+                      SalePhase.ENTERING,
+                      former.term(),
+                      former.startedBy(),
+                      former.enteredAt(),
+                      former.changedAt(),
+                      former.failurePercent(),
+                      former.failuresPerSecond());
+              assertThat(activation.activate(new Overview(entering, new Gateways(List.of()))))
+                  .isTrue();
+              return mysql
+                  .jdbc()
+                  .sql("SELECT sale_phase FROM products WHERE sku_id = ?")
+                  .param(sku)
+                  .query(String.class)
+                  .single();
+            });
+
+    assertThat(phase).isEqualTo("ENTERING");
   }
 
   @ParameterizedTest(name = "its row is locked: {0}")
@@ -641,6 +681,41 @@ class FallbackIT extends SaleInFallback {
     } finally {
       allowLooks(true);
     }
+  }
+
+  /** A sale that is over during a fallback may be extended. */
+  @ParameterizedTest(name = "in a fallback, and over: {0}")
+  @ValueSource(booleans = {false, true})
+  void aGatewayThatIsRemovedWithoutALookLeavesUnknownOrders(boolean isOver) {
+    SaleObservations off = observations(FallbackMode.OFF, consumer.redis());
+    JdbcClient mysql = consumer.bean(FallbackDatabase.class).jdbc();
+    fallback.beat(GATEWAY, 0, "USABLE", 0);
+
+    String kept =
+        rolledBack(
+            () -> {
+              mysql.sql("UPDATE gateway_node SET heard_at = NOW(6) - INTERVAL 61 SECOND").update();
+              if (isOver) {
+                mysql
+                    .sql(
+                        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', epoch = 2,"
+                            + " closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?")
+                    .param(sku)
+                    .update();
+              }
+              off.round();
+              return mysql
+                  .sql(
+                      "SELECT CONCAT_WS(' ', epoch, units, unknown_orders,"
+                          + " (SELECT COUNT(*) FROM gateway_node)) FROM admitted_units"
+                          + " WHERE sku_id = ?")
+                  .param(sku)
+                  .query(String.class)
+                  .optional()
+                  .orElse("none");
+            });
+
+    assertThat(kept).as("epoch, units, unknown orders, gateways").isEqualTo("1 0 1 0");
   }
 
   /** Otherwise each of the service's looks fails, and the last one stays. */

@@ -302,6 +302,36 @@ class SaleLoadingIT {
                 "publishedUnits", "6"));
   }
 
+  /** As by a transaction that took longer than any does; the order is none of the changes. */
+  @Test
+  void putsNoSaleOnSaleWithoutAnOrderThatMySqlHasDecidedMeanwhile() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    StoredOrderFixture orders = new StoredOrderFixture(consumer);
+    orders.strong(sku, 7, 1);
+    execute(
+        "UPDATE products SET epoch = 2, state = 'OPEN', decides = 'MYSQL', fallback = 'LOADING'"
+            + " WHERE sku_id = ?",
+        sku);
+    AtomicInteger steps = new AtomicInteger();
+    Runnable beforeReplacing =
+        () -> {
+          if (steps.incrementAndGet() == 2) { // the first snapshot is being written
+            orders.age(orders.strong(sku, 8, 1), 3_600);
+          }
+        };
+
+    assertThatExceptionOfType(ProblemException.class)
+        .isThrownBy(
+            () -> consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, beforeReplacing))
+        .extracting(e -> e.problem().code())
+        .isEqualTo(ProblemCode.ORDERS_IN_FLIGHT);
+
+    assertThat(redis.hget(RedisKeys.sku(sku), "epoch")).isEqualTo("0");
+    execute(
+        "UPDATE products SET state = 'CLOSED', decides = 'REDIS', fallback = 'NO' WHERE sku_id = ?",
+        sku);
+  }
+
   private OrderId id(int number) {
     return OrderId.of(OrderId.EPOCH_MS + number, Partition.ofSku(sku), 200, 1);
   }
