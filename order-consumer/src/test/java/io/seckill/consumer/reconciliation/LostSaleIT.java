@@ -31,6 +31,10 @@ import tools.jackson.databind.JsonNode;
 /** Sales that Redis has lost are rebuilt from MySQL. */
 class LostSaleIT extends ReconciliationFixture {
 
+  /** Waits a second for a barrier. */
+  private static final ReconciliationProperties IMPATIENT =
+      new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(1), false);
+
   @Test
   void reservesTheUnitsOfADeadLetterThatIsOnItsWayAgain() {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
@@ -313,17 +317,47 @@ class LostSaleIT extends ReconciliationFixture {
     assertThat(outcome(reconcile(sale, true))).isEqualTo("LOST");
   }
 
-  /** Waits a second for a barrier. */
-  private static Reconciler impatient() {
-    SaleReconciliation patient = consumer.bean(SaleReconciliation.class);
-    ReconciliationProperties settings =
-        new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(1), false);
-    RedisServers servers =
+  @Test
+  void readsASaleAgainOnceMySqlHasWhatWasPublishedBeforeRedisChanged() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage first = sale.admit(1, 1);
+    OrderMessage second = sale.admit(2, 1);
+    sale.setField("seq", "1"); // as if Redis had restarted without the second order
+    RedisServers changed =
         new RedisServers(
             consumer.sql(),
             consumer.bean(UnifiedJedis.class),
             consumer.bean(Barriers.class),
-            settings);
+            IMPATIENT) {
+          @Override
+          boolean isProven(int partition) {
+            return false;
+          }
+
+          @Override
+          boolean prove(int partition) {
+            flood.publish(first, second);
+            ledger.awaitOrders(sale.sku, 2);
+            return true;
+          }
+        };
+
+    Report report = impatient(changed).run(sale.sku, new Reconciler.Order(true, true, "tester"));
+
+    assertThat(report.outcome()).isEqualTo(RunOutcome.LOST);
+  }
+
+  private static Reconciler impatient() {
+    return impatient(
+        new RedisServers(
+            consumer.sql(),
+            consumer.bean(UnifiedJedis.class),
+            consumer.bean(Barriers.class),
+            IMPATIENT));
+  }
+
+  private static Reconciler impatient(RedisServers servers) {
+    SaleReconciliation patient = consumer.bean(SaleReconciliation.class);
     return new Reconciler(
         consumer.bean(ConnectionPools.class),
         new SaleReconciliation(
@@ -333,9 +367,9 @@ class LostSaleIT extends ReconciliationFixture {
             patient.rebuild(),
             servers,
             patient.admittedUnits(),
-            settings),
+            IMPATIENT),
         consumer.bean(ReconciliationTable.class),
-        settings,
+        IMPATIENT,
         Clock.systemUTC(),
         new SimpleMeterRegistry());
   }

@@ -131,6 +131,24 @@ class RebuildIT extends ReconciliationFixture {
     assertThat(sale.field("state")).isEqualTo("OPEN");
   }
 
+  /** Only the last step of a loading writes it, in an epoch that nobody needs then. */
+  @Test
+  void beginsNoEpochWhereSomethingElseIsInThePlaceOfThePendingStops() {
+    String stops = RedisKeys.stops(Partition.ofSku(sale.sku));
+    sale.forget();
+    consumer.redis().set(stops, "foreign");
+    try {
+      Answer report = reconcile(sale, false);
+
+      assertThat(outcome(report)).isEqualTo("UNPROVEN");
+      assertThat(report.text("detail")).contains(stops);
+      assertThat(epoch()).isEqualTo(1);
+    } finally {
+      consumer.redis().del(stops);
+    }
+    assertThat(reconcile()).isEqualTo("REBUILT");
+  }
+
   @Test
   void namesTheReasonForWhichRedisRefusesARebuild() {
     sale.forget();

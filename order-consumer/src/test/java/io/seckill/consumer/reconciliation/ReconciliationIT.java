@@ -7,6 +7,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.testing.Bounded;
@@ -174,6 +175,32 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(kinds(reconcile(sale, false))).contains("ORDER_SENT_AGAIN");
     ledger.awaitOrders(sale.sku, 1);
     awaitClean(sale);
+  }
+
+  /** Its totals were read before; they then differ from its orders. */
+  @Test
+  void aLookReportsNoTotalsOfASaleThatHasSoldMeanwhile() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setStock(70);
+    Comparison found =
+        new Comparison(
+            consumer.bean(Comparisons.class).sale(sale.sku).orElseThrow(),
+            consumer.bean(RedisSale.class).state(sale.sku),
+            0,
+            new OrderTotals(1, 2), // Redis has counted none
+            Map.of(),
+            Map.of());
+    assertThat(totals(found)).containsExactly(RepairKind.STOCK_SET, RepairKind.COUNTER_SET);
+
+    sale.setField("seq", "1");
+
+    assertThat(totals(found)).isEmpty();
+  }
+
+  private static List<RepairKind> totals(Comparison found) {
+    List<RepairKind> kinds = new ArrayList<>();
+    consumer.bean(Repairs.class).totals(found, true, repair -> kinds.add(repair.kind()));
+    return kinds;
   }
 
   /** Its stock changes between the reading of its totals and that of its orders and changes. */

@@ -24,15 +24,8 @@ class RedisServersIT extends ReconciliationFixture {
   void aBarrierThatPassesLateProvesTheServer() throws SQLException {
     try (Connection connection = TestServers.mysql().newDatabase().connect()) {
       JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
-      own.sql(
-              "CREATE TABLE redis_server (partition_no INT PRIMARY KEY, replication_id VARCHAR(40),"
-                  + " proven_at DATETIME(3))")
-          .update();
-      RedisServers servers =
-          new RedisServers(own, consumer.redis(), consumer.bean(Barriers.class), SETTINGS);
-      servers.round(); // adopts them
-      own.sql("UPDATE redis_server SET replication_id = 'former' WHERE partition_no = 3").update();
-      consumer.update("DELETE FROM barrier");
+      RedisServers servers = servers(own);
+      change(own, 3);
 
       servers.round();
       eventually().until(() -> ledger.number(PASSED) == 1);
@@ -50,6 +43,46 @@ class RedisServersIT extends ReconciliationFixture {
 
       assertThat(former(own)).isZero();
     }
+  }
+
+  /** What its former server had published may be behind the barrier. */
+  @Test
+  void aBarrierProvesNoServerThatHasChangedSinceItWasSent() throws SQLException {
+    try (Connection connection = TestServers.mysql().newDatabase().connect()) {
+      JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      RedisServers servers = servers(own);
+      change(own, 3);
+      servers.round();
+      eventually().until(() -> ledger.number(PASSED) == 1);
+      change(own, 7); // of the same order queue
+
+      servers.round();
+
+      assertThat(former(own)).isEqualTo(2);
+      assertThat(ledger.number("SELECT COUNT(*) FROM barrier")).isEqualTo(2);
+      eventually().until(() -> ledger.number(PASSED) == 2);
+      servers.round();
+      assertThat(former(own)).isZero();
+    }
+  }
+
+  /** Returns them with all that they find in Redis proven, and no barrier sent. */
+  private static RedisServers servers(JdbcClient own) {
+    own.sql(
+            "CREATE TABLE redis_server (partition_no INT PRIMARY KEY, replication_id VARCHAR(40),"
+                + " proven_at DATETIME(3))")
+        .update();
+    RedisServers servers =
+        new RedisServers(own, consumer.redis(), consumer.bean(Barriers.class), SETTINGS);
+    servers.round(); // adopts them
+    consumer.update("DELETE FROM barrier");
+    return servers;
+  }
+
+  private static void change(JdbcClient own, int partition) {
+    own.sql("UPDATE redis_server SET replication_id = 'former' WHERE partition_no = ?")
+        .param(partition)
+        .update();
   }
 
   private static long former(JdbcClient own) {

@@ -218,6 +218,25 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
   }
 
+  @Test
+  void rebuildsALostSaleByItselfWhereItMay() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.forget();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            consumer.bean(Reconciler.class),
+            new ReconciliationProperties(OFTEN.interval(), OFTEN.barrierTimeout(), true),
+            new SimpleMeterRegistry());
+
+    schedule.round();
+    schedule.stop();
+
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(sale.field("epoch")).isEqualTo("2");
+  }
+
   /** Returns whether the other thread's round has looked, and found a lost sale. */
   private static boolean looksMeanwhile(Schedule schedule, MeterRegistry meters) {
     SweeperPauses.round(schedule.lostSaleSweeper(OFTEN));
