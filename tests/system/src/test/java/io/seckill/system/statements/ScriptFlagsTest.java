@@ -46,6 +46,7 @@ class ScriptFlagsTest {
             "adopt",
             "claim",
             "compensate",
+            "forget",
             "lease",
             "record_results",
             "register",
