@@ -366,7 +366,7 @@ class ConsumerUnavailableIT {
     return consumer.heartbeats().stream().anyMatch(call -> call.matches(pattern));
   }
 
-  /** The mode tells the two gateways apart. */
+  /** The two gateways differ in their mode. */
   private static long heartbeats(String mode, String redis) {
     return consumer.heartbeats().stream()
         .filter(one -> one.contains("\"fallback\":\"" + mode + "\""))

@@ -23,6 +23,7 @@ import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
 import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.support.web.ProblemCode;
+import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -230,7 +231,7 @@ class IssuerKeysTest {
     CompletableFuture<TokenVerifier> start = CompletableFuture.supplyAsync(this::startedVerifier);
     try {
       eventually("the start goes on").until(start::isDone);
-      try (TokenVerifier verifier = start.join()) {
+      try (TokenVerifier verifier = Bounded.get(start)) {
         assertThat(verifier.refusal()).isEqualTo(ProblemCode.UNAVAILABLE);
 
         healed.countDown();

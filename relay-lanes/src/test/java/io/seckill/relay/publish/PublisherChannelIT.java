@@ -9,6 +9,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.broker.BrokerAddresses;
 import io.seckill.common.broker.ProcessName;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.TcpProxy;
@@ -67,7 +68,7 @@ class PublisherChannelIT {
                       .isInstanceOf(BrokerFailureException.class));
       try {
         eventually("the write ends").until(publish::isDone);
-        publish.join();
+        Bounded.get(publish);
       } finally {
         stopped.reset(); // else close() would hang as well
       }
