@@ -436,7 +436,7 @@ class ShardsIT {
     redis.hdel(stuck, "expiresAt");
 
     askUntil(shards.get(1), 6, 6);
-    assertThat(unfinishedMoves()).isEqualTo(3);
+    eventually().until(() -> unfinishedMoves() == 3);
 
     redis.hset(stuck, "expiresAt", expiresAt);
     assertLedger(12);
