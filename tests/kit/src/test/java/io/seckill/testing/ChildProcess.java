@@ -1,17 +1,18 @@
 package io.seckill.testing;
 
+import static io.seckill.testing.Eventually.eventually;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
@@ -24,7 +25,7 @@ final class ChildProcess {
   private static final String LEAD_A_GROUP = "echo $$ > \"$0\" && exec setsid \"$@\"";
 
   private static final long STOP_SECONDS = 30;
-  private static final long GONE_SECONDS = 30;
+  private static final Duration GONE = Duration.ofSeconds(30);
 
   private final Process process;
   private final Path pidFile;
@@ -61,16 +62,14 @@ final class ChildProcess {
   }
 
   void kill() {
-    List<ProcessHandle> all =
-        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+    List<ProcessHandle> all = members();
     signal("KILL");
     awaitEndOf(all);
   }
 
   /** Sends TERM to the leader, which ends the others; after 30 s sends KILL to the whole group. */
   void stop() {
-    List<ProcessHandle> all =
-        Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList();
+    List<ProcessHandle> all = members();
     signal("CONT");
     process.destroy();
     if (!endsWithin(STOP_SECONDS)) {
@@ -93,6 +92,13 @@ final class ChildProcess {
 
   boolean isFrozen() {
     return ProcessState.isStopped(process.pid());
+  }
+
+  /** None of one that has ended: its number may already be that of another thread or process. */
+  private List<ProcessHandle> members() {
+    return process.isAlive()
+        ? Stream.concat(Stream.of(process.toHandle()), process.descendants()).toList()
+        : List.of();
   }
 
   private void signal(String name) {
@@ -123,13 +129,8 @@ final class ChildProcess {
     }
   }
 
+  /** onExit() would wait for another process that has got the number meanwhile. */
   private static void awaitEndOf(ProcessHandle handle) {
-    try {
-      handle.onExit().get(GONE_SECONDS, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      throw new IllegalStateException("Process " + handle.pid() + " does not end", e);
-    }
+    eventually("the end of process " + handle.pid()).atMost(GONE).until(() -> !handle.isAlive());
   }
 }

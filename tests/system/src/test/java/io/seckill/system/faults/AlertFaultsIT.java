@@ -181,7 +181,7 @@ class AlertFaultsIT {
       try (AlertWatch watch = watch(Map.of(), AlertWatch::startAsDeployed)) {
         await("silence")
             .during(QUIET)
-            .atMost(MINUTES.multipliedBy(2))
+            .atMost(MINUTES.multipliedBy(5)) // the rules look back five minutes
             .until(watch::firing, Set::isEmpty);
       }
     }
