@@ -181,7 +181,8 @@ class ConsumerFaultsIT {
       for (ServiceInstance consumer : lab.consumers()) { // the pages move seconds after the request
         consumer.agent().arm(Failpoints.ARCHIVE_PAGE_MOVED, PointAction.HALT, 1);
       }
-      assertThat(lab.admin().close(over.skuId()).status()).isIn(200, 202);
+      Signals.await(
+          "the close", () -> Set.of(200, 202).contains(lab.admin().close(over.skuId()).status()));
       Signals.await(
           "the sale to be at rest", () -> lab.admin().archive(over.skuId()).status() == 200);
       for (int kills = 1; kills <= lab.consumers().size(); kills++) {

@@ -1,5 +1,6 @@
 package io.seckill.system.faults;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
@@ -129,10 +130,10 @@ class WithFallbackFaultsIT {
   private void goesOnInMySql(FaultRun run, Runnable back, String with) throws SQLException {
     lab.relays().forEach(relay -> relay.links().redis().cut());
     run.load().awaitAccepted(run.load().accepted() + 200);
-    Set<String> waiting = run.acceptedOrders();
-    waiting = without(waiting, stored(run));
-    assertThat(waiting).as("orders that Redis alone has").isNotEmpty();
     awaitRedisDecides();
+    Set<String> waiting = // after that: a fallback stores them
+        eventually("orders that Redis alone has")
+            .until(() -> without(run.acceptedOrders(), stored(run)), orders -> !orders.isEmpty());
     int before = run.load().confirmed();
     lab.servers().redis().kill();
     long killed = System.nanoTime();
@@ -226,6 +227,7 @@ class WithFallbackFaultsIT {
       lab.relays().forEach(relay -> relay.links().redis().cut());
       run.load().awaitAccepted(run.load().accepted() + 200);
       awaitRedisDecides();
+      Set<String> before = run.acceptedOrders();
       run.load().expectLoss(); // only Redis has the keys of what gateway-1 promised last
       lab.gateway(1).kill();
       lab.servers().redis().kill();
@@ -239,7 +241,7 @@ class WithFallbackFaultsIT {
           .isNotEmpty()
           .allSatisfy(
               sale -> {
-                assertThat(run.acceptedOrders(sale))
+                assertThat(without(run.acceptedOrders(sale), before))
                     .noneMatch(order -> OrderId.parse(order).isDecidedByMySql());
                 assertThat(lab.database().number(FREE + " AND sku_id = " + sale.skuId()))
                     .as("units not reserved")
@@ -259,7 +261,7 @@ class WithFallbackFaultsIT {
   void enteredTwice() {
     try (FaultRun run = run("76 fallback entered twice")) {
       for (int time = 1; time <= 2; time++) {
-        assertThat(lab.admin().enterFallback().status()).isEqualTo(200);
+        Signals.await("the fallback", () -> lab.admin().enterFallback().status() == 200);
         awaitConfirmed(run, 100);
         Signals.await( // refused while a gateway, or order-consumer, waits for Redis
             "the return", () -> lab.admin().leaveFallback().status() == 200);
