@@ -61,7 +61,7 @@ class DirectLaneIT extends LaneFixture {
 
   @Test
   void readsItsPrivateQueueAndTakesANewLeaseWhenAnOutcomeIsUnknown() {
-    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+    try (TestDirectLanes lanes = startPatient(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
       Reservation unanswered = lanes.mailboxes().get(PARTITION).reserve(3);
       String pushed = outbox.claimLate(token, SKU);
@@ -80,7 +80,7 @@ class DirectLaneIT extends LaneFixture {
   /** As after a failover to a server that lacks the removal of what was confirmed. */
   @Test
   void findsOrdersInItsPrivateQueueWhileItHasNothingToDo() {
-    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+    try (TestDirectLanes lanes = startPatient(rabbit, WINDOW)) {
       String left = outbox.claimLate(lanes.awaitOpen(PARTITION), SKU);
 
       eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
@@ -142,7 +142,7 @@ class DirectLaneIT extends LaneFixture {
 
   @Test
   void takesANewLeaseAfterARelayHasFencedIt() {
-    try (TestDirectLanes lanes = start(rabbit, WINDOW)) {
+    try (TestDirectLanes lanes = startPatient(rabbit, WINDOW)) {
       String token = lanes.awaitOpen(PARTITION);
       List<String> admitted =
           lanes.admit(
@@ -154,7 +154,8 @@ class DirectLaneIT extends LaneFixture {
       try (TestRelay relay = start()) {
         eventually().until(() -> relay.count("adopted") == 5);
         eventually().until(() -> outbox.inPrivateQueues() == 0);
-        assertThat(broker.deliveries()).containsOnlyKeys(admitted);
+        eventually()
+            .untilAsserted(() -> assertThat(broker.deliveries()).containsOnlyKeys(admitted));
       }
     }
   }
@@ -178,7 +179,7 @@ class DirectLaneIT extends LaneFixture {
 
   @Test
   void removesWhatWasConfirmedAndEndsItsLeasesAtAStop() {
-    TestDirectLanes lanes = start(rabbit, WINDOW);
+    TestDirectLanes lanes = startPatient(rabbit, WINDOW);
     lanes.awaitOpen(PARTITION);
     List<String> admitted = lanes.admit(outbox, 200, SKU);
     eventually().until(() -> broker.seen() == 200);

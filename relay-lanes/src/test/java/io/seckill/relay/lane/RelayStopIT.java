@@ -47,7 +47,7 @@ class RelayStopIT extends LaneFixture {
       assertThat(outbox.inPrivateQueues()).isEqualTo(10);
       proxy.heal();
 
-      try (TestRelay other = start()) {
+      try (TestRelay other = start(Tuning.PATIENT)) {
         eventually().until(() -> broker.seen() == 10);
         assertThat(other.count("adopted")).isEqualTo(10);
         assertThat(broker.deliveries()).containsOnlyKeys(admitted);

@@ -20,7 +20,7 @@ class UnconfirmedOrdersIT extends LaneFixture {
   /** facts.md 16: an unroutable message is acked too, after its return. */
   @Test
   void keepsTheOrderWhenTheBrokerAcksAnUnroutableMessage() throws Exception {
-    try (TestRelay relay = start()) {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT)) {
       awaitAll(relay, LaneState.RUNNING);
       broker.channel().queueDelete(BrokerTopology.orderQueue(0));
 
