@@ -412,7 +412,9 @@ class StrongSaleIT {
                 consumerUrl(silent))) {
       TestSale sale = TestSale.unlimited(redis, 1_000);
       List<CompletableFuture<GatewayAnswer>> strong = new ArrayList<>();
-      for (int i = 0; i < 40; i++) {
+      strong.add(buy(own, STRONG, "key-2010"));
+      silent.awaitRequest(); // it is not among those that wait
+      for (int i = 1; i < 40; i++) {
         strong.add(buy(own, STRONG, "key-20" + (10 + i)));
       }
       eventually() // beyond those that wait or are on their way

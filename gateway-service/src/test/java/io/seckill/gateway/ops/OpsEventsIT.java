@@ -211,7 +211,7 @@ class OpsEventsIT {
     try (TestGateway lonely =
             TestGateway.start(stage.redisDatabase(), stage.mysqlDatabase(), "http://127.0.0.1:1");
         Watching watching = Watching.of(lonely)) {
-      JsonNode snapshot = watching.await("consumer DOWN", "broker UNKNOWN", "redis UP");
+      JsonNode snapshot = watching.await("consumer DOWN", "broker UNKNOWN", "redis UP", "mysql UP");
 
       assertThat(snapshot.path("ledgers").isEmpty()).isTrue();
       assertThat(snapshot.path("skus").isArray()).isTrue();

@@ -48,7 +48,7 @@ public final class TestDirectLanes implements AutoCloseable {
   /**
    * @param window most orders of one lane that are not settled
    */
-  public static TestDirectLanes start(String redisUrl, String brokerUrl, int window) {
+  static TestDirectLanes start(String redisUrl, String brokerUrl, int window) {
     return start(redisUrl, brokerUrl, Tuning.DEFAULT.withMaxUnconfirmed(window));
   }
 
@@ -126,6 +126,11 @@ public final class TestDirectLanes implements AutoCloseable {
   /** Value of a counter {@code seckill.relay.*}. */
   public long count(String counter) {
     return (long) meters.get("seckill.relay." + counter).counter().count();
+  }
+
+  /** Publishes that the broker has confirmed. */
+  public long confirmed() {
+    return meters.get("seckill.relay.confirm").timer().count();
   }
 
   @Override
