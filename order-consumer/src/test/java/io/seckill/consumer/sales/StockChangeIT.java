@@ -172,11 +172,33 @@ class StockChangeIT {
 
   /** Takes a unit from this server's stock. */
   private Object applyOn(String server) {
+    return call("change-1", -1, "apply", server);
+  }
+
+  /** The answer to the first may be lost, or the process ends before MySQL has it. */
+  @Test
+  void aRepeatedCallChangesNothingInRedisAndHasTheSameOutcome() {
+    open(100);
+
+    assertThat(call("taken", -1, "apply", "")).isEqualTo(List.of(1L, 1L));
+    assertThat(call("taken", -1, "undo", "")).isEqualTo(List.of(1L, 2L));
+    assertThat(call("taken", -1, "undo", "")).isEqualTo(List.of(1L, 2L));
+    assertThat(call("never-taken", -1, "undo", "")).isEqualTo(List.of(1L, 2L));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(100);
+
+    assertThat(call("refused", -101, "apply", "")).isEqualTo(List.of(0L, 3L));
+    consumer.redis().incrBy(RedisKeys.stock(sku), 10);
+    assertThat(call("refused", -101, "apply", "")).isEqualTo(List.of(0L, 3L));
+    assertThat(call("taken", -1, "apply", "")).as("undone").isEqualTo(List.of(0L, 3L));
+    assertThat(orders.stockInRedis(sku)).isEqualTo(110);
+  }
+
+  private Object call(String id, long delta, String what, String server) {
     return LuaScript.from(RedisStock.class, "stock_change.lua")
         .call(
             consumer.redis(),
             List.of(RedisKeys.sku(sku), RedisKeys.stock(sku), RedisKeys.stockChanges(sku)),
-            List.of("change-1", "1", "-1", "apply", "0", "0", server));
+            List.of(id, "1", Long.toString(delta), what, "0", "0", server));
   }
 
   /** As after the promotion of a replica that lacks an order: its units are on sale there. */
@@ -554,7 +576,7 @@ class StockChangeIT {
     openInShards();
     insert(sku, "change-1", -100, "PENDING");
 
-    withdrawFromMySql("change-1");
+    changeMySql(read("change-1"));
     assertThat(state("change-1")).isEqualTo("PENDING");
 
     eventually()
@@ -635,22 +657,70 @@ class StockChangeIT {
     open(100);
     insert(sku, "change-1", -50, "PENDING");
 
-    withdrawFromMySql("change-1");
+    changeMySql(read("change-1"));
     assertThat(state("change-1")).isEqualTo("PENDING");
     assertStock(100, 100);
 
     sweepUntilDone("change-1", 50);
   }
 
-  /** As a process does whose look at the sale is older. */
-  private void withdrawFromMySql(String changeId) {
+  /** Orders that Redis has promised are not stored yet, and their units not reserved. */
+  @ParameterizedTest
+  @ValueSource(longs = {-50, 50})
+  void aChangeThatFindsAFallbackBegunWaitsInMySql(long delta) {
+    open(100);
+    insert(sku, "change-1", delta, "PENDING");
+    decides("MYSQL", "ENTERING");
+
+    changeMySql(read("change-1"));
+    assertThat(state("change-1")).isEqualTo("PENDING");
+    assertStock(100, 100);
+
+    decides("REDIS", "NO");
+    sweepUntilDone("change-1", 100 + delta);
+  }
+
+  /** Two processes may have read it before the first of them makes it. */
+  @ParameterizedTest
+  @ValueSource(longs = {-50, 50})
+  void aChangeThatWasReadTwiceIsMadeOnceInMySql(long delta) {
+    open(100);
+    insert(sku, "change-1", delta, "PENDING");
+    decides("MYSQL", "ACTIVE");
+    StockChange read = read("change-1");
+
+    changeMySql(read);
+    changeMySql(read);
+
+    assertThat(state("change-1")).isEqualTo("DONE");
+    assertStock(100 + delta, 100);
+    decides("REDIS", "NO");
+  }
+
+  private void decides(String store, String fallback) {
+    consumer.update(
+        "UPDATE products SET decides = ?, fallback = ? WHERE sku_id = ?", store, fallback, sku);
+  }
+
+  private StockChange read(String changeId) {
     StockChange read =
         new StockChange(sku, changeId, 0, 1, ChangeState.PENDING); // all but the units
-    StockChange change = consumer.bean(StockChangeTable.class).read(read);
+    return consumer.bean(StockChangeTable.class).read(read);
+  }
+
+  /** As a process does whose look at the sale is older. */
+  private static void changeMySql(StockChange change) {
+    DatabaseStock stock = consumer.bean(DatabaseStock.class);
     consumer
         .bean(TransactionOperations.class)
         .executeWithoutResult(
-            tx -> consumer.bean(DatabaseStock.class).withdraw(change, DatabaseStock.NOT_ASKED));
+            tx -> {
+              if (change.isAddition()) {
+                stock.add(change);
+              } else {
+                stock.withdraw(change, DatabaseStock.NOT_ASKED);
+              }
+            });
   }
 
   /** A time-out for each would be longer than a gateway waits. */
