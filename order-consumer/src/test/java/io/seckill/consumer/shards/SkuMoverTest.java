@@ -8,6 +8,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.sales.ListedMoves;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves.Units;
 import java.time.Duration;
@@ -45,6 +46,7 @@ class SkuMoverTest {
   private int statements;
   private int passes;
   private int inRedis = IDS.size();
+  private long pooled;
   private long withdrawn;
   private List<ShardState> found = states(SOLD_OUT);
 
@@ -89,7 +91,7 @@ class SkuMoverTest {
         @Override
         Pool pool(ProductSnapshot sku) {
           statements++;
-          return new Pool(0, 7, 0, 0, withdrawn, inRedis);
+          return new Pool(pooled, 7, 0, 0, withdrawn, inRedis);
         }
 
         @Override
@@ -98,7 +100,8 @@ class SkuMoverTest {
           return IDS.stream().map(id -> new ExpectedSale(id, 1, 0, 0, "")).toList();
         }
       };
-  private final SkuMover mover = new SkuMover(table, reader, null, proofs, nanos::get);
+  private final SkuMover mover =
+      new SkuMover(table, reader, new ListedMoves(written), proofs, nanos::get);
 
   /** A shard is {@code <epoch>/<stock>/<admitted units>}, or - when it cannot be read. */
   @ParameterizedTest
@@ -217,14 +220,30 @@ class SkuMoverTest {
   /** What is taken for it could not be given. */
   @Test
   void noUnitMovesWhileAWithdrawalWaitsForMoreThanThePoolHas() {
-    long asked = 5;
-    found =
-        List.of(
-            new ShardState(IDS.get(0), 1_000, 1, 0, 50, asked, 1),
-            new ShardState(IDS.get(1), 1_000, 1, 50, 50, 0, 0));
+    found = dryAndRich();
     withdrawn = 300;
 
     assertThat(mover.look(sku(SKU))).isEqualTo(Duration.ofMillis(50));
+    assertThat(written).containsExactly(FORGET);
+  }
+
+  /** A shard that shows that no unit is elsewhere would refuse a shopper while one moves. */
+  @ParameterizedTest
+  @CsvSource({"0, take 1=25", "50, give 0=50"})
+  void whatAnotherMayHaveShownIsTakenBackBeforeUnitsMove(long units, String move) {
+    found = dryAndRich();
+    pooled = units;
+
+    mover.look(sku(SKU));
+
+    assertThat(written).containsExactly(FORGET[0], FORGET[1], move);
+  }
+
+  private static List<ShardState> dryAndRich() {
+    long asked = 5;
+    return List.of(
+        new ShardState(IDS.get(0), 1_000, 1, 0, 50, asked, 1),
+        new ShardState(IDS.get(1), 1_000, 1, 50, 50, 0, 0));
   }
 
   /** With one unit less than shards, and with each shard in MySQL, too. */
