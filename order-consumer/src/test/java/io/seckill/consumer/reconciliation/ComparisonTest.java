@@ -9,6 +9,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
+import io.seckill.consumer.loading.DatabaseSnapshot.StoredChange;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +110,36 @@ class ComparisonTest {
     assertThat(comparison.quotas()).isEmpty();
   }
 
+  /** One that has ended is in both stores or in neither; else Redis has lost data. */
+  @ParameterizedTest
+  @CsvSource({
+    "-10, PENDING, true, -10",
+    "-10, PENDING, false, 0",
+    "-10, UNDOING, true, -10",
+    "-10, '', true, -10", // of a time after the snapshot
+    "5, MYSQL_DONE, false, -5",
+    "5, MYSQL_DONE, true, 0",
+    "-10, DONE, true, 0",
+    "-10, DONE, false, 0",
+    "-10, REFUSED, true, 0"
+  })
+  void countsChangesUnderWayThatOneStoreAloneHas(
+      long delta, String inMySql, boolean inRedis, long ahead) {
+    StoredChange change =
+        new StoredChange(
+            delta,
+            Set.of("MYSQL_DONE", "DONE").contains(inMySql),
+            Set.of("DONE", "REFUSED").contains(inMySql));
+
+    Comparison comparison =
+        comparison(
+            STOCK + ahead,
+            inMySql.isEmpty() ? Map.of() : Map.of("change", change),
+            inRedis ? Map.of("change", delta) : Map.of());
+
+    assertThat(comparison.wrongStock()).isNull();
+  }
+
   /** After MySQL's clock was set back some rows are from a time to come. */
   @ParameterizedTest
   @CsvSource({
@@ -197,6 +229,11 @@ class ComparisonTest {
    * @param stock in Redis
    */
   private static Comparison comparison(long stock) {
+    return comparison(stock, Map.of(), Map.of());
+  }
+
+  private static Comparison comparison(
+      long stock, Map<String, StoredChange> changesInMySql, Map<String, Long> changesInRedis) {
     ProductSnapshot sale =
         new ProductSnapshot(
             SKU,
@@ -224,7 +261,7 @@ class ComparisonTest {
             Map.of("epoch", "1", "seq", Integer.toString(SEQ)), Long.toString(stock)),
         NOW,
         OrderTotals.NONE,
-        Map.of(),
-        Map.of());
+        changesInMySql,
+        changesInRedis);
   }
 }

@@ -7,6 +7,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.SaleLoader;
+import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
@@ -198,9 +200,7 @@ class LostSaleIT extends ReconciliationFixture {
     assertThat(sale.quota(1)).isEqualTo(3);
 
     if (how.equals("discarded")) {
-      String path = "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter);
-      Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
-      assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
+      discard(letter);
     } else {
       String request = how.equals("alias") ? dead.requestId() : late.requestId();
       flood.publish(AdmittedSale.copy(late, request, late.policy()));
@@ -220,6 +220,34 @@ class LostSaleIT extends ReconciliationFixture {
     assertThat(sale.quota(1)).isEqualTo(how.equals("discarded") ? 0 : 3);
     awaitBalance(sale);
     ledger.check();
+  }
+
+  /** Its units return to the data that are replaced then, and have to return once more. */
+  @Test
+  void returnsTheUnitsOfADeadLetterThatIsDiscardedDuringTheLoading() { // I7
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 3);
+    String letter = deadLetter(dead);
+    sale.setField("state", "PREHEATING");
+    consumer.update("UPDATE products SET epoch = 2 WHERE sku_id = ?", sale.sku);
+    SaleLoader loader = consumer.bean(SaleLoader.class);
+
+    // After the snapshot; a repeat changes nothing.
+    assertThat(loader.load(sale.sku, 2, Replacing.ANYTHING, () -> discard(letter))).isPresent();
+
+    assertThat(sale.stock()).isEqualTo(100);
+    assertThat(sale.quota(1)).isZero();
+    assertThat(ledger.number("SELECT epoch FROM compensation WHERE order_id = " + dead.orderId()))
+        .isEqualTo(2);
+  }
+
+  /**
+   * @param letter as {@link #deadLetter} returns it
+   */
+  private static void discard(String letter) {
+    String path = "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter);
+    Answer discarded = consumer.api().post(path + "/discard", "{\"reason\":\"test\"}");
+    assertThat(discarded.status()).as(discarded.text()).isEqualTo(200);
   }
 
   @Test

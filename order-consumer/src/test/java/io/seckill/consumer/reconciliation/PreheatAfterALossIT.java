@@ -71,6 +71,31 @@ class PreheatAfterALossIT extends ReconciliationFixture {
     preheatsOnceStored(consumer, sale, 1);
   }
 
+  /** The trigger keeps the service from proving the new server. */
+  @Test
+  void waitsForAnOrderThatAServerWithoutProofLacks() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 1);
+    close(consumer, sale.sku);
+    sale.outbox(order);
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE INSERT ON redis_server FOR EACH ROW"
+            + " IF NEW.replication_id <> 'former' THEN SIGNAL SQLSTATE '45000'"
+            + " SET MESSAGE_TEXT = 'not proven yet'; END IF");
+    try {
+      promoteAReplicaWithoutOrders(consumer, sale);
+      refuses(consumer, sale);
+    } finally {
+      consumer.asRoot("DROP TRIGGER refusal");
+    }
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    flood.publish(order);
+
+    preheatsOnceStored(consumer, sale, 1);
+    String former = "SELECT COUNT(*) FROM redis_server WHERE replication_id = 'former'";
+    eventually().until(() -> ledger.number(former) == 0); // other tests count the barriers
+  }
+
   @Tag("proof")
   @Test
   void waitsForTheOrdersOfASaleThatRedisHasLost() {

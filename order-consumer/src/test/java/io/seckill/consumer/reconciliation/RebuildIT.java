@@ -105,6 +105,34 @@ class RebuildIT extends ReconciliationFixture {
     assertThat(parts).containsExactly(0);
   }
 
+  @Test
+  void waitsForAnOrderInRedisLists() {
+    OrderMessage order = sale.admit(1, 1);
+    sale.outbox(order);
+
+    Rebuilt end = rebuild(sale, Duration.ZERO, part -> {});
+
+    assertThat(end.done()).isFalse();
+    assertThat(end.detail()).contains("still in Redis's lists");
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    flood.publish(order);
+    assertThat(reconcile()).isEqualTo("REBUILT");
+    assertThat(sale.stock()).isEqualTo(99);
+  }
+
+  @Test
+  void sendsABarrierBehindAnOrderThatItHasSentAgain() {
+    String barriers = "SELECT COUNT(*) FROM barrier";
+    OrderMessage lost = sale.admit(1, 1);
+    long before = ledger.number(barriers);
+
+    Rebuilt end = rebuild(sale, SOON, part -> {});
+
+    assertThat(end.done()).as(end.detail()).isTrue();
+    assertThat(ledger.number(barriers) - before).as("the second").isEqualTo(2);
+    assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
+  }
+
   @Tag("proof")
   @Test
   void waitsAsLongForTheBarrierBehindAnOrderThatItHasSentAgain() {

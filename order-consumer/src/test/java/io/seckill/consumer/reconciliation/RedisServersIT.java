@@ -1,9 +1,11 @@
 package io.seckill.consumer.reconciliation;
 
+import static io.seckill.testing.Eventually.SOON;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.testing.CannedRedis;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,7 +17,8 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /** Its table of servers is its own, so that the consumer proves none of them. */
 class RedisServersIT extends ReconciliationFixture {
 
-  private static final String PASSED = "SELECT COUNT(*) FROM barrier WHERE passed_at IS NOT NULL";
+  private static final String SENT = "SELECT COUNT(*) FROM barrier";
+  private static final String PASSED = SENT + " WHERE passed_at IS NOT NULL";
   private static final ReconciliationProperties SETTINGS =
       new ReconciliationProperties(Duration.ofHours(1), Duration.ofSeconds(1), false);
 
@@ -34,7 +37,7 @@ class RedisServersIT extends ReconciliationFixture {
           .until(
               () -> {
                 servers.round();
-                return ledger.number("SELECT COUNT(*) FROM barrier") == 2;
+                return ledger.number(SENT) == 2;
               });
       eventually().until(() -> ledger.number(PASSED) == 1);
       assertThat(former(own)).isEqualTo(1);
@@ -59,10 +62,34 @@ class RedisServersIT extends ReconciliationFixture {
       servers.round();
 
       assertThat(former(own)).isEqualTo(2);
-      assertThat(ledger.number("SELECT COUNT(*) FROM barrier")).isEqualTo(2);
+      assertThat(ledger.number(SENT)).isEqualTo(2);
       eventually().until(() -> ledger.number(PASSED) == 2);
       servers.round();
       assertThat(former(own)).isZero();
+    }
+  }
+
+  /** What the server before had published may be behind the barrier. */
+  @Test
+  void provesTheServerThatThereWasBeforeTheBarrier() throws SQLException {
+    try (Connection connection = TestServers.mysql().newDatabase().connect()) {
+      JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      var unused = servers(own);
+      change(own, 3);
+      RedisServers changing =
+          new RedisServers(
+              own,
+              new CannedRedis(command -> ledger.number(SENT) == 0 ? "before" : "after"),
+              consumer.bean(Barriers.class),
+              new ReconciliationProperties(Duration.ofHours(1), SOON, false));
+
+      assertThat(changing.prove(3)).isTrue();
+
+      assertThat(
+              own.sql("SELECT replication_id FROM redis_server WHERE partition_no = 3")
+                  .query(String.class)
+                  .single())
+          .isEqualTo("before");
     }
   }
 
