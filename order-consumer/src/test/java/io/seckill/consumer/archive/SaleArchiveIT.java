@@ -92,6 +92,10 @@ class SaleArchiveIT {
   @Test
   void movesEverythingAndChangesNothingThatAnyoneIsTold() {
     SaleInFlight sale = SaleInFlight.open(sku, 100, consumer, flood);
+    InternalApi operator = consumer.api().with("Idempotency-Key", "archive-" + sku);
+    Answer added =
+        operator.post("/internal/v1/skus/" + sku + "/stock", "{\"delta\":5,\"reason\":\"test\"}");
+    assertThat(added.text("state")).as(added.text()).isEqualTo("DONE");
     OrderMessage paid = sale.order(7, 3);
     OrderMessage cancelled = sale.order(8, 2);
     sale.admit(paid, cancelled);
@@ -125,6 +129,7 @@ class SaleArchiveIT {
       assertThat(rows(table)).as(table).isZero();
     }
     assertThat(rows("order_history")).isEqualTo(2);
+    assertThat(rows("stock_change")).as("of an operator").isEqualTo(1);
     assertThat(ledger().path("balanced").booleanValue()).isTrue();
     assertThat(ledger().path("units")).isEqualTo(before.path("units"));
     assertThat(ledger().path("orders").path("paid")).isEqualTo(before.at("/orders/paid"));
