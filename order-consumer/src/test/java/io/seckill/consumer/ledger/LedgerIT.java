@@ -175,6 +175,39 @@ class LedgerIT {
     assertThat(ledger.at("/units/stock").longValue()).isEqualTo(10);
   }
 
+  /** As processes leave them that end between the stores; MySQL will refuse the last one. */
+  @Test
+  void countsTheUnitsOfChangesThatOneStoreAloneHas() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
+    begin("taken-in-redis", -3, "PENDING", "1:-3:A");
+    begin("undone", -2, "UNDOING", "1:-2:U");
+    begin("added", 5, "MYSQL_DONE", "1:5:A");
+    begin("added-to-an-earlier-epoch", 6, "MYSQL_DONE", "0:6:A");
+    begin("not-begun", 2_000_000_000, "PENDING", "");
+    for (String column : List.of("stock", "initial_stock")) {
+      consumer.update(
+          "UPDATE products SET %1$s = %1$s + 5 + 6 WHERE sku_id = ?".formatted(column), sku);
+    }
+    consumer.redis().incrBy(RedisKeys.stock(sku), -3 + 5);
+
+    SkuLedger ledger = read(List.of(sku)).get(0);
+
+    assertThat(ledger.units().changing()).as(ledger.toString()).isEqualTo(3 + 6);
+    assertThat(ledger.balanced()).as(ledger.toString()).isTrue();
+  }
+
+  private void begin(String id, long delta, String state, String outcome) {
+    consumer.update(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES (?, ?, ?, '', '', 1, ?)",
+        sku,
+        id,
+        delta,
+        state);
+    consumer.redis().hset(RedisKeys.stockChanges(sku), id, outcome);
+  }
+
   @Test
   void saysSinceWhenAnOrderIsMissingFromTheOutboxAndThatItIsBack() {
     SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
