@@ -31,7 +31,7 @@ abstract class SaleInFallback {
               "seckill.fallback", "automatic",
               "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
               "seckill.reconciliation.barrier-timeout", "20s",
-              "pause.stockChangeSweeper", "10m", // the tests call it themselves
+              "pause.stockChangeSweeper", "1h", // the tests call it themselves
               "pause.fallbackControlSweeper", "50ms",
               "pause.fallbackReturnSweeper", "50ms",
               "pause.fallbackObservationSweeper", "100ms"));

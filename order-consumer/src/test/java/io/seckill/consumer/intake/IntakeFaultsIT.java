@@ -56,7 +56,7 @@ class IntakeFaultsIT {
           Map.of(
               "seckill.intake.enabled", "false",
               "seckill.intake.max-attempts", "100",
-              "pause.compensationSweeper", "5m"));
+              "pause.compensationSweeper", "1h"));
 
   @AutoClose private static final OrderFlood flood = new OrderFlood(observer.vhost());
   private static final StoredInvariants database = new StoredInvariants(observer.sql());
@@ -78,7 +78,7 @@ class IntakeFaultsIT {
             behindProxies(
                 Map.of(
                     "seckill.intake.enabled", "false",
-                    "pause.compensationSweeper", "5m")));
+                    "pause.compensationSweeper", "1h")));
   }
 
   @AfterAll

@@ -55,11 +55,11 @@ class ChargeReportsIT {
           Map.of(
               "seckill.payment.callback-secret", SECRET,
               // The tests call the sweeps themselves.
-              "pause.expirySweeper", "10m",
-              "pause.paymentSweeper", "10m",
-              "pause.chargeReportSweeper", "10m",
-              "pause.compensationSweeper", "10m",
-              "pause.pendingWorkSweeper", "10m"));
+              "pause.expirySweeper", "1h",
+              "pause.paymentSweeper", "1h",
+              "pause.chargeReportSweeper", "1h",
+              "pause.compensationSweeper", "1h",
+              "pause.pendingWorkSweeper", "1h"));
 
   private static final InternalApi api = consumer.api();
   private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);

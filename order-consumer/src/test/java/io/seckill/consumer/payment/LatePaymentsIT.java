@@ -46,8 +46,8 @@ class LatePaymentsIT {
               "seckill.payment.callback-secret", SECRET,
               "server.tomcat.threads.max", "" + THREADS,
               // The tests call the sweep themselves.
-              "pause.expirySweeper", "10m",
-              "pause.paymentSweeper", "10m"),
+              "pause.expirySweeper", "1h",
+              "pause.paymentSweeper", "1h"),
           LateProvider.class);
 
   private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);

@@ -73,8 +73,8 @@ class LifecycleIT {
               "seckill.payment.callback-secret", SECRET,
               "seckill.payment.simulated-decline-from-cents", "500000",
               // The tests call the sweep themselves.
-              "pause.expirySweeper", "10m",
-              "pause.paymentSweeper", "10m",
+              "pause.expirySweeper", "1h",
+              "pause.paymentSweeper", "1h",
               "pause.paidResultsSweeper", "100ms",
               "pause.compensationSweeper", "100ms"));
 

@@ -59,8 +59,8 @@ class PaymentBatchesIT {
               "seckill.demo.enabled", "false",
               // The test holds a lock while requests arrive.
               "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
-              "pause.expirySweeper", "10m",
-              "pause.paymentSweeper", "10m"),
+              "pause.expirySweeper", "1h",
+              "pause.paymentSweeper", "1h"),
           FussyProvider.class);
 
   private static final StoredOrderFixture orders = new StoredOrderFixture(consumer);

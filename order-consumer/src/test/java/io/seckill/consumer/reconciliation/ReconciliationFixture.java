@@ -30,8 +30,8 @@ abstract class ReconciliationFixture {
       TestConsumer.shared(
           Map.of(
               "seckill.reconciliation.barrier-timeout", "20s",
-              "pause.compensationSweeper", "10m",
-              "pause.pendingStopSweeper", "10m"));
+              "pause.compensationSweeper", "1h",
+              "pause.pendingStopSweeper", "1h"));
 
   static final OrderFlood flood = new OrderFlood(consumer.vhost());
   static final StoredInvariants ledger = new StoredInvariants(consumer.sql());

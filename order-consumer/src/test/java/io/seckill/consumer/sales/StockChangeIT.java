@@ -82,9 +82,9 @@ class StockChangeIT {
                     "1s",
                     // The tests call the sweep themselves, and make halves of moves of their own.
                     "pause.stockChangeSweeper",
-                    "10m",
+                    "1h",
                     "pause.shardSweeper",
-                    "10m"));
+                    "1h"));
     api = consumer.api();
     orders = new StoredOrderFixture(consumer);
     api.put(SPARE, Sales.product("LIMITED", 1, 1));

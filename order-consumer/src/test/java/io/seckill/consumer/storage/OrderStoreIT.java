@@ -68,7 +68,7 @@ class OrderStoreIT {
   @AutoClose
   private static final TestConsumer consumer =
       TestConsumer.start(
-          Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "10m"));
+          Map.of("seckill.intake.enabled", "false", "pause.compensationSweeper", "1h"));
 
   private static final OrderStore store = consumer.bean(OrderStore.class);
   private static final StoredInvariants database = new StoredInvariants(consumer.sql());

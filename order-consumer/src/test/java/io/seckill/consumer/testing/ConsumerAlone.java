@@ -42,7 +42,7 @@ public final class ConsumerAlone implements AutoCloseable {
       all.put("seckill.broker.urls", vhost.via(toBroker).url());
       // Each would try twice a second to connect.
       all.put("seckill.intake.enabled", "false");
-      all.put("pause.deadLetterDrainer", "10m");
+      all.put("pause.deadLetterDrainer", "1h");
       ConsumerAlone alone =
           new ConsumerAlone(toRedis, toBroker, TestConsumer.start(redis, vhost, all));
       alone.isolate();
@@ -62,10 +62,10 @@ public final class ConsumerAlone implements AutoCloseable {
           start(
               Map.of(
                   "spring.datasource.hikari.connection-init-sql", TestConsumer.LONG_LOCK_WAITS,
-                  "pause.stockChangeSweeper", "10m",
-                  "pause.expirySweeper", "10m",
-                  "pause.paymentSweeper", "10m",
-                  "pause.paidResultsSweeper", "10m"));
+                  "pause.stockChangeSweeper", "1h",
+                  "pause.expirySweeper", "1h",
+                  "pause.paymentSweeper", "1h",
+                  "pause.paidResultsSweeper", "1h"));
       SharedApplications.add(shared::close);
     }
     return shared;
