@@ -65,6 +65,8 @@ public final class Sales {
   public void openInMySql(long skuId, String policy, int limit, long stock) {
     require(() -> consumer.api().put("/internal/v1/skus/" + skuId, product(policy, limit, stock)));
     require(() -> consumer.api().post("/internal/v1/skus/" + skuId + "/preheat", "{}"));
+    // A repeat has raised it again.
+    consumer.update("UPDATE products SET epoch = LEAST(epoch, 1) WHERE sku_id = ?", skuId);
     require(
         () -> consumer.api().post("/internal/v1/skus/" + skuId + "/state", "{\"state\":\"OPEN\"}"));
     consumer.redis().del(RedisKeys.sku(skuId), RedisKeys.stock(skuId));
