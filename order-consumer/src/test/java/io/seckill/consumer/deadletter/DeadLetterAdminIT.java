@@ -218,7 +218,7 @@ class DeadLetterAdminIT {
     String four = "\"shards\":4,\"stock\"";
     api.put(path, Sales.product("LIMITED", 2, 800).replace("\"stock\"", four));
     api.post(path + "/preheat");
-    api.post(path + "/open");
+    eventually().until(() -> api.post(path + "/open").status() == 200); // a breaker may be open
     long shard = Shards.id(sku, 1);
     consumer.redis().hset(RedisKeys.sku(shard), "bucketCount", "1"); // as the fixture writes
     OrderMessage confirmed = OrderFlood.order(shard, PurchasePolicy.LIMITED, 7, 2);
@@ -499,8 +499,11 @@ class DeadLetterAdminIT {
     try (RowLock other =
         consumer.lock(
             "UPDATE dead_letter SET state = '%s' WHERE id = %d".formatted(meanwhile, letter))) {
-      CompletableFuture<Answer> answer =
-          CompletableFuture.supplyAsync(() -> post(letter, action, REASON));
+      CompletableFuture<Answer> answer = // asked again when the lock was held for 3 s
+          CompletableFuture.supplyAsync(
+              () ->
+                  eventually()
+                      .until(() -> post(letter, action, REASON), one -> one.status() != 503));
       eventually()
           .until(
               () ->
