@@ -33,6 +33,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -55,6 +57,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -345,23 +348,26 @@ class WalletsIT {
     recharge(user, 10);
     try (RowLock lock =
         consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      AtomicInteger attempts = new AtomicInteger();
       CompletableFuture<WalletOutcome> waiting =
-          CompletableFuture.supplyAsync(() -> unlessBusy(() -> charge(5)));
-      List<Long> statement =
-          eventually()
-              .until(
-                  () ->
-                      consumer
-                          .sql()
-                          .sql(
-                              "SELECT id FROM information_schema.processlist"
-                                  + " WHERE info LIKE '%FROM wallet FORCE%"
-                                  + user
-                                  + "%FOR UPDATE'")
-                          .query(Long.class)
-                          .list(),
-                  found -> found.size() == 1);
-      consumer.update("KILL " + statement.get(0));
+          CompletableFuture.supplyAsync(
+              () ->
+                  unlessBusy(
+                      () -> {
+                        attempts.incrementAndGet();
+                        return charge(5);
+                      }));
+      Set<Integer> killed = new HashSet<>();
+      eventually()
+          .ignoreExceptionsInstanceOf(DataAccessException.class) // it may have ended before
+          .until(
+              () -> {
+                consumer
+                    .executing("%FROM wallet FORCE%" + user + "%FOR UPDATE")
+                    .filter(connection -> killed.add(attempts.get())) // each attempt once
+                    .ifPresent(connection -> consumer.update("KILL " + connection));
+                return waiting.isDone();
+              });
       assertThat(Bounded.get(waiting)).isEqualTo(WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE));
       lock.release();
     }
