@@ -523,8 +523,8 @@ class ChargeReportsIT {
 
   @Test
   void pendingWorkIsCountedWithItsAge() {
-    consumer.update("DELETE FROM compensation");
     consumer.bean(Expiry.class).sweep();
+    consumer.update("DELETE FROM compensation");
     consumer.update("DELETE FROM payment WHERE state = 'REFUND_DUE'");
     OrderId overdue = order(SoldBy.REDIS, "CONFIRMED");
     orders.age(overdue, 1_800 + 50);
