@@ -1239,7 +1239,7 @@ class FallbackIT extends SaleInFallback {
     List<Long> shards = Shards.ids(sharded, 4);
     consumer.api().put(product, Sales.product("LIMITED", 1, 203).replace("{", "{\"shards\":4,"));
     consumer.api().post(product + "/preheat");
-    consumer.api().post(product + "/open");
+    eventually().until(() -> consumer.api().post(product + "/open").status() == 200);
     fallback.enterWith(GATEWAY, "");
     assertThat(new Sales(consumer).putAsShown(sharded).status()).isEqualTo(200);
 
@@ -1277,7 +1277,7 @@ class FallbackIT extends SaleInFallback {
     List<Long> shards = Shards.ids(sharded, 2);
     put(sharded, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
     consumer.api().post(product + "/preheat");
-    consumer.api().post(product + "/open");
+    eventually().until(() -> consumer.api().post(product + "/open").status() == 200);
     long giver = shards.get(0);
     long taker = shards.get(1);
     move(giver, "taken", -30, "PENDING", true);

@@ -440,7 +440,8 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertBalanced(sku);
     execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + sku);
     closes("+ INTERVAL 1 DAY");
-    assertThat(consumer.api().post(path + "/preheat", "{}").status()).isEqualTo(200);
+    eventually() // the barrier may be late
+        .until(() -> consumer.api().post(path + "/preheat", "{}").status() == 200);
   }
 
   private void closes(String fromNow) {
@@ -487,7 +488,7 @@ class FallbackReturnIT extends SaleInFallback {
     List<Long> shards = Shards.ids(sharded, 2);
     consumer.api().put(product, Sales.product("LIMITED", 1, 200).replace("{", "{\"shards\":2,"));
     consumer.api().post(product + "/preheat");
-    consumer.api().post(product + "/open");
+    eventually().until(() -> consumer.api().post(product + "/open").status() == 200);
     fallback.beat(GATEWAY, 0, "UNUSABLE", 0);
     long term = fallback.enter();
     fallback.transfer(GATEWAY, term, "", false);

@@ -409,7 +409,8 @@ class ScheduleIT extends ReconciliationFixture {
     List<Integer> wayOut =
         List.of(
             consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status(),
-            consumer.api().post(path + "/preheat").status(),
+            eventually() // the barrier may be late
+                .until(() -> consumer.api().post(path + "/preheat").status(), is -> is == 200),
             consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}").status());
     sale.forget();
     Answer absent = reconcile(sale, false);
