@@ -11,6 +11,8 @@ import {pagedList} from './pages.js';
 import {listenToWallet, readWallet, renderWallet} from './wallet.js';
 import * as session from './session.js';
 
+const ORDER_IN_ADDRESS = /^#(\d+)$/;
+const TOKEN_IN_ADDRESS = /^#token=(.+)/;
 const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
 const SPREAD_MS = 8000;
@@ -386,13 +388,6 @@ function resume(chosen) {
   else send();
 }
 
-/** The order that was chosen on another SKU's page, once: a reload goes on with what is kept. */
-function takeChosen() {
-  const chosen = /^#(\d+)$/.exec(location.hash)?.[1];
-  if (chosen) history.replaceState(null, '', location.search);
-  return chosen;
-}
-
 // ---- orders of this shopper ----
 
 function listOrders() {
@@ -516,7 +511,11 @@ function signInClosed() {
 }
 
 async function trySignIn() {
-  const problem = await signInProblem();
+  endSignIn(await signInProblem());
+}
+
+/** @param {string} problem empty when somebody is signed in */
+function endSignIn(problem) {
   write($('sign-in-problem'), problem);
   if (problem) return;
   const then = afterSignIn;
@@ -544,6 +543,13 @@ async function signInProblem() {
   if (!/^[1-9][0-9]{0,14}$/.test(user)) return t('badNumber');
   const answer = await call('POST', 'api/v1/demo/token', {body: {userId: Number(user)}});
   return answer.status === 200 && !session.signIn(answer.json.token) ? '' : t('noToken');
+}
+
+/** A shop's link has the token after #, which no server or log gets. */
+function signInByLink(token) {
+  const problem = session.signInByLink(token);
+  if (problem) askToSignIn(null);
+  endSignIn(problem && t(problem));
 }
 
 function changeAccount() {
@@ -618,16 +624,28 @@ function listen() {
   $('sign-in-close').addEventListener('click', () => $('sign-in').close());
   $('sign-in').addEventListener('close', signInClosed);
   $('go-on').addEventListener('click', () => askToSignIn(null));
+  addEventListener('hashchange', () => {
+    if (TOKEN_IN_ADDRESS.test(location.hash)) location.reload(); // a link to the page that is open
+  });
+}
+
+/** Once, and then out of the address: a reload goes on with what is kept. */
+function takeFromAddress(form) {
+  const taken = form.exec(location.hash)?.[1];
+  if (taken) history.replaceState(null, '', location.href.split('#')[0]);
+  return taken;
 }
 
 listen();
 retranslate();
-if (state.sku) {
-  refreshProduct();
-  resume(takeChosen());
-  setInterval(render, TICK_MS);
+const chosen = takeFromAddress(ORDER_IN_ADDRESS); // on another SKU's page
+const linked = takeFromAddress(TOKEN_IN_ADDRESS);
+const firstRead = state.sku ? refreshProduct() : showList();
+if (state.sku) setInterval(render, TICK_MS);
+if (linked) {
+  firstRead.then(() => signInByLink(linked)); // it has the server's time: by a fast clock a token seems expired
 } else {
-  showList();
+  resume(chosen);
+  listOrders();
 }
-listOrders();
 document.body.dataset.started = 'yes';

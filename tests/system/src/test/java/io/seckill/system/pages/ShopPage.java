@@ -28,6 +28,14 @@ final class ShopPage {
     return this;
   }
 
+  /** Opens the product's page by a shop's link with a token, until the page has used that. */
+  ShopPage openLink(long skuId, String token) {
+    browser.open(url + "/?sku=" + skuId + "#token=" + token);
+    eventually().ignoreExceptions().until(() -> browser.run("return location.hash;"), ""::equals);
+    browser.awaitShown("#product");
+    return this;
+  }
+
   ShopPage signIn(long user) {
     browser.press("#account");
     return fillInSignIn(user);

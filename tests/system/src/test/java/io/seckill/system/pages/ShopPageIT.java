@@ -288,16 +288,58 @@ class ShopPageIT {
   @Test
   void buysWithAClockThatIsADayFast() throws SQLException {
     onSale(2021, PurchasePolicy.LIMITED, 5, 100);
+    withAClockThatIsADayFast(
+        () -> page.openFresh(2021).buy().fillInSignIn(122).awaitStatus("CONFIRMED"));
+    assertThat(ordersOf(2021)).isOne();
+  }
+
+  /** For the pages that are opened meanwhile. */
+  private static void withAClockThatIsADayFast(Runnable opening) {
     Map<String, Object> fast =
         Map.of("source", "const now = Date.now; Date.now = () => now() + 86_400_000;");
     Map<String, Object> added =
         browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", fast);
     try {
-      page.openFresh(2021).buy().fillInSignIn(122).awaitStatus("CONFIRMED");
+      opening.run();
     } finally {
       browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
     }
-    assertThat(ordersOf(2021)).isOne();
+  }
+
+  @Test
+  void buysAsTheShopperOfALinkAndPaysAfterALinkHasRenewedTheToken() throws SQLException {
+    onSale(2058, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2058);
+    browser.open("about:blank"); // else the page stays open
+
+    page.openLink(2058, pipeline.tokens().shopper(158));
+    browser.awaitText("#account", "Sign out shopper 158");
+    page.buy().awaitStatus("CONFIRMED");
+    browser.run("sessionStorage.setItem('seckill.token', arguments[0]);", expiredTokenOf(158));
+    page.openLink(2058, pipeline.tokens().shopper(158)).pay().awaitStatus("PAID");
+
+    assertThat(ordersOf(2058)).isOne();
+  }
+
+  @Test
+  void keepsTheShopperWhoIsSignedInWhenALinkHasTheTokenOfAnother() {
+    onSale(2059, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2059).signIn(159).openLink(2059, pipeline.tokens().shopper(160));
+
+    assertThat(browser.text("#account")).isEqualTo("Sign out shopper 159");
+    page.buy().awaitStatus("CONFIRMED");
+    assertThat(pipeline.shop().order(159, page.orderId()).status()).isEqualTo(200);
+  }
+
+  @Test
+  void refusesTheTokenOfALinkThatHasExpiredByTheServersClockOnly() {
+    onSale(2060, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2060).openLink(2060, expiredTokenOf(161));
+    browser.awaitText("#sign-in-problem", "This token has expired.");
+
+    withAClockThatIsADayFast(() -> page.openLink(2060, pipeline.tokens().shopper(161)));
+    browser.awaitText("#account", "Sign out shopper 161");
+    assertThat(browser.isShown("#sign-in")).isFalse();
   }
 
   @Tag("proof")
