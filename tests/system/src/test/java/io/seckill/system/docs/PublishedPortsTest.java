@@ -16,16 +16,18 @@ import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * All containers, observability included, run on one machine, so their published ports must differ.
- */
+/** Ports that others than this project's services reach. */
 class PublishedPortsTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Pattern PUBLISHED =
       Pattern.compile("127\\.0\\.0\\.1:\\$\\{([A-Z0-9_]+)_PORT(?::-(\\d+))?}:\\d+");
+  private static final String FILTER =
+      "order-consumer/src/main/java/io/seckill/consumer/web/InternalTokenFilter.java";
+  private static final Pattern CALLBACK = Pattern.compile("CALLBACK = \"(.+)\"");
   private static final Pattern CHOSEN = Pattern.compile("(?m)^([A-Z0-9_]+) +(\\d{5}) ");
 
+  /** All containers, observability included, run on one machine. */
   @Test
   void noTwoServicesOfTheComposeFileWantTheSamePort() throws IOException {
     JsonNode services =
@@ -58,6 +60,15 @@ class PublishedPortsTest {
         .map(chosen -> chosen.group(2))
         .findFirst()
         .orElseGet(() -> String.valueOf(published.group(2)));
+  }
+
+  /** The provider of payments has no internal token, and comes from outside. */
+  @Test
+  void startNamesThePathThatTheLoadBalancerPassesToOrderConsumer() throws IOException {
+    Matcher callback = CALLBACK.matcher(read(FILTER));
+    assertThat(callback.find()).isTrue();
+
+    assertThat(read("docs/start.md")).contains("order-consumer's `" + callback.group(1) + "`");
   }
 
   private static String read(String path) throws IOException {

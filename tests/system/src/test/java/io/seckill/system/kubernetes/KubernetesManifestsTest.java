@@ -77,7 +77,7 @@ class KubernetesManifestsTest {
         .filteredOn(
             line ->
                 line.matches(
-                    ".*(example\\.com|_MASTER=|secretName: rabbitmq-tls|name: ca}|storage: ).*"))
+                    ".*(example\\.com|_MASTER=|secretName: rabbitmq-tls|name: ca}|storage: |metadata.name: ).*"))
         .filteredOn(line -> !line.strip().startsWith("#"))
         .hasSizeGreaterThan(8)
         .allSatisfy(line -> assertThat(line).contains("# yours"));
@@ -190,6 +190,7 @@ class KubernetesManifestsTest {
           NetworkPolicy/order-consumer          | /spec/ingress/0/from/0/podSelector/matchLabels/app.kubernetes.io~1name | "gateway" | selects no pods
           NetworkPolicy/gateway-service         | /spec/egress/0/ports/0/port                              | 8080                  | names port 8080 unlike order-consumer
           NetworkPolicy/gateway-service         | /spec/ingress/1/from                                     |                       | lets everybody in
+          NetworkPolicy/payment-callbacks       | /spec/ingress/0/from                                     |                       | lets everybody in
           NetworkPolicy/default-deny            | /spec/policyTypes/1                                      |                       | no NetworkPolicy denies
           NetworkPolicy/default-deny            | /spec/podSelector/matchExpressions/0/values/1            |                       | no NetworkPolicy denies what no other allows, at relay-service
           NetworkPolicy/default-deny            | /spec/podSelector                                        | {}                    | binds pods that are not ours
