@@ -47,14 +47,17 @@ final class SaleStockCache {
       new ThrottledLog(LoggerFactory.getLogger(SaleStockCache.class));
   private final UnifiedJedis redis;
   private final BlockingCalls calls;
+  private final ProductCache products;
   private final AsyncCache<Long, InRedis> fresh =
       Caffeine.newBuilder().expireAfterWrite(FRESH).maximumSize(REMEMBERED).buildAsync();
   private final Cache<Long, InRedis> last =
       Caffeine.newBuilder().expireAfterWrite(LONGEST_AGE).maximumSize(REMEMBERED).build();
 
-  SaleStockCache(UnifiedJedis redis, @Qualifier("redisCalls") BlockingCalls calls) {
+  SaleStockCache(
+      UnifiedJedis redis, @Qualifier("redisCalls") BlockingCalls calls, ProductCache products) {
     this.redis = redis;
     this.calls = calls;
+    this.products = products;
   }
 
   /**
@@ -83,10 +86,19 @@ final class SaleStockCache {
    *
    * @param elsewhere units of the SKU outside this shard when order-consumer last counted them; -1
    *     when that is not known, 0 for a SKU without shards
+   * @param epoch 0 while it is being loaded
    */
-  record InRedis(@Nullable String state, @Nullable Long stock, long elsewhere) {
+  record InRedis(@Nullable String state, @Nullable Long stock, long elsewhere, long epoch) {
 
-    private static final InRedis UNREAD = new InRedis(null, null, -1);
+    private static final InRedis UNREAD = new InRedis(null, null, -1, 0);
+
+    /**
+     * The sale, without data of an older epoch than MySQL's, as Redis has them after a loss:
+     * admit.lua sells nothing from these either.
+     */
+    InRedis ofEpoch(long epochInMySql) {
+      return epoch < epochInMySql ? UNREAD : this;
+    }
 
     /**
      * The sale of a SKU, from those of its shards that could be read. Empty shards have a count
@@ -140,16 +152,24 @@ final class SaleStockCache {
         : Shards.ids(product.skuId(), product.shards());
   }
 
-  private static Map<Long, SaleStock> all(
+  private Map<Long, SaleStock> all(
       Map<Long, List<Long>> inRedis, Map<Long, InRedis> sales, Map<Long, SaleStock> strong) {
     Map<Long, SaleStock> all = new HashMap<>(strong);
     inRedis.forEach(
         (sku, ids) -> {
           if (ids.stream().anyMatch(sales::containsKey)) {
-            all.put(sku, InRedis.whole(ids.stream().<@Nullable InRedis>map(sales::get).toList()));
+            all.put(
+                sku,
+                InRedis.whole(
+                    ids.stream().<@Nullable InRedis>map(id -> latest(id, sales.get(id))).toList()));
           }
         });
     return all;
+  }
+
+  private @Nullable InRedis latest(long id, @Nullable InRedis sale) {
+    ProductRow row = products.lastRead(id); // each shard has an epoch of its own
+    return sale == null || row == null ? sale : sale.ofEpoch(row.epoch());
   }
 
   private Mono<Map<Long, InRedis>> inRedis(Collection<Long> ids) {
@@ -195,7 +215,8 @@ final class SaleStockCache {
 
   private static Asked asked(AbstractPipeline pipeline, long id) {
     return new Asked(
-        pipeline.hmget(RedisKeys.sku(id), "state", "elsewhere"), pipeline.get(RedisKeys.stock(id)));
+        pipeline.hmget(RedisKeys.sku(id), "state", "elsewhere", "epoch"),
+        pipeline.get(RedisKeys.stock(id)));
   }
 
   /** A sale whose keys cannot be read has no state. */
@@ -203,8 +224,12 @@ final class SaleStockCache {
     try {
       String stock = PipelineReplies.get(asked.stock());
       List<@Nullable String> hash = PipelineReplies.get(asked.hash());
+      String epoch = hash.get(2);
       return new InRedis(
-          hash.get(0), stock == null ? null : Long.valueOf(stock), units(id, hash.get(1)));
+          hash.get(0),
+          stock == null ? null : Long.valueOf(stock),
+          units(id, hash.get(1)),
+          epoch == null ? 0 : Long.parseLong(epoch));
     } catch (NumberFormatException e) {
       return InRedis.UNREAD;
     } catch (JedisDataException e) {

@@ -64,6 +64,26 @@ class SaleStockCacheTest {
     assertThat(new SaleStock(redis, 5L).stateOf(product(mysql))).isEqualTo(shown);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "-",
+      value = {
+        // MySQL's epoch, Redis: epoch, state; shown, stock
+        "2, 1, CLOSED, OPEN, -",
+        "2, 1, PAUSED, OPEN, -",
+        "2, 0, PREHEATING, OPEN, -",
+        "2, 2, CLOSED, CLOSED, 5",
+        "2, 3, CLOSED, CLOSED, 5" // MySQL was read before
+      })
+  void dataOfAnOlderEpochThanMySqlsAreNone(
+      long mysql, long redis, String state, SaleState shown, @Nullable Long stock) {
+    InRedis sale = new InRedis(state, 5L, 0, redis).ofEpoch(mysql);
+    SaleStock whole = InRedis.whole(List.of(sale));
+
+    assertThat(whole.stateOf(product(SaleState.OPEN))).isEqualTo(shown);
+    assertThat(whole.stock()).isEqualTo(stock);
+  }
+
   private static ProductRow product(SaleState state) {
     return new ProductRow(
         1001,
@@ -91,6 +111,7 @@ class SaleStockCacheTest {
     return new InRedis(
         part[0].equals("-") ? null : part[0],
         part[1].equals("-") ? null : Long.valueOf(part[1]),
-        Long.parseLong(part[2]));
+        Long.parseLong(part[2]),
+        1);
   }
 }

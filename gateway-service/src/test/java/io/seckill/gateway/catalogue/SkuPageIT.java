@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -157,6 +158,24 @@ class SkuPageIT {
               assertThat(list("when=NOW")).noneMatch(one -> isSku(one, sku));
             });
     stage.gateway().operate("POST", GatewayStage.admin(sku) + "/close", null);
+  }
+
+  /** As after a restart with data from before the last preheat. */
+  @Test
+  void showsNoStopOfAFormerEpoch() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 2);
+    eventually().until(() -> onSale(sku));
+    try {
+      stage.redis().hset(RedisKeys.sku(sku), Map.of("state", "CLOSED", "epoch", "0"));
+
+      GatewayAnswer page = eventually().until(() -> show(sku), answer -> !onSale(answer));
+      assertThat(page.text("state")).isEqualTo("OPEN");
+      assertThat(page.json().path("soldOut").booleanValue()).isFalse();
+      assertThat(list("when=NOW")).anyMatch(one -> isSku(one, sku));
+    } finally {
+      stage.redis().del(RedisKeys.sku(sku), RedisKeys.stock(sku));
+      stage.closeQuarantined(sku);
+    }
   }
 
   @Test
