@@ -54,9 +54,26 @@ export function updateRows(parent, rows) {
 
 /** Moves and removes as few as it can: those that stay keep the focus, and a click under way. */
 export function updateChildren(parent, children) {
-  const staying = new Set(children);
-  [...parent.children].filter((child) => !staying.has(child)).forEach((child) => child.remove());
+  const places = new Map(children.map((child, i) => [child, i]));
+  [...parent.children].filter((child) => !places.has(child)).forEach((child) => child.remove());
+  const unmoved = longestRise([...parent.children].map((child) => places.get(child)));
   children.forEach((child, i) => {
-    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null);
+    if (unmoved.has(i)) return;
+    if (i === 0) parent.prepend(child);
+    else children[i - 1].after(child);
   });
+}
+
+/** The most of these different numbers that are in order. */
+function longestRise(numbers) {
+  const ends = []; // the smallest end of a rise of one number, of two, and so on
+  const before = new Map();
+  for (const number of numbers) {
+    const length = ends.findLastIndex((end) => end < number) + 1;
+    before.set(number, ends[length - 1]);
+    ends[length] = number;
+  }
+  const rise = new Set();
+  for (let number = ends.at(-1); number !== undefined; number = before.get(number)) rise.add(number);
+  return rise;
 }

@@ -474,6 +474,33 @@ class OperationsPageIT {
     assertThat(seen).isEqualTo("true,,Sell the 1 reserved units of SKU 7?,70,true,false");
   }
 
+  /** A row that is moved loses the focus, and a click under way. */
+  @Test
+  void movesNoMoreRowsThanItMust() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object moved =
+        browser.run(
+            """
+            const changes = ['ABCD BCDA', 'ABCD BCAD', 'ABCD DABC', 'ABCDE CDEAB', 'ABCDE BDACE', 'ABC CXA', 'ABC ABC', 'A XY'];
+            return import(document.querySelector('link[href$="/dom.js"]').href).then(({make, updateChildren}) => {
+              const moved = changes.map((change) => {
+                const [from, to] = change.split(' ');
+                const rows = Object.fromEntries([...from, ...to].map((name) => [name, make('li', {textContent: name})]));
+                const list = make('ul', {}, ...[...from].map((name) => rows[name]));
+                const observer = new MutationObserver(() => {});
+                observer.observe(list, {childList: true});
+                updateChildren(list, [...to].map((name) => rows[name]));
+                const added = observer.takeRecords().flatMap((one) => [...one.addedNodes]);
+                return `${list.textContent} ${added.map((row) => row.textContent).join('')}`;
+              });
+              return moved.join(', ');
+            });
+            """);
+
+    assertThat(moved).isEqualTo("BCDA A, BCAD A, DABC D, CDEAB AB, BDACE AC, CXA XA, ABC , XY XY");
+  }
+
   @Test
   void measuresRatesAnewWhenAnotherGatewaysClockIsBehindOrAhead() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
