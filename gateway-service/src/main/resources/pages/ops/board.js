@@ -32,6 +32,8 @@ const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['una
 let chosen = null;
 /** The product of the sale that is shown, as it was last known: the buttons outlive what they were made of. */
 let shown = null;
+/** The ledger of a chosen sale, as it was last known. */
+let known = null;
 /** The sale that is being read because the snapshot lacks it or its ledger. */
 let reading = null;
 /** As they were last known. */
@@ -138,26 +140,33 @@ function tiles(values) {
 
 function renderSales(snapshot, context) {
   const ledgers = new Map(snapshot.ledgers.map((ledger) => [ledger.skuId, ledger]));
-  if (!snapshot.skus) return;
-  products = withMore(snapshot.skus);
+  if (snapshot.skus) products = withMore(snapshot.skus);
+  else if (products.length === 0) return;
   show($('no-sales'), products.length === 0);
   reconcileRows($('sales-rows'), products, (sku) => sku.skuId, (sku) => saleRow(sku, context), (row, sku) => fillSale(row, sku, ledgers.get(sku.skuId)));
   if (chosen === null && products.length > 0) chosen = products[0].skuId;
   const product = productOf(chosen);
-  if (product && (ledgers.has(chosen) || product.state === 'NEW')) renderSale(product, ledgers.get(chosen), context);
-  else if (chosen !== null) readChosen(context);
+  known = ledgers.get(chosen) ?? known;
+  if (product) renderSale(product, known?.skuId === chosen ? known : null, context);
+  if (product && (ledgers.has(chosen) || product.state === 'NEW')) reading = null;
+  else if (chosen !== null) readChosen(snapshot.services.consumer, context);
 }
 
 /** The chosen sale, when it or its ledger is not in the snapshot: of many, the closed ones come last. */
-async function readChosen(context) {
+async function readChosen(consumer, context) {
   const skuId = chosen;
   if (reading === skuId) return;
   reading = skuId;
   const read = (path) => call('GET', `admin/v1/skus/${skuId}${path}`, {token: context.token()});
-  const [answer, ledger] = await Promise.all([productOf(skuId) ? null : read(''), read('/ledger')]);
-  if (reading === skuId) reading = null;
+  const [answer, ledger] = await Promise.all([
+    productOf(skuId) ? null : read(''),
+    consumer === 'UP' ? read('/ledger') : null, // else it would be waited for in vain
+  ]);
+  if (reading !== skuId) return; // another one was chosen, or a later snapshot is complete
+  reading = null;
+  known = ledger?.status === 200 ? ledger.json : null;
   const product = productOf(skuId) ?? (answer?.status === 200 ? answer.json : null);
-  if (product && skuId === chosen) renderSale(product, ledger.status === 200 ? ledger.json : null, context);
+  if (product) renderSale(product, known, context);
 }
 
 /** Undefined for a sale that is not listed. */

@@ -394,6 +394,66 @@ class OperationsPageIT {
     }
   }
 
+  /** The read takes seconds while order-consumer hangs. */
+  @Test
+  void showsTheChosenSaleBeforeItsLedgerIsRead() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object shown =
+        browser.run(
+            """
+            const asked = [];
+            window.fetch = (url) => new Promise((resolve) =>
+              asked.push({url, answer: (json, status = 200) => resolve(new Response(JSON.stringify(json), {status}))}));
+            const sku = (skuId) => ({skuId, name: 'A thing', state: 'OPEN', decides: 'MYSQL', opensAt: '', closesAt: ''});
+            const services = {redis: 'UP', mysql: 'UP', broker: 'UP', consumer: 'UP', relay: 'UP'};
+            let snapshot = {services, durableIn: 'REDIS', lanes: null, stops: null, links: {}, skus: [sku(7), sku(8)], ledgers: [],
+              deadLetters: 0, clickToRow: null, fallback: null, pendingWork: null};
+            const text = (selector) => document.querySelector(selector).textContent;
+            const choose = (skuId) => document.querySelector(`#sales-rows tr[data-key='${skuId}'] button`).click();
+            return import(document.querySelector('link[href$="/board.js"]').href).then(async ({renderBoard}) => {
+              const context = {token: () => 'a token', again: () => renderBoard(snapshot, null, context)};
+              const shown = [];
+              const note = () => shown.push(`${text('#sale-title')}: ${text('#ledger-verdict')}`);
+              const noteOnce = async (part) => {
+                while (!text('#ledger-verdict').includes(part)) await new Promise((resolve) => setTimeout(resolve));
+                note();
+              };
+              context.again();
+              note();
+              choose(8);
+              note();
+              asked[1].answer({skuId: 8, decides: 'MYSQL', balanced: true, units: {}, orders: {}});
+              await noteOnce('balances');
+              context.again();
+              note();
+              asked[2].answer({code: 'CONSUMER_UNAVAILABLE'}, 503);
+              await noteOnce('no ledger');
+              snapshot = {...snapshot, skus: null, services: {...services, mysql: 'DOWN', consumer: 'DOWN'}};
+              choose(7);
+              note();
+              return [...shown, ...asked.map(({url}) => url)].join('\\n');
+            });
+            """);
+
+    String none = " · A thing: The ledger: no ledger at the moment";
+    String balances =
+        "SKU 8 · A thing: The ledger balances: every unit and every order is accounted for";
+    assertThat(shown)
+        .isEqualTo(
+            String.join(
+                "\n",
+                "SKU 7" + none,
+                "SKU 8" + none,
+                balances,
+                balances,
+                "SKU 8" + none,
+                "SKU 7" + none,
+                "admin/v1/skus/7/ledger",
+                "admin/v1/skus/8/ledger",
+                "admin/v1/skus/8/ledger"));
+  }
+
   @Test
   void everyButtonOfTheFallbackSendsItsCall() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
