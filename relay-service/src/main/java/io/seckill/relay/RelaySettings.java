@@ -3,6 +3,7 @@ package io.seckill.relay;
 import static io.seckill.common.settings.SettingChecks.check;
 import static io.seckill.common.settings.SettingChecks.isWithin;
 
+import io.seckill.common.broker.ProcessName;
 import io.seckill.relay.lane.LaneSettings;
 import io.seckill.relay.publish.LinkSettings;
 import java.time.Duration;
@@ -10,8 +11,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param name shown in keys, logs and lists of connections, 1..64 of {@code [A-Za-z0-9_.-]}; the
- *     host's name in application.yml. Need not be unique
+ * @param name shown in keys, logs and lists of connections, 1..64 of {@code [A-Za-z0-9_.-]}; empty
+ *     for the host's name. Need not be unique
  * @param lanesPerPartition 1..8; a relay runs 16 times as many lanes, each one thread, one
  *     connection to Redis and one to the broker
  * @param maxUnconfirmed orders of one lane in its private queue and in flight, 1..4096; bounds
@@ -22,15 +23,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("seckill.relay")
 record RelaySettings(
-    @DefaultValue("relay") String name,
+    @DefaultValue("") String name,
     @DefaultValue("1") int lanesPerPartition,
     @DefaultValue("512") int maxUnconfirmed,
     @DefaultValue("10s") Duration confirmTimeout) {
 
+  private static final int MAX_NAME = 64;
+
   /** Throws IllegalArgumentException naming the property that is out of bounds. */
   public RelaySettings {
+    name = name.isEmpty() ? ofHost(ProcessName.host()) : name;
     check(
-        name.matches("[A-Za-z0-9_.-]{1,64}"),
+        name.matches("[A-Za-z0-9_.-]{1," + MAX_NAME + "}"),
         "seckill.relay.name must be 1..64 of [A-Za-z0-9_.-]: " + name);
     check(
         lanesPerPartition >= 1 && lanesPerPartition <= 8,
@@ -41,6 +45,12 @@ record RelaySettings(
     check(
         isWithin(confirmTimeout, Duration.ofSeconds(1), Duration.ofMinutes(5)),
         "seckill.relay.confirm-timeout must be 1s..5m");
+  }
+
+  /** The beginning of a host's name, which may have other characters. */
+  static String ofHost(String host) {
+    String name = host.replaceAll("[^A-Za-z0-9_.-]", "-");
+    return name.substring(0, Math.min(name.length(), MAX_NAME));
   }
 
   LinkSettings links() {

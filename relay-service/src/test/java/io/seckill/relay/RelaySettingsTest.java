@@ -3,6 +3,7 @@ package io.seckill.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.seckill.common.broker.ProcessName;
 import io.seckill.support.broker.BrokerSettings;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,8 +20,22 @@ class RelaySettingsTest {
   @Test
   void hasDefaultsForAll() {
     RelaySettings relay = bind("seckill.relay", RelaySettings.class, Map.of());
+    assertThat(relay.name()).isEqualTo(RelaySettings.ofHost(ProcessName.host()));
     assertThat(relay.maxUnconfirmed()).isEqualTo(512);
     assertThat(relay.lanesPerPartition()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "relay-1.example.com, relay-1.example.com",
+    "host:8082 (b), host-8082--b-",
+    "relay-service-7d9c5b8f6d-x2x7k.of-the-longest-name.seckill.svc.cluster.local,"
+        + " relay-service-7d9c5b8f6d-x2x7k.of-the-longest-name.seckill.svc.c"
+  })
+  void takesFromTheHostsNameAsMuchAsANameMayHave(String host, String name) {
+    assertThat(RelaySettings.ofHost(host)).isEqualTo(name);
+    assertThat(bind("seckill.relay", RelaySettings.class, Map.of("name", name)).name())
+        .isEqualTo(name);
   }
 
   @ParameterizedTest
