@@ -59,6 +59,7 @@ final class Comparison {
   private long units;
   private long unsettled;
   private boolean isPartial;
+  private int onlyReported; // of the unknown ones: they stay, and hide no order that can be sent
   private boolean hasAllUnknown = true;
 
   /**
@@ -122,8 +123,10 @@ final class Comparison {
     if (stored == null) {
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
       if (order.seq() <= seen.seq()) { // the next comparison finds the others if they are lost
-        if (unknown.size() < MOST_FINDINGS) {
+        boolean isReported = !LostOrders.isSendable(order);
+        if ((isReported ? onlyReported : unknown.size() - onlyReported) < MOST_FINDINGS) {
           unknown.put(id, order);
+          onlyReported += isReported ? 1 : 0;
         } else {
           hasAllUnknown = false;
         }

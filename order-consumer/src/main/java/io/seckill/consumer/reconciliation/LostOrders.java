@@ -151,7 +151,8 @@ record LostOrders(
         OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
   }
 
-  private static boolean isSendable(AdmissionRecord order) {
+  /** Whether the order is sent again if it is lost; another one is only reported. */
+  static boolean isSendable(AdmissionRecord order) {
     return !order.status().isFinal() && order.requestId() != null;
   }
 

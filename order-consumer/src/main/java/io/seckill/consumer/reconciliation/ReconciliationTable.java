@@ -18,7 +18,11 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
 
   static final int MOST_REPORTS = 20;
 
-  /** More rows add no information; the numbers of findings and repairs are stored in full. */
+  /**
+   * More rows add no information; the numbers of findings and repairs are stored in full. An
+   * operator looks at each finding that is only reported, but needs it once: the schedule finds it
+   * in every run.
+   */
   private static final int MOST_REPAIRS = 1_000;
 
   private static final int MAX_TEXT = 200;
@@ -45,7 +49,11 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
             UtcColumn.text(report.startedAt()))
         .update(key, "id");
     long id = requireNonNull(key.getKey()).longValue();
-    repairs.first(MOST_REPAIRS).forEach(repair -> insert(id, repair));
+    int most =
+        report.startedBy().equals(Schedule.NAME)
+            ? MOST_REPAIRS
+            : Math.max(MOST_REPAIRS, repairs.reported());
+    repairs.first(most).forEach(repair -> insert(id, repair));
     return report.withId(id);
   }
 

@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,8 +10,9 @@ import java.util.stream.IntStream;
 
 /**
  * The findings and repairs of a run: all of them are counted, and the first {@value #MOST_KEPT}
- * findings are kept, so memory does not grow with the damage. A finding that is kept counts once,
- * however often it is found; another one each time. For one thread.
+ * findings that are only reported are kept, and as many others, so memory does not grow with the
+ * damage. A finding that is kept counts once, however often it is found; another one each time. For
+ * one thread.
  */
 final class RepairLog {
 
@@ -19,6 +21,7 @@ final class RepairLog {
   private final Map<Repair.Key, Repair> kept = new LinkedHashMap<>();
   private final Map<RepairKind, Integer> found = new TreeMap<>();
   private final Map<RepairKind, Integer> made = new TreeMap<>();
+  private int reported;
 
   static RepairLog of(Repair... repairs) {
     RepairLog log = new RepairLog();
@@ -37,8 +40,10 @@ final class RepairLog {
       made.merge(repair.kind(), count(repair) - count(before), Integer::sum);
       return;
     }
-    if (kept.size() < MOST_KEPT) {
+    boolean isReported = repair.kind().isOnlyReported();
+    if ((isReported ? reported : kept.size() - reported) < MOST_KEPT) {
       kept.put(repair.key(), repair);
+      reported += isReported ? 1 : 0;
     }
     found.merge(repair.kind(), 1, Integer::sum);
     made.merge(repair.kind(), count(repair), Integer::sum);
@@ -74,8 +79,16 @@ final class RepairLog {
     return Map.copyOf(made);
   }
 
-  /** The first findings, at most {@code most} and {@value #MOST_KEPT}. */
+  /** Findings that are only reported, at most {@value #MOST_KEPT}. */
+  int reported() {
+    return reported;
+  }
+
+  /** The first findings that are kept; those that an operator must look at come before others. */
   List<Repair> first(int most) {
-    return kept.values().stream().limit(most).toList();
+    return kept.values().stream()
+        .sorted(Comparator.comparing(repair -> !repair.kind().isOnlyReported()))
+        .limit(most)
+        .toList();
   }
 }

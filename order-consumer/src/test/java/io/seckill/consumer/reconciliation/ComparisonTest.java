@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -61,6 +62,24 @@ class ComparisonTest {
     assertThat(found(more, kind)).isEqualTo(Comparison.MOST_FINDINGS);
     assertThat(more.isPartial()).isEqualTo(kind != Wrong.UNKNOWN);
     assertThat(more.hasAllUnknown()).isEqualTo(kind != Wrong.UNKNOWN);
+  }
+
+  /** As after a loss of MySQL alone: paid orders stay, and those behind them are sent again. */
+  @Test
+  void findsTheOrdersThatCanBeSentAmongAnyNumberThatCannot() {
+    wrong(Wrong.UNKNOWN, 0, Comparison.MOST_FINDINGS);
+    Comparison comparison = compare(STOCK);
+    OrderId lost = new OrderId(SEQ);
+    comparison.add(
+        database(),
+        new RedisPart(
+            Map.of(),
+            Map.of(lost, order(SEQ - 1, "key", OrderStatus.CONFIRMED, NOW - 60_000)),
+            Map.of(),
+            Map.of()));
+
+    assertThat(comparison.unknown()).hasSize(SEQ).containsKey(lost);
+    assertThat(comparison.hasAllUnknown()).isTrue();
   }
 
   @Test
@@ -207,12 +226,17 @@ class ComparisonTest {
   }
 
   private static AdmissionRecord order(long user, OrderStatus status) {
-    return order(user, status, NOW - 60_000);
+    return order(user, null, status, NOW - 60_000);
   }
 
   private static AdmissionRecord order(long user, OrderStatus status, long changedAt) {
+    return order(user, null, status, changedAt);
+  }
+
+  private static AdmissionRecord order(
+      long user, @Nullable String requestId, OrderStatus status, long changedAt) {
     return new AdmissionRecord(
-        user, null, 1, user + 1, NOW - 60_000, 1, status, null, changedAt, null);
+        user, requestId, 1, user + 1, NOW - 60_000, 1, status, null, changedAt, null);
   }
 
   private Comparison compare(long stock) {

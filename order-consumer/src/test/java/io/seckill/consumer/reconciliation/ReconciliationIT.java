@@ -400,6 +400,29 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(ledger.status(ended)).as("not CONFIRMED").isEqualTo("none");
   }
 
+  /** The answer shows a hundred; an operator compares all of them with the provider's records. */
+  @Test
+  void storesAllOrdersThatMySqlHasLostAndThatAreOnlyReported() {
+    AdmittedSale sale = sale(PurchasePolicy.UNLIMITED, 0, 2_000);
+    int paid = 1_100; // more than other findings of a run
+    for (int user = 1; user <= paid; user++) {
+      sale.setResult(sale.admit(user, 1), "P");
+    }
+    OrderMessage queued = sale.admit(paid + 1, 1);
+
+    Answer report = reconcile(sale, false);
+
+    assertThat(kinds(report)).as("first").containsOnly("ORDER_NOT_IN_MYSQL");
+    assertThat(
+            ledger.number(
+                "SELECT COUNT(*) FROM repair JOIN reconciliation r ON r.id = reconciliation_id"
+                    + " WHERE kind = 'ORDER_NOT_IN_MYSQL' AND sku_id = "
+                    + sale.sku))
+        .isEqualTo(paid);
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(ledger.status(queued)).isEqualTo("CONFIRMED");
+  }
+
   /** Redis has the idempotency key of an order in the field of its request alone. */
   @Test
   void reportsALostOrderWhoseRequestIsGone() {

@@ -33,6 +33,21 @@ class RepairLogTest {
     assertThat(log.first(all)).hasSize(RepairLog.MOST_KEPT);
   }
 
+  @Test
+  void keepsThoseThatAreOnlyReportedBesideManyOthersAndBeforeThem() {
+    int all = RepairLog.MOST_KEPT + 1;
+    IntStream.range(0, all).forEach(subject -> log.add(repair(subject, true)));
+    IntStream.range(0, all).forEach(order -> log.add(lost(order)));
+
+    assertThat(log.reported()).isEqualTo(RepairLog.MOST_KEPT);
+    assertThat(log.first(2)).containsExactly(lost(0), lost(1));
+    assertThat(log.first(3 * all)).hasSize(2 * RepairLog.MOST_KEPT);
+  }
+
+  private static Repair lost(int order) {
+    return Repair.of(RepairKind.ORDER_NOT_IN_MYSQL, order, "PAID", "units 1", false);
+  }
+
   private static Repair repair(int subject, boolean made) {
     return Repair.of(RepairKind.QUOTA_SET, subject, "1", "2", made);
   }
