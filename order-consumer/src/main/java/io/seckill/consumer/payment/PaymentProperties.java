@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * @param timeout how long a stored order waits for its payment, 1 s..24 h. A change applies to
- *     every order that is not paid yet
+ * @param timeout how long a stored order waits for its payment, 1 s..7 d. A change applies to every
+ *     order that is not paid yet: after a restore it is longer by the outage
  * @param provider {@code wallet} for payments from wallets, else {@code installed}
  * @param callbackSecret key of the provider's signatures, at least 32 characters; without one the
  *     callback is disabled
@@ -27,8 +28,8 @@ record PaymentProperties(
 
   PaymentProperties {
     check(
-        timeout.toSeconds() >= 1 && timeout.compareTo(Duration.ofHours(24)) <= 0,
-        "seckill.payment.timeout must be 1s..24h but is " + timeout);
+        isWithin(timeout, Duration.ofSeconds(1), Duration.ofDays(7)),
+        "seckill.payment.timeout must be 1s..7d but is " + timeout);
     check(
         provider.equals("installed") || provider.equals("wallet"),
         "seckill.payment.provider must be installed or wallet but is " + provider);
