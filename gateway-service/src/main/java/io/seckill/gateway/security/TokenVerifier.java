@@ -14,6 +14,7 @@ import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jose.proc.SingleKeyJWSKeySelector;
 import com.nimbusds.jose.util.Base64URL;
 import com.nimbusds.jose.util.JSONObjectUtils;
+import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -30,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 /**
@@ -79,12 +81,18 @@ public final class TokenVerifier implements AutoCloseable {
   private final Clock clock;
   private final Cache<String, Verified> verified;
   private final AtomicInteger keySets = new AtomicInteger();
+  private final ThrottledLog refusals =
+      new ThrottledLog(LoggerFactory.getLogger(TokenVerifier.class));
   private volatile @Nullable JWSHeader lastHeader;
 
   private record Verified(Identity identity, long expiresAtMs, long notBeforeMs) {
 
     boolean isValidAt(long nowMs) {
-      return nowMs - SKEW_MS < expiresAtMs && nowMs + SKEW_MS >= notBeforeMs;
+      return nowMs - SKEW_MS < expiresAtMs && !isTooEarlyAt(nowMs);
+    }
+
+    boolean isTooEarlyAt(long nowMs) {
+      return nowMs + SKEW_MS < notBeforeMs;
     }
   }
 
@@ -124,7 +132,8 @@ public final class TokenVerifier implements AutoCloseable {
 
   /**
    * Identifies the caller by the value of the Authorization header. Returns null when there is no
-   * bearer token, or an invalid one; callers answer 401 without giving a reason.
+   * bearer token, or an invalid one; callers answer 401 without giving a reason. The log has it,
+   * except of an expired token.
    */
   public @Nullable Identity identify(@Nullable String authorization) {
     if (authorization == null
@@ -185,15 +194,31 @@ public final class TokenVerifier implements AutoCloseable {
     try {
       Base64URL[] parts = JOSEObject.split(token);
       if (parts.length != 3 || !isGenuine(token, parts[0], parts[2])) {
-        return null;
+        return refused("a token is refused: its alg, kid or signature fits no key");
       }
       String payload = new String(DECODER.decode(parts[1].toString()), StandardCharsets.UTF_8);
       Map<String, Object> claims = JSONObjectUtils.parse(payload);
-      Verified read = isForUs(claims) ? read(claims) : null;
-      return read == null || !read.isValidAt(clock.millis()) ? null : read;
+      if (issuer != null && !issuer.equals(claims.get("iss"))) {
+        return refused("a token is refused: its iss is not seckill.security.issuer");
+      }
+      if (audience != null && !texts(claims, "aud").contains(audience)) {
+        return refused("a token is refused: its aud is not seckill.security.audience");
+      }
+      Verified read = read(claims);
+      long now = clock.millis();
+      if (read.isTooEarlyAt(now)) {
+        return refused("a token is refused: its nbf is in the future");
+      }
+      return read.isValidAt(now) ? read : null;
     } catch (ParseException | JOSEException | RuntimeException e) {
-      return null; // Nimbus throws NullPointerException for the JSON text null
+      // Nimbus throws NullPointerException for the JSON text null
+      return refused("a token is refused: it is no JWT, or lacks sub or exp, or has a wrong claim");
     }
+  }
+
+  private @Nullable Verified refused(String why) {
+    refusals.warn(why);
+    return null;
   }
 
   private boolean isGenuine(String token, Base64URL headerText, Base64URL signature)
@@ -238,19 +263,16 @@ public final class TokenVerifier implements AutoCloseable {
     return token.endsWith('.' + ENCODER.encodeToString(DECODER.decode(signature.toString())));
   }
 
-  private boolean isForUs(Map<String, Object> claims) throws ParseException {
-    return (issuer == null || issuer.equals(claims.get("iss")))
-        && (audience == null || texts(claims, "aud").contains(audience));
-  }
-
   /**
-   * Returns the claims that the gateway uses (RFC 7519), or null if there is no subject. The claim
-   * "scope" (RFC 8693) is one string; a list of strings is accepted, too.
+   * Returns the claims that the gateway uses (RFC 7519). The claim "scope" (RFC 8693) is one
+   * string; a list of strings is accepted, too.
+   *
+   * @throws ParseException as well without a subject
    */
-  private static @Nullable Verified read(Map<String, Object> claims) throws ParseException {
+  private static Verified read(Map<String, Object> claims) throws ParseException {
     String subject = JSONObjectUtils.getString(claims, "sub");
     if (subject == null || subject.isEmpty()) {
-      return null;
+      throw new ParseException("no subject", 0);
     }
     String scopes = String.join(" ", texts(claims, "scope"));
     return new Verified(

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.testing.TestTokens;
+import io.seckill.testing.LoggedLines;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -194,11 +196,7 @@ class TokenVerifierTest {
 
   @Test
   void insistsOnIssuerAndAudienceWhenTheyAreConfigured() {
-    TokenVerifier strict =
-        new TokenVerifier(
-            new SecurityProperties(TestTokens.SECRET, "", "https://idp", "shop"),
-            new WarmUpKey(),
-            clock);
+    TokenVerifier strict = strict();
     String rest = ",\"sub\":\"1\",\"exp\":1900000000}";
 
     assertThat(
@@ -210,6 +208,41 @@ class TokenVerifierTest {
     assertThat(strict.verify(TestTokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest)))
         .isNull();
     assertThat(strict.verify(TestTokens.shopper(1))).isNull();
+  }
+
+  /** For the first hour with an issuer; no answer has the reason. */
+  @Test
+  void logsWhyItRefusesATokenUnlessItHasExpired() {
+    TokenVerifier strict = strict();
+    String ours = "{\"iss\":\"https://idp\",\"aud\":\"shop\"";
+    String rest = ",\"sub\":\"1\",\"exp\":1900000000}";
+    List<String> tokens =
+        List.of(
+            TestTokens.signed("{\"alg\":\"HS256\"}", ours + rest, "x".repeat(32)),
+            TestTokens.signed("{\"iss\":\"other\",\"aud\":\"shop\"" + rest),
+            TestTokens.signed("{\"iss\":\"https://idp\",\"aud\":[\"x\"]" + rest),
+            TestTokens.signed(ours + ",\"nbf\":1850000000" + rest),
+            TestTokens.signed(ours + ",\"sub\":\"1\"}"),
+            TestTokens.signed(ours + ",\"exp\":1900000000}"),
+            TestTokens.signed(ours + ",\"sub\":\"1\",\"exp\":1700000000}"));
+    try (LoggedLines lines = LoggedLines.of(TokenVerifier.class)) {
+      tokens.forEach(token -> assertThat(strict.verify(token)).isNull());
+
+      assertThat(lines.texts())
+          .containsExactly(
+              "a token is refused: its alg, kid or signature fits no key",
+              "a token is refused: its iss is not seckill.security.issuer",
+              "a token is refused: its aud is not seckill.security.audience",
+              "a token is refused: its nbf is in the future",
+              "a token is refused: it is no JWT, or lacks sub or exp, or has a wrong claim");
+    }
+  }
+
+  private TokenVerifier strict() {
+    return new TokenVerifier(
+        new SecurityProperties(TestTokens.SECRET, "", "https://idp", "shop"),
+        new WarmUpKey(),
+        clock);
   }
 
   /** As identity providers issue them to a user with many roles. */

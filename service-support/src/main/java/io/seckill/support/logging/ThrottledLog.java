@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Logs failures that repeat with each request or attempt while a server is away: of each class of
- * exceptions one line a minute, which also says how many were left out. Otherwise shoppers who
- * retry could fill a disk. Thread-safe.
+ * Logs failures that repeat with each request or attempt, as while a server is away: of each class
+ * of exceptions, or text, one line a minute, which also says how many were left out. Otherwise
+ * shoppers who retry could fill a disk. Thread-safe.
  */
 public final class ThrottledLog {
 
@@ -17,7 +17,7 @@ public final class ThrottledLog {
 
   private final Logger log;
   private final LongSupplier nanoTime;
-  private final Map<Class<?>, Lines> lines = new ConcurrentHashMap<>();
+  private final Map<Object, Lines> lines = new ConcurrentHashMap<>();
 
   public ThrottledLog(Logger log) {
     this(log, System::nanoTime);
@@ -28,7 +28,7 @@ public final class ThrottledLog {
     this.nanoTime = nanoTime;
   }
 
-  /** The lines of one class of exceptions. */
+  /** The lines of one class of exceptions, or of one text. */
   private static final class Lines {
     private long nextNanos;
     private long leftOut;
@@ -54,12 +54,28 @@ public final class ThrottledLog {
    * @param what failed, the beginning of the line
    */
   public void warn(String what, Throwable failure) {
-    long now = nanoTime.getAsLong();
-    long leftOut = lines.computeIfAbsent(failure.getClass(), type -> new Lines(now)).next(now);
-    if (leftOut == 0) {
-      log.warn("{}: {}", what, failure.toString());
-    } else if (leftOut > 0) {
-      log.warn("{}: {}; {} such failures were not logged", what, failure.toString(), leftOut);
+    long leftOut = leftOut(failure.getClass());
+    if (leftOut >= 0) {
+      log.warn("{}: {}{}", what, failure.toString(), others(leftOut));
     }
+  }
+
+  /**
+   * @param failure the whole line, one of a few constants
+   */
+  public void warn(String failure) {
+    long leftOut = leftOut(failure);
+    if (leftOut >= 0) {
+      log.warn("{}{}", failure, others(leftOut));
+    }
+  }
+
+  private long leftOut(Object kind) {
+    long now = nanoTime.getAsLong();
+    return lines.computeIfAbsent(kind, first -> new Lines(now)).next(now);
+  }
+
+  private static String others(long leftOut) {
+    return leftOut == 0 ? "" : "; " + leftOut + " such failures were not logged";
   }
 }

@@ -36,4 +36,20 @@ class ThrottledLogTest {
             "POST /payments: java.io.IOException: reset; 1000 such failures were not logged",
             "POST /payments: java.io.IOException: reset");
   }
+
+  @Test
+  void logsOneLineAMinuteOfEachText() {
+    for (int i = 0; i < 3; i++) {
+      log.warn("a token is refused: it fits no key");
+      log.warn("a token is refused: it has no subject");
+    }
+    nanos.addAndGet(ThrottledLog.INTERVAL.toNanos());
+    log.warn("a token is refused: it fits no key");
+
+    assertThat(lines.texts())
+        .containsExactly(
+            "a token is refused: it fits no key",
+            "a token is refused: it has no subject",
+            "a token is refused: it fits no key; 2 such failures were not logged");
+  }
 }
