@@ -21,6 +21,8 @@ import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -32,6 +34,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.core.io.ClassPathResource;
 import redis.clients.jedis.params.SetParams;
 
 /** The round that makes the audits of a day. */
@@ -235,6 +238,36 @@ class DailyAuditIT {
 
     awaitAudits(first);
     assertThat(table.of(DAY, first - 1, 1).get(0).refundedCents()).isEqualTo(500);
+  }
+
+  /** With the statements of docs/operations.md: no REPLACE removes a total without rows. */
+  @Test
+  void totalsThatAreCountedAgainAreThoseOfTheRows() throws IOException {
+    sales.openStrong(first, "LIMITED", 5, 10);
+    new StoredOrderFixture(consumer).strong(first, 7, 2);
+    consumer.update("UPDATE order_total SET units = 1 WHERE sku_id = ?", first);
+    consumer.update("INSERT INTO order_total VALUES (?, 'EXPIRED', 1, 1)", first);
+    assertThat(audits.audit(first).differences())
+        .containsExactly(
+            "order_total says 1 orders, 1 units CONFIRMED; its rows are 1, 2",
+            "order_total says 1 orders, 1 units EXPIRED; its rows are 0, 0");
+
+    consumer.update("DELETE FROM order_total WHERE sku_id = ?", first);
+    consumer.update(
+        "INSERT INTO order_total SELECT * FROM ("
+            + countsOfTheMigration()
+            + ") counted WHERE sku_id = ?",
+        first);
+
+    assertThat(audits.audit(first).differences()).isEmpty();
+  }
+
+  private static String countsOfTheMigration() throws IOException {
+    String script =
+        new ClassPathResource("db/migration/V17__order_totals.sql")
+            .getContentAsString(StandardCharsets.UTF_8);
+    String counts = script.substring(script.indexOf("SELECT"));
+    return counts.substring(0, counts.indexOf(';'));
   }
 
   /** Each repair is in the next audit, also one that is made the evening before. */
