@@ -11,16 +11,24 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
+import org.springframework.http.MediaType;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.support.WebDataBinderFactory;
 import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.method.support.ModelAndViewContainer;
+import org.springframework.web.servlet.config.annotation.ContentNegotiationConfigurer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Resolves {@link JsonBody} and {@link Operator} arguments of handlers. */
+/** Resolves {@link JsonBody} and {@link Operator} arguments of handlers; answers are JSON. */
 @Configuration(proxyBeanMethods = false)
 class InternalWebConfiguration implements WebMvcConfigurer {
+
+  /** Or another Accept header would turn the answer into a 406 after the request took effect. */
+  @Override
+  public void configureContentNegotiation(ContentNegotiationConfigurer types) {
+    types.ignoreAcceptHeader(true).defaultContentType(MediaType.ALL);
+  }
 
   @Override
   public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -186,12 +187,18 @@ class ChargeReportsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"text/plain", "application/vnd.acme+json", ""})
-  void aSignedReportOfAnyMediaTypeCounts(String type) {
+  @CsvSource({
+    "Content-Type, text/plain",
+    "Content-Type, application/vnd.acme+json",
+    "Content-Type, ''",
+    "Accept, application/xml",
+    "Accept, foo"
+  })
+  void aSignedReportCountsWithAnyMediaType(String header, String type) {
     OrderId id = order(SoldBy.REDIS, "CONFIRMED");
     String body = body("evt-" + id, id, "CHARGED", "c-" + id, PRICE);
 
-    assertThat(callback(api.with("Content-Type", type), body).status()).isEqualTo(200);
+    assertThat(callback(api.with(header, type), body).status()).isEqualTo(200);
 
     assertThat(status(id)).isEqualTo("PAID");
   }

@@ -116,11 +116,32 @@ class InternalApiIT {
     consumer.update("DELETE FROM gateway_node");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"text/html", "foo"})
+  void answersInJsonAlsoCallersWhoAcceptOtherTypes(String accepted) {
+    Answer heard = heartbeat(api.with("Accept", accepted));
+
+    assertThat(heard.status()).as(heard.text()).isEqualTo(200);
+    assertThat(heard.contentType()).isEqualTo("application/json");
+    consumer.update("DELETE FROM gateway_node");
+  }
+
+  @Test
+  void healthKeepsItsOwnType() {
+    String type = "application/vnd.spring-boot.actuator.v3+json";
+
+    assertThat(api.with("Accept", type).get("/actuator/health").contentType()).isEqualTo(type);
+  }
+
   private static Answer heartbeat() {
+    return heartbeat(api);
+  }
+
+  private static Answer heartbeat(InternalApi sender) {
     String beat =
         "{'name':'a','fallback':'automatic','term':0,'redis':'USABLE','forMs':0,'breaker':'CLOSED',"
             + "'failurePercent':0,'failuresPerSecond':0}";
-    return api.put("/internal/v1/gateways/" + "3".repeat(32), beat.replace('\'', '"'));
+    return sender.put("/internal/v1/gateways/" + "3".repeat(32), beat.replace('\'', '"'));
   }
 
   /** Or each would keep a thread for as long as its body takes. */
