@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
@@ -95,6 +96,18 @@ class RelayApplicationIT {
     }
   }
 
+  /** Or strangers' files would fill the disk, and their fields the memory. */
+  @Test
+  void readsNoForm() throws Exception {
+    try (RelayProcess relay = RelayProcess.jar(environment())) {
+      eventually().until(() -> status("/actuator/health/liveness") == 200);
+
+      assertThat(sendForm("POST", "multipart/form-data")).isEqualTo(405);
+      assertThat(sendForm("PUT", "application/x-www-form-urlencoded")).isEqualTo(405);
+      assertThat(relay.isAlive()).isTrue();
+    }
+  }
+
   private static String settled(int orders) {
     return "seckill_relay_settled_total " + orders + ".0";
   }
@@ -160,7 +173,18 @@ class RelayApplicationIT {
   }
 
   private HttpResponse<String> send(String path) throws IOException, InterruptedException {
-    URI uri = URI.create("http://127.0.0.1:" + port + path);
-    return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+    return http.send(request(path).build(), BodyHandlers.ofString());
+  }
+
+  private int sendForm(String method, String type) throws IOException, InterruptedException {
+    HttpRequest.Builder form =
+        request("/actuator/health")
+            .header("Content-Type", type)
+            .method(method, BodyPublishers.ofString("%z"));
+    return http.send(form.build(), BodyHandlers.ofString()).statusCode();
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
   }
 }

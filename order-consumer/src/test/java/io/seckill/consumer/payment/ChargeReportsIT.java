@@ -191,6 +191,7 @@ class ChargeReportsIT {
     "Content-Type, text/plain",
     "Content-Type, application/vnd.acme+json",
     "Content-Type, ''",
+    "Content-Type, multipart/form-data",
     "Accept, application/xml",
     "Accept, foo"
   })

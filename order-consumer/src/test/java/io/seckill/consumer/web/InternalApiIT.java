@@ -306,6 +306,16 @@ class InternalApiIT {
         .isEqualTo("UNSUPPORTED_MEDIA_TYPE");
   }
 
+  @Test
+  void readsNoForm() {
+    InternalApi files = api.with("Content-Type", "multipart/form-data");
+    InternalApi fields = api.with("Content-Type", "application/x-www-form-urlencoded");
+
+    assertThat(files.with("Authorization", "").get("/actuator/health/liveness").status())
+        .isEqualTo(200);
+    assertThat(fields.put(PATH, "%z").code()).isEqualTo("UNSUPPORTED_MEDIA_TYPE");
+  }
+
   private static void assertNothingStored() {
     assertThat(consumer.number("SELECT COUNT(*) FROM products WHERE sku_id = 77")).isZero();
   }
