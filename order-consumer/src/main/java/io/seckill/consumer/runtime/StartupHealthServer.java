@@ -19,13 +19,19 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
  */
 record StartupHealthServer(HttpServer server, ExecutorService threads) implements AutoCloseable {
 
-  private static final int THREADS = 2;
+  /** A caller whose request does not end keeps one, see {@link #REQUEST_SECONDS}. */
+  private static final int THREADS = 16;
+
+  /** Most seconds from the beginning of a request to its end; then its connection is closed. */
+  private static final String REQUEST_SECONDS = "5";
+
   private static final String HEALTH = "/actuator/health";
 
   /** Throws UncheckedIOException when the port is in use. */
   static StartupHealthServer open(ServerProperties properties) {
     int port = properties.getPort() == null ? 8080 : properties.getPort();
     InetAddress address = properties.getAddress();
+    System.setProperty("sun.net.httpserver.maxReqTime", REQUEST_SECONDS); // is read once
     try {
       HttpServer server =
           HttpServer.create(
