@@ -7,6 +7,8 @@ if [[ $(uname) != Linux ]] || ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)
   exit 1
 fi
 
+# With it cd goes elsewhere, and prints where.
+unset CDPATH
 # The same by every path that leads to the clone: containers and processes are found by it.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 LOCAL=$ROOT/.local
