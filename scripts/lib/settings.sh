@@ -206,6 +206,9 @@ remember_ports() {
 # Generates each secret once; sets a variable of its name.
 load_secrets() {
   local name secret changed=no
+  # Those of the environment are another pipeline's, or the ones to replace.
+  # shellcheck disable=SC2086 # names are words
+  unset $SECRETS
   # shellcheck source=/dev/null
   [[ ! -e $LOCAL/secrets ]] || . "$LOCAL/secrets"
   for name in $SECRETS; do
