@@ -72,6 +72,14 @@ final class Browser implements AutoCloseable {
     return new Browser(options);
   }
 
+  /** A desktop window that lets no site keep anything. */
+  static Browser withoutSiteData() {
+    ChromeOptions options = options("en-US");
+    options.setExperimentalOption(
+        "prefs", Map.of("profile.default_content_setting_values.cookies", 2));
+    return new Browser(options);
+  }
+
   private static ChromeOptions options(String language) {
     ChromeOptions options = new ChromeOptions();
     options.setBinary(program("chromium"));

@@ -519,6 +519,18 @@ class ShopPageIT {
     browser.complaints();
   }
 
+  /** Without it neither page starts. */
+  @Test
+  void asksForSiteDataWhereTheBrowserRefusesIt() {
+    try (Browser strict = Browser.withoutSiteData()) {
+      strict.open("http://127.0.0.1:" + link.port());
+      strict.awaitText("#away", "needs cookies and site data");
+
+      strict.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+      strict.awaitText("#away", "needs cookies and site data");
+    }
+  }
+
   private static void block(String... urls) {
     browser.driver().executeCdpCommand("Network.enable", Map.of());
     Map<String, Object> uncached = Map.of("cacheDisabled", urls.length > 0);
