@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,21 +63,24 @@ class ObservabilityIT {
     pipeline.admin().sell(sku, PurchasePolicy.LIMITED, 5, 100);
     String order = pipeline.shop().buy(7, sku, 2, "observed-order").text("orderId");
     eventually().until(() -> pipeline.shop().order(7, order).text("status"), "CONFIRMED"::equals);
-    eventually()
-        .until(
-            () -> scrape(Service.CONSUMER).lines(),
-            lines ->
-                lines.stream()
-                    .anyMatch(
-                        line ->
-                            line.startsWith("seckill_ledger_units{")
-                                && line.contains("sku=\"2201\"")
-                                && line.contains("term=\"confirmed\"")
-                                && line.endsWith(" 2.0")));
+    awaitLine(
+        Service.CONSUMER,
+        line ->
+            line.startsWith("seckill_ledger_units{")
+                && line.contains("sku=\"2201\"")
+                && line.contains("term=\"confirmed\"")
+                && line.endsWith(" 2.0"));
+    // Those that are registered last after the first look at a queue, and at Redis.
+    awaitLine(Service.CONSUMER, line -> line.startsWith("seckill_ledger_queue_orders{"));
+    awaitLine(Service.GATEWAY, line -> line.startsWith("seckill_redis_misconfigured{"));
     samples = new TreeSet<>();
     for (Service service : Service.values()) {
       samples.addAll(scrape(service).samples());
     }
+  }
+
+  private static void awaitLine(Service service, Predicate<String> wanted) {
+    eventually().until(() -> scrape(service).lines().stream().anyMatch(wanted));
   }
 
   @Test
