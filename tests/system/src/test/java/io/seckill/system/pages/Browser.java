@@ -18,6 +18,7 @@ import java.util.function.Supplier;
 import java.util.logging.Level;
 import org.jspecify.annotations.Nullable;
 import org.openqa.selenium.By;
+import org.openqa.selenium.NoSuchElementException;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
@@ -174,9 +175,8 @@ final class Browser implements AutoCloseable {
   void press(String selector) {
     await(
         selector + " can be pressed",
-        () -> isShown(selector) && isEnabled(selector),
+        () -> isShown(selector) && pressIfEnabled(find(selector)),
         () -> "shown " + isShown(selector));
-    find(selector).click();
   }
 
   /** As {@link #press}, for the one of several buttons that has this text. */
@@ -184,21 +184,24 @@ final class Browser implements AutoCloseable {
     await(
         label + " can be pressed",
         () -> pressIfEnabled(selector, label),
-        () -> all(selector).stream().map(WebElement::getText).toList().toString());
+        () -> texts(selector).toString());
   }
 
   private boolean pressIfEnabled(String selector, String label) {
-    try {
-      for (WebElement button : all(selector)) {
-        if (button.getText().equals(label) && isEnabled(button)) {
-          button.click();
-          return true;
-        }
+    for (WebElement button : all(selector)) {
+      if (button.getText().equals(label) && pressIfEnabled(button)) {
+        return true;
       }
-      return false;
-    } catch (StaleElementReferenceException e) {
-      return false; // just redrawn
     }
+    return false;
+  }
+
+  private static boolean pressIfEnabled(WebElement button) {
+    boolean enabled = isEnabled(button);
+    if (enabled) {
+      button.click();
+    }
+    return enabled;
   }
 
   /** Waits for a table row that begins with a text and ends with another. */
@@ -374,11 +377,19 @@ final class Browser implements AutoCloseable {
 
   private void await(String what, Supplier<Boolean> holds, Supplier<String> instead) {
     try {
-      eventually(what).pollInterval(Duration.ofMillis(50)).until(holds::get);
+      eventually(what)
+          .pollInterval(Duration.ofMillis(50))
+          .ignoreExceptionsMatching(Browser::isJustRedrawn)
+          .until(holds::get);
     } catch (org.awaitility.core.ConditionTimeoutException e) {
       screenshot("failed");
       throw new AssertionError(what + ", but: " + instead.get() + "; console " + console(), e);
     }
+  }
+
+  private static boolean isJustRedrawn(Throwable failure) {
+    return failure instanceof NoSuchElementException
+        || failure instanceof StaleElementReferenceException;
   }
 
   /** Keeps a picture of the window under {@code target/screenshots}. */
