@@ -108,6 +108,10 @@ final class ProxiedConnection {
         hole = true;
         lostBytes = true;
         faults.dropped(length);
+        if (!drops.getAsBoolean()) { // the drop has ended, perhaps before it saw this hole
+          reset();
+          return;
+        }
       } else if (!hole) {
         out.write(piece, 0, length);
       } else {
