@@ -723,6 +723,7 @@ class ShopPageIT {
   private static void assertAMinuteBetweenReads() {
     assertThat(browser.run("return window.waits.every((ms) => ms >= 45000 && ms <= 75000);"))
         .isEqualTo(true);
+    browser.run("window.waits = [];"); // a busy gateway may have refused the first reads
   }
 
   @Test
@@ -1142,7 +1143,7 @@ class ShopPageIT {
     page.pay();
 
     browser.awaitText("#pay-balance", "frozen: it pays nothing");
-    assertThat(browser.text("#order-text")).contains("You may try again");
+    browser.awaitText("#order-text", "You may try again"); // the wallet may be read before
   }
 
   @Tag("proof")
