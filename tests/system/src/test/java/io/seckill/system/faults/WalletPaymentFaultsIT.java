@@ -133,8 +133,7 @@ class WalletPaymentFaultsIT {
     Map<String, Long> bought = new HashMap<>();
     for (int i = 0; i < SHOPPERS; i++) {
       long user = sale.skuId() * 1_000_000 + orders.size() + i;
-      assertThat(lab.admin().recharge(user, money(user), "recharge-" + user).status())
-          .isEqualTo(201);
+      lab.admin().recharge(user, money(user), "recharge-" + user);
       for (String key : List.of("first-order", "second-order")) {
         Answer answer = lab.shops().get(0).buy(user, sale.skuId(), 1, key);
         assertThat(answer.text("status")).as("%s", answer).isEqualTo("CONFIRMED");

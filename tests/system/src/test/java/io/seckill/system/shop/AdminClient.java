@@ -72,6 +72,17 @@ public final class AdminClient {
     insist(() -> open(skuId));
   }
 
+  /**
+   * Creates a SKU with a limit of two units per user, which opens then, for a day, and preheats it.
+   * Retries as {@link #sell(long, PurchasePolicy, int, long, Decider, int, Instant, Instant)}.
+   */
+  public void preheatOpeningAt(Instant opensAt, long skuId, long stock) {
+    Instant closesAt = opensAt.plus(1, ChronoUnit.DAYS);
+    insist(
+        () -> putSku(skuId, PurchasePolicy.LIMITED, 2, stock, Decider.REDIS, 1, opensAt, closesAt));
+    insist(() -> preheat(skuId));
+  }
+
   private static void insist(Callable<Answer> call) {
     Answer answer =
         Awaitility.await("an operator's call to succeed")
@@ -101,20 +112,6 @@ public final class AdminClient {
     Instant opened = now.minusSeconds(60);
     Instant closes = now.plus(1, ChronoUnit.DAYS);
     return putSku(skuId, policy, limit, stock, Decider.REDIS, shards, opened, closes);
-  }
-
-  /** Creates a SKU with a limit of two units per user, which opens after a while, for a day. */
-  public Answer putSkuOpeningIn(long skuId, Duration until, long stock) {
-    Instant opensAt = Instant.now().plus(until);
-    return putSku(
-        skuId,
-        PurchasePolicy.LIMITED,
-        2,
-        stock,
-        Decider.REDIS,
-        1,
-        opensAt,
-        opensAt.plus(1, ChronoUnit.DAYS));
   }
 
   private Answer putSku(
@@ -225,10 +222,11 @@ public final class AdminClient {
     return calls.send("POST", path, tokens.operator(), null, null);
   }
 
-  /** Pays money into a wallet. */
-  public Answer recharge(long userId, long cents, String key) {
+  /** Pays money into a wallet; a 503 is retried with the same key. */
+  public void recharge(long userId, long cents, String key) {
     String path = "/admin/v1/wallets/" + userId + "/recharges";
-    return calls.send("POST", path, tokens.operator(), key, "{\"amountCents\":" + cents + "}");
+    String body = "{\"amountCents\":" + cents + "}";
+    insist(() -> calls.send("POST", path, tokens.operator(), key, body));
   }
 
   /** Lets a wallet pay nothing. */
