@@ -107,12 +107,10 @@ public abstract class LabExtension
       List.copyOf(running.keySet()).stream()
           .filter(other -> !other.equals(key))
           .forEach(this::discard);
-      PipelineLab lab = running.get(key);
-      if (lab == null) {
-        lab = wanted.start(channel, report);
-        running.put(key, lab);
+      if (!running.containsKey(key)) {
+        BuildLock.hold(() -> running.put(key, wanted.start(channel, report)));
       }
-      return lab;
+      return running.get(key);
     }
 
     private void discardAll() {

@@ -3,6 +3,7 @@ package io.seckill.system.observability;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
@@ -152,7 +153,7 @@ public final class AlertWatch implements AutoCloseable {
   private JsonNode query(String path) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Duration.ofSeconds(10))
+            .timeout(Eventually.SOON)
             .build();
     try {
       return JsonMapper.shared().readTree(HTTP.send(request, BodyHandlers.ofString()).body());
