@@ -108,7 +108,7 @@ class PipelineMutationsIT {
   }
 
   private static final Mutation NO_RECONCILIATION =
-      Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "5m");
+      Mutation.named("reconciliation never looks").setting("seckill.reconciliation.interval", "1h");
 
   /** Lost orders, before or after reconciliation has sent them again. */
   private static final String LOSS =

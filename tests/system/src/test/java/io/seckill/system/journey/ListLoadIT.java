@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.system.Pipeline;
+import io.seckill.system.faults.LabExtension;
 import io.seckill.system.guarantee.Guarantee;
 import io.seckill.system.guarantee.Purchases;
 import io.seckill.system.guarantee.SaleAtRest;
@@ -32,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -66,10 +68,17 @@ class ListLoadIT {
 
   private static final SaleOffer OFFER = new SaleOffer(SKU, PurchasePolicy.LIMITED, 5, 10_000);
 
-  @AutoClose private static final Pipeline pipeline = Pipeline.start("list-load");
+  @AutoClose private static Pipeline pipeline;
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Purchases purchases = new Purchases();
+
+  /** An idle laboratory of the classes before takes half of a processor. */
+  @BeforeAll
+  static void start() {
+    LabExtension.closeAll();
+    pipeline = Pipeline.start("list-load");
+  }
 
   @Test
   void leavesPurchasesProductPagesReadinessAndOperatorsAlone() throws Exception {
