@@ -51,6 +51,7 @@ final class Commands {
   }
 
   private static Process kill(Process process) {
+    process.descendants().forEach(ProcessHandle::destroyForcibly); // or they keep its output open
     return process.destroyForcibly();
   }
 }

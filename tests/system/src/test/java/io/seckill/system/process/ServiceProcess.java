@@ -220,7 +220,7 @@ public final class ServiceProcess implements AutoCloseable {
 
   /** Whether the process is stopped by {@link #freeze}. */
   public boolean isFrozen() {
-    return ProcessState.isStopped(process.pid());
+    return process.isAlive() && ProcessState.isStopped(process.pid());
   }
 
   public boolean isAlive() {
@@ -314,7 +314,11 @@ public final class ServiceProcess implements AutoCloseable {
     }
   }
 
+  /** None to one that has ended: its number may be another's. */
   private void signal(String signal) {
+    if (!process.isAlive()) {
+      return;
+    }
     try {
       int exit =
           Bounded.waitFor(new ProcessBuilder("kill", "-" + signal, "" + process.pid()).start());
