@@ -206,6 +206,7 @@ class LifecycleIT {
     assertThat(orders.letter(sku, id)).isEqualTo("X");
     assertThat(pay(id, 7).code()).isEqualTo("NOT_PAYABLE");
     assertThat(pay(id, 7).text("orderStatus")).isEqualTo("CANCELLED");
+    assertThat(charge(id)).as("not even to be refunded").isEqualTo("NONE");
     Orders table = consumer.bean(Orders.class);
     assertThatThrownBy(() -> table.markPaid(List.of(id), table.lock(List.of(id), true)))
         .isInstanceOf(IllegalStateException.class);

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.support.web.DemoMode;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -22,24 +23,23 @@ import org.springframework.mock.env.MockEnvironment;
 /** Demo money, and the search of a statement. */
 class WalletAccountsTest {
 
-  private static void start(String profile, boolean demo) {
-    start(profile, demo, InetAddress.getLoopbackAddress());
+  private static WalletAccounts start(String profile, boolean demo) {
+    return start(profile, demo, InetAddress.getLoopbackAddress());
   }
 
-  private static void start(String profile, boolean demo, InetAddress address) {
+  private static WalletAccounts start(String profile, boolean demo, InetAddress address) {
     MockEnvironment environment = new MockEnvironment();
     environment.setActiveProfiles(profile);
     ServerProperties server = new ServerProperties();
     server.setAddress(address);
     DataSource none = new DriverManagerDataSource();
-    var unused =
-        new WalletAccounts(
-            new JdbcTemplate(none),
-            new Wallets(none, new SimpleMeterRegistry()),
-            new WalletProperties("USD"),
-            new DemoMode(demo, false),
-            environment,
-            server);
+    return new WalletAccounts(
+        new JdbcTemplate(none),
+        new Wallets(none, new SimpleMeterRegistry()),
+        new WalletProperties("USD"),
+        new DemoMode(demo, false),
+        environment,
+        server);
   }
 
   @ParameterizedTest
@@ -56,6 +56,14 @@ class WalletAccountsTest {
 
     assertThatThrownBy(() -> start("demo", true, everywhere))
         .hasMessageContaining("set server.address=127.0.0.1");
+  }
+
+  /** A gift would need the database, which does not exist. */
+  @Test
+  void givesNoMoneyAwayWithoutDemoMode() {
+    WalletAccounts accounts = start("demo", false);
+
+    assertThatNoException().isThrownBy(() -> accounts.begin(List.of(7L)));
   }
 
   @Test

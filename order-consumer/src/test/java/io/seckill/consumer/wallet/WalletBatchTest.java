@@ -204,6 +204,13 @@ class WalletBatchTest {
         .containsExactly(WalletOutcome.of(WalletCode.CHARGE_CLOSED));
   }
 
+  /** The charge is of 60. */
+  @ParameterizedTest
+  @CsvSource({"20, false, true", "60, false, false", "20, true, false"})
+  void aChargeIsInForceUntilItIsRefundedOrClosed(long refunded, boolean closed, boolean expected) {
+    assertThat(new ChargeRow(1, USER, 60, refunded, closed).isInForce()).isEqualTo(expected);
+  }
+
   /** However a series is cut into batches, it has the same outcomes and books. */
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "4"})

@@ -86,6 +86,19 @@ class WalletPaidOrdersIT {
     assertThatThrownBy(() -> paidBy.pay(order, payer + 1)).hasMessageStartingWith("UNKNOWN_ORDER");
   }
 
+  /** Its row is read from the history, and not locked. */
+  @Test
+  void onlyItsOwnerSeesThatAnArchivedOrderIsPaid() {
+    open(10);
+    OrderId order = orders.confirmed(sku, payer, 1);
+    paidBy.pay(order, payer);
+    orders.archive(order);
+
+    assertThat(paidBy.pay(order, payer).status()).isEqualTo(OrderStatus.PAID);
+    assertThatThrownBy(() -> paidBy.pay(order, payer + 1)).hasMessageStartingWith("UNKNOWN_ORDER");
+    assertThat(balance()).isEqualTo(1_000_000 - 9_900);
+  }
+
   private static double count(String outcome) {
     return consumer.counter("seckill.consumer.wallet.operations", "outcome", outcome);
   }
@@ -118,6 +131,19 @@ class WalletPaidOrdersIT {
     assertThat(results(List.of(new OrderPayment(order, payer), new OrderPayment(other, payer))))
         .isEqualTo(quantity == 1 ? "PAID, PAID" : "PAID, PAYMENT_DECLINED");
     assertThat(balance()).isEqualTo(1_000_000 - 9_900L * (quantity == 1 ? 2 : 101));
+  }
+
+  @Test
+  void anOrderThatCostsNothingIsPaidBesideAnother() {
+    open(10);
+    OrderId free = orders.confirmed(sku, payer, 1);
+    OrderId other = orders.confirmed(sku, payer, 1);
+    consumer.update("UPDATE orders SET unit_price_cents = 0 WHERE order_id = ?", free.value());
+
+    assertThat(results(List.of(new OrderPayment(free, payer), new OrderPayment(other, payer))))
+        .isEqualTo("PAID, PAID");
+    assertThat(balance()).isEqualTo(1_000_000 - 9_900);
+    assertThat(consumer.bean(WalletAccounts.class).find(free.value())).isEmpty();
   }
 
   @Test

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.transaction.support.TransactionOperations;
 
@@ -55,11 +57,14 @@ class WalletPaymentsIT extends PaymentProviderContract {
     wallets.execute(operation(WalletKind.RECHARGE, "recharge-1", 1_000_000, null));
   }
 
-  @Test
-  void refundsTheRestAfterAnOperatorHasRefundedSome() {
+  /** Of 100. */
+  @ParameterizedTest
+  @ValueSource(longs = {30, 100})
+  void refundsTheRestAfterAnOperatorHasRefundedSome(long cents) {
     OrderId order = new OrderId(payer << 4);
     provider().charge(new PaymentProvider.ChargeRequest(order, payer, 100));
-    wallets.execute(operation(WalletKind.REFUND, "refund-01", 30, order.value()));
+    wallets.execute(operation(WalletKind.REFUND, "refund-01", cents, order.value()));
+    assertThat(provider().find(order).isPresent()).isEqualTo(cents < 100);
 
     provider().refund(order);
 

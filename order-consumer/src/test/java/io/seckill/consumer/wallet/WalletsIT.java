@@ -383,6 +383,9 @@ class WalletsIT {
     assertAnswer(200, 500, post(path + "/recharges", "recharge-1", 500));
     assertThat(post(path + "/recharges", "recharge-1", 501).code())
         .isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertThat(post(path + "/recharges", "order:4711", 5).field())
+        .as("the key of an order's charge")
+        .isEqualTo("Idempotency-Key");
     assertAnswer(201, 450, post(path + "/adjustments", "adjust-01", -50));
     assertThat(post(path + "/adjustments", "adjust-02", -451).code())
         .isEqualTo("INSUFFICIENT_FUNDS");
@@ -668,6 +671,24 @@ class WalletsIT {
     assertThat(EditedEntries.update(consumer, filled)).isOne();
   }
 
+  /** No wallet shows it: the sums of all are compared, if no other difference explains them. */
+  @Test
+  void findsAChargeWithoutAnEntry() {
+    recharge(user, 100);
+    charge(60);
+    long lost = NEXT.incrementAndGet();
+    consumer.update(
+        "INSERT INTO wallet_charge (charge_id, user_id, amount_cents, refunded_cents, closed)"
+            + " VALUES (?, ?, 60, 0, FALSE)",
+        lost,
+        user);
+    Answer found = check();
+    consumer.update("DELETE FROM wallet_charge WHERE charge_id = ?", lost);
+
+    assertThat(found.text()).contains("charges of 60 have no entry");
+    assertThat(check().text()).doesNotContain("have no entry");
+  }
+
   /** In one snapshot, so operations meanwhile are no difference. */
   @Test
   void aRowChangedByHandIsFoundAndStopsThatUserOnly() throws Exception {
@@ -711,11 +732,19 @@ class WalletsIT {
     charge(60);
     edit("wallet_charge", "refunded_cents = 21", "refunded_cents = 0");
     check();
-    WalletCheckReport later = anHourLater();
+    WalletCheckReport later = later("61 MINUTE");
     edit("wallet_charge", "refunded_cents = 0", "refunded_cents = 21");
 
     assertThat(later.detail()).anyMatch(found -> found.startsWith("user " + user + ": charge "));
     assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  @Test
+  void theFirstScheduledCheckOfADayReadsEveryEntry() {
+    check();
+    consumer.update("UPDATE wallet_check SET differences = 0"); // no other reason to read them
+
+    assertThat(later("1 DAY").whole()).isTrue();
   }
 
   /** Those before them were verified; {@code whole} is false in the scheduled check. */
@@ -936,10 +965,10 @@ class WalletsIT {
   }
 
   /** The scheduled check, which may be running already. */
-  private static WalletCheckReport anHourLater() {
+  private static WalletCheckReport later(String interval) {
     WalletCheck check = consumer.bean(WalletCheck.class);
     Instant before = check.latest().orElseThrow().checkedAt();
-    consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL 61 MINUTE");
+    consumer.update("UPDATE wallet_check SET checked_at = checked_at - INTERVAL " + interval);
     return eventually()
         .until(
             () -> {
