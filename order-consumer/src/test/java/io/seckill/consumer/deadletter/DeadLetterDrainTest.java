@@ -49,7 +49,7 @@ class DeadLetterDrainTest {
     queue.add(message(1 + queue.size(), new BasicProperties(), body));
   }
 
-  private static GetResponse message(long tag, BasicProperties properties, String body) {
+  static GetResponse message(long tag, BasicProperties properties, String body) {
     return new GetResponse(
         new Envelope(tag, false, "", ""), properties, body.getBytes(StandardCharsets.UTF_8), 0);
   }
