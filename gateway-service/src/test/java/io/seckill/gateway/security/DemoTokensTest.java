@@ -7,6 +7,9 @@ import io.seckill.gateway.testing.TestTokens;
 import io.seckill.support.web.DemoMode;
 import java.time.Clock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.mock.env.MockEnvironment;
 
 class DemoTokensTest {
 
@@ -48,6 +51,17 @@ class DemoTokensTest {
                 new DemoTokens(
                     settings("", "https://issuer.example/keys"), ON, false, Clock.systemUTC()))
         .hasMessageContaining("key set");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"prod", "production"})
+  void refusesToStartUnderEitherProfileOfProduction(String profile) {
+    SecurityProperties settings = settings(TestTokens.SECRET, "");
+    MockEnvironment environment = new MockEnvironment();
+    environment.setActiveProfiles(profile);
+
+    assertThatThrownBy(() -> new SecurityConfiguration().demoTokens(settings, ON, environment))
+        .hasMessageContaining("production profile");
   }
 
   private static SecurityProperties settings(String secret, String jwkSetUri) {

@@ -2,6 +2,7 @@ package io.seckill.gateway.security;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
@@ -28,6 +29,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -211,17 +214,38 @@ class IssuerKeysTest {
 
   @Test
   void followsTheIssuerToAnotherPath() {
-    issuer.createContext(
-        "/former",
-        exchange -> {
-          exchange.getResponseHeaders().set("Location", "/keys");
-          exchange.sendResponseHeaders(302, -1);
-          exchange.close();
-        });
-    URI former = URI.create(keysUri()).resolve("/former");
+    URI former = movedTo("/keys");
     try (IssuerKeys keys = new IssuerKeys(former, Duration.ofMinutes(5), () -> {})) {
       eventually().until(keys::areRead);
     }
+  }
+
+  /** From http to https, which needs no certificate here; the check is the same. */
+  @Test
+  void doesNotFollowTheIssuerToAnotherScheme() throws IOException {
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      URI former = movedTo("https://127.0.0.1:" + other.getLocalPort() + "/keys");
+      try (IssuerKeys keys = new IssuerKeys(former, Duration.ofMinutes(5), () -> {})) {
+        eventually("the redirect").until(() -> !readNanos.isEmpty());
+        other.setSoTimeout(1);
+
+        assertThatThrownBy(other::accept).isInstanceOf(SocketTimeoutException.class);
+        assertThat(keys.areRead()).isFalse();
+      }
+    }
+  }
+
+  /** The former address of the key set, which redirects there. */
+  private URI movedTo(String location) {
+    issuer.createContext(
+        "/former",
+        exchange -> {
+          readNanos.add(System.nanoTime());
+          exchange.getResponseHeaders().set("Location", location);
+          exchange.sendResponseHeaders(302, -1);
+          exchange.close();
+        });
+    return URI.create(keysUri()).resolve("/former");
   }
 
   /** Each byte comes in time, and the last one never. */
