@@ -46,6 +46,20 @@ class OrderEventsTest {
   }
 
   @Test
+  void endsTheStreamsOfAnOrderThatNoStoreHas() {
+    OrderEvents events =
+        new OrderEvents(new FindsNothing(), ONE_READ_AT_ONCE, new SimpleMeterRegistry());
+    try {
+      OrderView last =
+          events.watch(order(OrderStatus.QUEUED), ID, USER).blockLast(Duration.ofSeconds(30));
+
+      assertThat(last).isEqualTo(order(OrderStatus.QUEUED));
+    } finally {
+      events.stop();
+    }
+  }
+
+  @Test
   void leavesPollsTheirRoomInTheQueueOfReads() {
     NeverAnswers statuses = new NeverAnswers();
     OrderEvents events =
@@ -169,6 +183,18 @@ class OrderEventsTest {
     CompletableFuture<Status> of(OrderId id, long userId) {
       reads.merge(id, 1, Integer::sum);
       return CompletableFuture.completedFuture(new Status.Known(order(OrderStatus.QUEUED)));
+    }
+  }
+
+  private static final class FindsNothing extends OrderStatuses {
+
+    FindsNothing() {
+      super(null, null, null, null, null);
+    }
+
+    @Override
+    CompletableFuture<Status> of(OrderId id, long userId) {
+      return CompletableFuture.completedFuture(Status.None.NOT_FOUND);
     }
   }
 

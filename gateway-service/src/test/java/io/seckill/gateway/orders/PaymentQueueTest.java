@@ -90,12 +90,19 @@ class PaymentQueueTest {
   void anOutcomeOfAnotherPaymentIsNobodys() {
     stored.put(11L, OrderStatus.EXPIRED);
     List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11);
-    spoiled =
-        outcomes -> {
-          List<PaymentOutcome> turned = new ArrayList<>(outcomes);
-          Collections.reverse(turned);
-          return turned;
-        };
+    spoiled = PaymentQueueTest::turned;
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsExactly("PAID", UNKNOWN, UNKNOWN);
+  }
+
+  /** Of the same order, so that the ids are as they should be. */
+  @Test
+  void anOutcomeOfAnotherUserIsNobodys() {
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10);
+    paid.add(pay(10, USER + 1));
+    spoiled = PaymentQueueTest::turned;
 
     firstMayEnd.countDown();
 
@@ -187,6 +194,12 @@ class PaymentQueueTest {
   private PaymentOutcome outcome(OrderPayment payment) {
     OrderId id = payment.orderId();
     return new PaymentOutcome(id, payment.userId() == USER ? row(id) : null, false);
+  }
+
+  private static List<PaymentOutcome> turned(List<PaymentOutcome> outcomes) {
+    List<PaymentOutcome> turned = new ArrayList<>(outcomes);
+    Collections.reverse(turned);
+    return turned;
   }
 
   private static PaymentOutcome waits(PaymentOutcome outcome) {

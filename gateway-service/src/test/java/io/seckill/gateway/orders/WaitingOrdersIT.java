@@ -57,7 +57,16 @@ class WaitingOrdersIT {
 
   @Test
   void listsAnOrderThatIsDelayed() {
-    OrderId order = waitingOrder(SKU, OrderStatus.DELAYED);
+    OrderId order = waitingOrder(USER, SKU, OrderStatus.DELAYED);
+
+    assertThat(find(USER)).isEqualTo(new Ids(List.of(order), true));
+  }
+
+  @Test
+  void listsNoOrderOfAUserWhoseIdBeginsOrEndsAlike() {
+    waitingOrder(10 + USER, SKU, OrderStatus.QUEUED);
+    waitingOrder(10 * USER + 1, SKU, OrderStatus.QUEUED);
+    OrderId order = waitingOrder(SKU);
 
     assertThat(find(USER)).isEqualTo(new Ids(List.of(order), true));
   }
@@ -238,16 +247,17 @@ class WaitingOrdersIT {
   }
 
   private OrderId waitingOrder(long sku) {
-    return waitingOrder(sku, OrderStatus.QUEUED);
+    return waitingOrder(USER, sku, OrderStatus.QUEUED);
   }
 
-  private OrderId waitingOrder(long sku, OrderStatus status) {
-    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, (int) (sku / 16 % 64));
+  private OrderId waitingOrder(long user, long sku, OrderStatus status) {
+    int sequence = (int) ((sku / 16 + user) % 1024);
+    OrderId id = OrderId.of(System.currentTimeMillis(), PARTITION, 1, sequence);
     redis.sadd(RedisKeys.skus(PARTITION), Long.toString(sku));
     redis.hset(RedisKeys.sku(sku), Map.of("bucketCount", "1", "settled", "0"));
     AdmissionRecord record =
         new AdmissionRecord(
-            USER, "key-0001", 1, 1, id.timeMs(), 1, status, null, id.timeMs(), null);
+            user, "key-0001", 1, 1, id.timeMs(), 1, status, null, id.timeMs(), null);
     redis.hset(RedisKeys.bucket(sku, 0), id.toString(), record.format());
     return id;
   }
