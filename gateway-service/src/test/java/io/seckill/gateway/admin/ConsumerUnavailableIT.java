@@ -26,6 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.params.SetParams;
 
 /** What the gateway answers while order-consumer is unavailable, slow, or sends bad responses. */
 @ExtendWith(TestServers.class)
@@ -183,6 +184,25 @@ class ConsumerUnavailableIT {
     assertThat(Shards.ids(sku, 4))
         .extracting(shard -> stage.redis().hget(RedisKeys.sku(shard), "state"))
         .containsOnly(state);
+  }
+
+  /** Redis refuses the stop of one shard, as if its primary was away. */
+  @Test
+  void doesNotSayThatASaleIsStoppedWhenOneShardMayGoOn() {
+    long sku = onSaleInShards(4);
+    eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
+    String stops = RedisKeys.stops(Partition.ofSku(Shards.id(sku, 1)));
+    SetParams ifAbsent = SetParams.setParams().nx();
+    eventually("no other stop is pending")
+        .until(() -> stage.redis().set(stops, "no hash", ifAbsent), "OK"::equals);
+    try {
+      GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+      assertThat(answer.code()).isEqualTo("STORES_UNAVAILABLE");
+    } finally {
+      stage.redis().del(stops);
+    }
   }
 
   @Test

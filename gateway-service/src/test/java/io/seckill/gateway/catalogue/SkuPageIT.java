@@ -133,6 +133,21 @@ class SkuPageIT {
     eventually().until(() -> show(sku).text("state"), "CLOSED"::equals);
   }
 
+  @Test
+  void saysThatASaleIsNearlyGoneWhenATenthIsLeft() {
+    long sku = stage.onSale(PurchasePolicy.UNLIMITED, 0, 20);
+    stage.buy(sku, 17);
+    assertThat(nearlyGone(show(sku))).isFalse();
+
+    stage.buy(sku, 1);
+    eventually().until(() -> nearlyGone(show(sku)));
+
+    stage.buy(sku, 2);
+    GatewayAnswer page =
+        eventually().until(() -> show(sku), answer -> answer.json().path("soldOut").booleanValue());
+    assertThat(nearlyGone(page)).isFalse();
+  }
+
   /** As after a stop while order-consumer is away; here it has no stop to bring to MySQL. */
   @Test
   void showsAStopThatOnlyRedisHas() {
@@ -317,6 +332,10 @@ class SkuPageIT {
 
   private static boolean onSale(GatewayAnswer answer) {
     return answer.status() == 200 && answer.json().path("onSale").booleanValue();
+  }
+
+  private static boolean nearlyGone(GatewayAnswer page) {
+    return page.json().path("nearlyGone").booleanValue();
   }
 
   private static GatewayAnswer show(long sku) {

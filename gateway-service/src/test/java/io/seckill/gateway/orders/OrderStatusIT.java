@@ -407,6 +407,7 @@ class OrderStatusIT {
       Placed queued = stage.buy(sku, 1);
       eventually()
           .until(() -> own.get(queued.user(), path(queued)).text("status"), "QUEUED"::equals);
+      eventually().until(() -> own.send(own.shop("/api/v1/skus/" + sku)).status() == 200);
 
       proxy.dropToClient(true);
 
@@ -416,7 +417,9 @@ class OrderStatusIT {
       assertThat(unknown.status()).isEqualTo(503);
       assertThat(unknown.code()).isEqualTo("STATUS_UNAVAILABLE");
       assertThat(unknown.header("Retry-After")).isEqualTo("1");
-      assertThat(own.send(own.shop("/api/v1/skus/" + sku)).code()).isEqualTo("REDIS_UNAVAILABLE");
+      eventually("the cached sale to end")
+          .until(
+              () -> own.send(own.shop("/api/v1/skus/" + sku)).code(), "REDIS_UNAVAILABLE"::equals);
       assertThat(own.send(own.admin("/actuator/health/readiness")).status()).isEqualTo(503);
 
       proxy.heal();

@@ -50,6 +50,9 @@ class DirectAnswersIT {
     for (String head : heads) {
       String direct = answer(head);
       assertThat(direct).startsWith("HTTP/1.1 ").contains("X-Correlation-Id: correlation-1\r\n");
+      assertThat(direct.toLowerCase(Locale.ROOT))
+          .contains("\r\ncache-control: no-store\r\n")
+          .contains("\r\nx-content-type-options: nosniff\r\n");
       assertThat(answer(head + NOT_DIRECTLY)).isEqualTo(direct);
     }
   }
