@@ -177,7 +177,7 @@ public class ConsumerMutationsIT {
                 WALLET + "WalletTable#lock",
                 MutantWallets.class)
             .caughtBy(
-                WALLET + "WalletsIT#manyClientsEmptyOneWalletExactly",
+                WALLET + "WalletsIT#twoProcessesReadABalanceUnderItsLock",
                 "balances that changed after they were read"),
         Mutation.named("the row count of a wallet's update is not looked at")
             .calls(

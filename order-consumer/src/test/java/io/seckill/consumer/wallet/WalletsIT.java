@@ -120,6 +120,35 @@ class WalletsIT {
     assertThat(conflicts()).as("balances that changed after they were read").isEqualTo(conflicts);
   }
 
+  /** Both have begun to wait before the balance is free. */
+  @Test
+  void twoProcessesReadABalanceUnderItsLock() {
+    recharge(user, 1);
+    double conflicts = conflicts();
+    List<CompletableFuture<List<WalletOutcome>>> waiting = new ArrayList<>();
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      for (Wallets process : List.of(wallets, secondProcess())) {
+        List<WalletOperation> one = List.of(chargeOf(waiting.size()));
+        waiting.add(CompletableFuture.supplyAsync(() -> until(() -> process.execute(one))));
+      }
+      eventually()
+          .until(
+              () ->
+                  consumer.number(
+                          "SELECT COUNT(*) FROM information_schema.processlist"
+                              + " WHERE info LIKE '%FROM wallet FORCE%"
+                              + user
+                              + "%FOR UPDATE'")
+                      == 2);
+      lock.release();
+    }
+
+    assertThat(waiting.stream().flatMap(each -> codes(Bounded.get(each)).stream()))
+        .containsExactlyInAnyOrder(WalletCode.DONE, WalletCode.INSUFFICIENT_FUNDS);
+    assertThat(conflicts()).as("balances that changed after they were read").isEqualTo(conflicts);
+  }
+
   private static double conflicts() {
     return consumer.counter("seckill.consumer.wallet.conflicts");
   }
