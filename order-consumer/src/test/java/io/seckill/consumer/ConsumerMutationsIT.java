@@ -223,7 +223,9 @@ public class ConsumerMutationsIT {
                 "a replay that the broker has lost"),
         Mutation.named("two processes take the same block of order ids")
             .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
-            .caughtBy(STORE + "StrongSalesIT#idsAreUniqueOverProcesses", "Found duplicate"),
+            .caughtBy(
+                STORE + "StrongSalesIT#twoProcessesTakeTwoBlocksOfIds",
+                "the first id of another block"),
         Mutation.named("a shard gets units that no other loses")
             .constant(
                 SALES + "StockChangeTable",

@@ -23,6 +23,7 @@ import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -299,6 +300,18 @@ class StrongSalesIT {
     for (CompletableFuture<StrongDecision> decision : waiting) {
       assertThat(Bounded.get(decision).outcome()).isEqualTo(Outcome.CONFIRMED);
     }
+  }
+
+  /** Whose clocks show the same moment. */
+  @Test
+  void twoProcessesTakeTwoBlocksOfIds() {
+    ConnectionPools pools = consumer.bean(ConnectionPools.class);
+    Clock now = Clock.fixed(Clock.systemUTC().instant(), ZoneOffset.UTC);
+    OrderId first = new StrongOrderIds(pools, now).next(3, 1).get(0);
+
+    assertThat(new StrongOrderIds(pools, now).next(3, 1).get(0))
+        .as("the first id of another block")
+        .isNotEqualTo(first);
   }
 
   @Test

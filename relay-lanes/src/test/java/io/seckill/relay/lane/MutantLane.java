@@ -22,13 +22,13 @@ public final class MutantLane {
     return claimed;
   }
 
-  /** Removes orders as soon as they are published. */
+  /** Removes orders as soon as they are taken. */
   static void publish(DirectLane lane, List<OutboundOrder> orders)
       throws BrokerFailureException, LeaseFencedException {
-    lane.publish(orders);
     if (!orders.isEmpty()) {
       lane.connections.queue().settleAndClaim(orders, 0, Duration.ZERO);
     }
+    lane.publish(orders);
   }
 
   /** Keeps the lease, to whose private queue a late call may still push. */

@@ -166,7 +166,8 @@ class PipelineMutationsIT {
                 ConsumerFaultsIT.class,
                 "killedBetweenCompensationAndItsMark")
             .with(CONSUMER, ConsumerMutations.COMPENSATED_AGAIN)
-            .caughtBy("NothingRepaired: .*STOCK_SET|OutcomesStay: .*SOLD_OUT"),
+            .caughtBy(
+                "NothingRepaired: .*STOCK_SET|OutcomesStay: .*SOLD_OUT|StoresAgree: .*stock of SKU"),
         MutatedRun.of(
                 "compensations are not noted",
                 ConsumerFaultsIT.class,
