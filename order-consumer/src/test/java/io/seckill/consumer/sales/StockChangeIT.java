@@ -738,7 +738,7 @@ class StockChangeIT {
     String path = "/internal/v1/skus/" + sku;
     String many = "\"shards\":16,\"stock\"";
     api.put(path, Sales.product("ONE_PER_USER", 1, 800).replace("\"stock\"", many));
-    api.post(path + "/preheat");
+    eventually().until(() -> api.post(path + "/preheat").status() == 200);
     eventually().until(() -> api.post(path + "/open").status() == 200); // a breaker may be open
     toRedis.dropToServer(true);
     long started = System.nanoTime();
