@@ -23,7 +23,7 @@ import reactor.netty.http.server.HttpServer;
 
 class SilentShoppersIT {
 
-  private static final Duration IDLE = Duration.ofSeconds(3);
+  private static final Duration IDLE = Duration.ofSeconds(8);
 
   @Test
   void endsAConnectionThatCarriesNothing() {
@@ -105,9 +105,10 @@ class SilentShoppersIT {
         .bindNow();
   }
 
+  /** They last longer than {@link #IDLE}. */
   private static Flux<String> ticks() {
     return Flux.fromStream(IntStream.range(0, 20).mapToObj(i -> "tick " + i + "\n"))
-        .concatMap(tick -> Mono.just(tick).delayElement(Duration.ofMillis(200)));
+        .concatMap(tick -> Mono.just(tick).delayElement(Duration.ofMillis(500)));
   }
 
   /** Sends this text only; returns what the server sends until it closes the connection. */
