@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 @Tag("proof")
 class BrokerNodeFailureIT extends LaneFixture {
 
-  private static final Duration CONFIRM_TIMEOUT = Duration.ofMillis(1_500);
+  private static final Duration CONFIRM_TIMEOUT = Duration.ofSeconds(5);
 
   @AutoClose private static final RabbitServer ownServer = RabbitServer.start();
 
@@ -29,7 +29,7 @@ class BrokerNodeFailureIT extends LaneFixture {
   /** facts.md 21: blocked connections get no confirms; the lane claims no more orders. */
   @Test
   void takesNothingWhileAnAlarmBlocksPublishing() throws Exception {
-    Tuning tuning = Tuning.DEFAULT.withConfirmTimeout(CONFIRM_TIMEOUT);
+    Tuning tuning = Tuning.PATIENT.withConfirmTimeout(CONFIRM_TIMEOUT);
     broker.consume();
     try (TestRelay relay = start(tuning)) {
       awaitAll(relay, LaneState.RUNNING);
@@ -57,7 +57,7 @@ class BrokerNodeFailureIT extends LaneFixture {
   @Test
   void aGatewaysLaneTakesNothingWhileAnAlarmBlocksPublishing() throws Exception {
     broker.consume();
-    try (TestDirectLanes lanes = TestDirectLanes.start(redis.url(), rabbit.url(), 512)) {
+    try (TestDirectLanes lanes = TestDirectLanes.startPatient(redis.url(), rabbit.url(), 512)) {
       String before = lanes.awaitOpen(0);
       rabbitServer.setMemoryWatermark(0.0000001);
       try {

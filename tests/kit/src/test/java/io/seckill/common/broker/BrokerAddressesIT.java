@@ -50,7 +50,7 @@ class BrokerAddressesIT {
 
       assertThatThrownBy(() -> broker.newConnection("test")).isInstanceOf(TimeoutException.class);
 
-      assertThat(tried).hasValue(2);
+      assertThat(tried).as("not all three").hasValueBetween(1, 2);
     }
   }
 

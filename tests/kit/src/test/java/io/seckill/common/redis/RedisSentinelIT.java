@@ -39,6 +39,9 @@ class RedisSentinelIT {
   /** Shorter than the age of a subscription that is waited for. */
   private static final Duration COMMAND = Duration.ofSeconds(1);
 
+  /** For the other tests: a slow machine must not be taken for a failure. */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   @AutoClose private final LoggedLines lines = LoggedLines.of(SentineledConnectionProvider.class);
   private RedisReplicaSet servers;
 
@@ -55,7 +58,8 @@ class RedisSentinelIT {
   @Test
   void listensLongerThanACommandMayTake() {
     try (RedisSentinelClient client =
-        (RedisSentinelClient) RedisClients.open(settings(), "listener")) {
+        (RedisSentinelClient)
+            RedisClients.open(settings(servers.sentinels(), COMMAND), "listener")) {
       HostAndPort former = client.getCurrentMaster();
       eventually().until(() -> subscriptions("listener", "age=[2-9]").size() > 0);
       Set<String> subscriptions = subscriptions("listener", "age=.*");
@@ -121,7 +125,7 @@ class RedisSentinelIT {
     try (TcpProxy link = TcpProxy.to(servers.sentinelServers().get(0))) {
       link.cut();
       try (UnifiedJedis client =
-          RedisClients.open(settings(List.of("127.0.0.1:" + link.port())), "early")) {
+          RedisClients.open(settings(List.of("127.0.0.1:" + link.port()), PATIENCE), "early")) {
         assertThatThrownBy(client::ping).isInstanceOf(JedisConnectionException.class);
 
         link.heal();
@@ -156,17 +160,17 @@ class RedisSentinelIT {
   }
 
   private RedisSettings settings() {
-    return settings(servers.sentinels());
+    return settings(servers.sentinels(), PATIENCE);
   }
 
-  private RedisSettings settings(List<String> sentinels) {
+  private RedisSettings settings(List<String> sentinels, Duration command) {
     return new RedisSettings(
         RedisSettings.Mode.SENTINEL,
         "redis://127.0.0.1:1", // no server: the Sentinel names the master
         sentinels,
         servers.name(),
         0,
-        COMMAND,
+        command,
         null);
   }
 }
