@@ -122,6 +122,7 @@ final class ChildProcess {
     for (ProcessHandle handle : all) {
       awaitEndOf(handle);
     }
+    eventually("Java to see the end of " + process.pid()).atMost(GONE).until(() -> !isAlive());
     try {
       Files.deleteIfExists(pidFile);
     } catch (IOException e) {
