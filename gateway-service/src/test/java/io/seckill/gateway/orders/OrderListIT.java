@@ -136,6 +136,7 @@ class OrderListIT {
     WaitingOrders waiting =
         new WaitingOrders(away, breaker, (partition, server) -> true, 100, Eventually.SOON);
     OrderLists real = gateway.bean(OrderLists.class);
+    eventually().until(() -> real.products().redisMayHaveOrders());
     OrderLists lists =
         new OrderLists(waiting, real.mysql(), real.statuses(), real.mysqlCalls(), real.products());
 
