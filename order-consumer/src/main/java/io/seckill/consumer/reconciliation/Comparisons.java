@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
@@ -28,10 +29,19 @@ import org.springframework.transaction.TransactionException;
  * some buckets at a time. Memory does not grow with the sale.
  */
 @Component
-record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
+record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers servers) {
 
-  /** A sale in both stores, and the comparison unless Redis has lost the sale. */
-  record Read(ProductSnapshot sale, RedisSaleState seen, Optional<Comparison> comparison) {
+  /**
+   * A sale in both stores, and the comparison unless Redis has lost the sale.
+   *
+   * @param isProven whether MySQL showed already before it was read if this Redis server has lost
+   *     admissions; one that is proven later may look complete beside the older rows
+   */
+  record Read(
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      Optional<Comparison> comparison,
+      boolean isProven) {
 
     boolean isLost() {
       return sale.isWanted() && comparison.isEmpty();
@@ -53,8 +63,9 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
    * @throws TransactionException as well
    */
   Optional<Read> read(long skuId, Runnable stepEnds, Consumer<Comparison> each) {
+    String server = servers.provenServer(Partition.ofSku(skuId));
     return snapshots.read(
-        mysql -> mysql.sale(skuId).map(sale -> read(sale, mysql, stepEnds, each)));
+        mysql -> mysql.sale(skuId).map(sale -> read(sale, server, mysql, stepEnds, each)));
   }
 
   /**
@@ -62,19 +73,25 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis) {
    * empty when there is no such product.
    */
   Optional<Read> ofFallback(long skuId) {
-    return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty()));
+    return sale(skuId).map(sale -> new Read(sale, redis.state(skuId), Optional.empty(), false));
   }
 
   private Read read(
-      ProductSnapshot sale, DatabaseSnapshot mysql, Runnable stepEnds, Consumer<Comparison> each) {
+      ProductSnapshot sale,
+      String server,
+      DatabaseSnapshot mysql,
+      Runnable stepEnds,
+      Consumer<Comparison> each) {
     if (!sale.phase().redisDecides()) {
       throw ProblemException.of(
           ProblemCode.REFUSED, "MySQL alone decides this sale: Redis has nothing to compare.");
     }
     RedisSaleState seen = redis.state(sale.skuId());
-    return seen.isLostOf(sale)
-        ? new Read(sale, seen, Optional.empty())
-        : new Read(sale, seen, Optional.of(compare(sale, seen, mysql, stepEnds, each)));
+    Optional<Comparison> comparison =
+        seen.isLostOf(sale)
+            ? Optional.empty()
+            : Optional.of(compare(sale, seen, mysql, stepEnds, each));
+    return new Read(sale, seen, comparison, servers.isStill(Partition.ofSku(sale.skuId()), server));
   }
 
   private Comparison compare(

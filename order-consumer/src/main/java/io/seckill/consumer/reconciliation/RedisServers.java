@@ -136,10 +136,14 @@ class RedisServers {
     }
   }
 
-  /** Whether MySQL shows if the server of this partition has lost admissions. */
-  boolean isProven(int partition) {
-    String now = replicationId(partition);
-    return now.equals(proven().getOrDefault(partition, now));
+  /** The server of this partition whose losses show in MySQL by now; empty before the first. */
+  String provenServer(int partition) {
+    return proven().getOrDefault(partition, "");
+  }
+
+  /** Whether the partition still has this {@link #provenServer}; each promotion makes a new id. */
+  boolean isStill(int partition, String server) {
+    return server.isEmpty() || server.equals(replicationId(partition));
   }
 
   /**

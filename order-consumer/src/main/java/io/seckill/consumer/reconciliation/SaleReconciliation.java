@@ -72,18 +72,17 @@ record SaleReconciliation(
         };
     Optional<LateUnits> late = admittedUnits.late(skuId); // before the orders of MySQL are read
     Read read = read(skuId, stepEnds);
-    int partition = Partition.ofSku(skuId);
-    if (!read.isLost() && !servers.isProven(partition)) {
-      if (!servers.prove(partition)) {
-        return found(
-            read,
-            RunOutcome.UNPROVEN,
-            "Redis has changed, and what was published before is not all stored yet.");
-      }
+    if (!read.isLost() && !read.isProven() && servers.prove(Partition.ofSku(skuId))) {
       read = read(skuId, stepEnds);
     }
     if (read.isLost()) {
       return lost(read, order, lock);
+    }
+    if (!read.isProven()) {
+      return found(
+          read,
+          RunOutcome.UNPROVEN,
+          "Redis has changed, and what was published before is not all stored yet.");
     }
     if (read.comparison().isEmpty()) {
       return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : OLD);
@@ -227,7 +226,7 @@ record SaleReconciliation(
   /** Whether the last comparison of a run was complete. */
   private enum Repaired {
     ALL,
-    /** There may be more findings than it has kept. */
+    /** There may be more findings than it has kept, or Redis has changed. */
     PART,
     /** Redis does not have the sale any more. */
     SALE_GONE
@@ -253,20 +252,21 @@ record SaleReconciliation(
     for (int round = 1; found.get() > 0; round++) {
       boolean isLast = round == MOST_ROUNDS;
       found.set(0);
-      Optional<Comparison> next =
-          comparisons
-              .read(
-                  skuId,
-                  stepEnds,
-                  part -> {
-                    if (!isLast) {
-                      repairs.part(part, false, to);
-                      part.forget();
-                    }
-                  })
-              .flatMap(Read::comparison);
+      Optional<Read> read =
+          comparisons.read(
+              skuId,
+              stepEnds,
+              part -> {
+                if (!isLast) {
+                  repairs.part(part, false, to);
+                  part.forget();
+                }
+              });
+      Optional<Comparison> next = read.flatMap(Read::comparison);
       if (next.isEmpty()) {
         return Repaired.SALE_GONE;
+      } else if (!read.get().isProven()) {
+        return Repaired.PART; // the totals would hide what it has lost
       }
       last = next.get();
       if (isLast) {

@@ -358,8 +358,8 @@ class LostSaleIT extends ReconciliationFixture {
             consumer.bean(Barriers.class),
             IMPATIENT) {
           @Override
-          boolean isProven(int partition) {
-            return false;
+          String provenServer(int partition) {
+            return "another";
           }
 
           @Override
@@ -371,6 +371,34 @@ class LostSaleIT extends ReconciliationFixture {
         };
 
     Report report = impatient(changed).run(sale.sku, new Reconciler.Order(true, true, "tester"));
+
+    assertThat(report.outcome()).isEqualTo(RunOutcome.LOST);
+  }
+
+  /** Its rows are older than the proof. */
+  @Test
+  void readsASaleAgainWhoseServerIsProvenWhileItIsCompared() {
+    String proven = "SELECT COUNT(*) FROM redis_server WHERE replication_id <> 'another'";
+    eventually().until(() -> ledger.number(proven) == 16);
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage first = sale.admit(1, 1);
+    OrderMessage second = sale.admit(2, 1);
+    Report report;
+    try (RowLock lock = consumer.lockProduct(sale.sku)) {
+      flood.publish(first, second);
+      sale.setField("seq", "1"); // as if Redis had restarted without the second order
+      consumer.update("UPDATE redis_server SET replication_id = 'another'");
+      Runnable stored =
+          () -> {
+            lock.commit();
+            ledger.awaitOrders(sale.sku, 2);
+            eventually().until(() -> ledger.number(proven) == 16);
+          };
+      report =
+          consumer
+              .bean(Reconciler.class)
+              .run(sale.sku, new Reconciler.Order(true, true, "tester", stored, true));
+    }
 
     assertThat(report.outcome()).isEqualTo(RunOutcome.LOST);
   }
@@ -389,7 +417,8 @@ class LostSaleIT extends ReconciliationFixture {
     return new Reconciler(
         consumer.bean(ConnectionPools.class),
         new SaleReconciliation(
-            patient.comparisons(),
+            new Comparisons(
+                patient.comparisons().snapshots(), patient.comparisons().redis(), servers),
             patient.lostOrders(),
             patient.repairs(),
             patient.rebuild(),

@@ -67,7 +67,7 @@ class SaleReconciliationTest {
 
   private Found run(Comparison comparison, boolean dryRun) {
     Comparisons.Read read =
-        new Comparisons.Read(comparison.sale(), comparison.seen(), Optional.of(comparison));
+        new Comparisons.Read(comparison.sale(), comparison.seen(), Optional.of(comparison), true);
     return runs.compared(read, comparison, dryRun, () -> {});
   }
 
