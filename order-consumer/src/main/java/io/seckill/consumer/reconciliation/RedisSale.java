@@ -220,13 +220,12 @@ class RedisSale {
         : RedisKeys.requestField(order.userId(), order.requestId());
   }
 
-  /** Returns whether it counted these late orders; not if others were counted since the read. */
+  /** Whether it counted these late orders; not after other ones, or a loss, since the read. */
   boolean countLate(ProductSnapshot sale, RedisSaleState seen, Late late) {
-    return isDone(
-        COUNT_LATE.call(
-            redis,
-            key(sale),
-            texts(sale.epoch(), seen.text("late"), late.places(), late.orders(), late.units())));
+    String before = seen.text("late");
+    List<String> values =
+        texts(sale.epoch(), before, seen.seq(), late.places(), late.orders(), late.units());
+    return isDone(COUNT_LATE.call(redis, key(sale), values));
   }
 
   /**

@@ -186,6 +186,18 @@ class RedisSaleIT extends ReconciliationFixture {
     sale.forget();
   }
 
+  /** As when a replica without an order took over: a higher sequence would hide the loss. */
+  @Test
+  void countsNoLateOrdersOnceRedisHasLostAnAdmission() {
+    AdmittedSale sale = twoOrders();
+
+    assertThat(redis.countLate(product(sale), read(sale, "seq", "3", "26"), new Late(1, 1, 1)))
+        .isFalse();
+
+    assertThat(sale.field("seq")).isEqualTo("2");
+    sale.forget();
+  }
+
   @ParameterizedTest
   @CsvSource({"epoch, 7", "state, PAUSED"})
   void replacesNoStateThatHasChangedSinceItWasRead(String field, String before) {
