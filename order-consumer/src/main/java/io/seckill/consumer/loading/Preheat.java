@@ -122,9 +122,8 @@ public class Preheat {
     refuseInFallback(shard);
     refuseRunning(shard);
     refuseByRedis(shard);
-    if (!inFlight.isUnknownOf(shard)) {
-      refuseInFlight(shard);
-    }
+    var unused = proveIfUnknown(skuId);
+    refuseInFlight(products.findBySkuId(skuId).orElseThrow(Product::unknown));
   }
 
   private void refuseInFallback() {

@@ -8,7 +8,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
@@ -24,6 +26,7 @@ import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
@@ -290,6 +293,33 @@ class ShardsIT {
     assertThat(rows(columns)).isEqualTo(ofShards);
     redis.hset(RedisKeys.sku(busy), "seq", Long.toString(settled));
     assertThat(api.post(path + "/preheat").status()).isEqualTo(200);
+    state("CLOSED");
+  }
+
+  /** Its numbers show nothing, and a barrier would not pass behind the order. */
+  @Test
+  void aPreheatChangesNoRowWhileOrdersOfALostShardAreOnTheirWay() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    sent("open");
+    state("CLOSED");
+    String columns = "CONCAT_WS(' ', state, epoch, state_version)";
+    String sale = consumer.product(sku, columns);
+    Set<String> ofShards = rows(columns);
+    long lost = shards.get(3);
+    String outbox = RedisKeys.outbox(Partition.ofSku(lost));
+    redis.hset(RedisKeys.sku(lost), "epoch", "0");
+    String order =
+        OrderMessageCodec.encode(OrderFlood.order(lost, PurchasePolicy.ONE_PER_USER, 7, 1));
+    redis.lpush(outbox, order);
+
+    String refusal = sent("preheat").code();
+    redis.lrem(outbox, 0, order);
+
+    assertThat(refusal).isEqualTo("ORDERS_IN_FLIGHT");
+    assertThat(consumer.product(sku, columns)).isEqualTo(sale).startsWith("CLOSED");
+    assertThat(rows(columns)).isEqualTo(ofShards);
+    eventually().until(() -> api.post(path + "/preheat").status() == 200); // a barrier has passed
     state("CLOSED");
   }
 
