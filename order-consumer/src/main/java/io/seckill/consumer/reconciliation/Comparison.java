@@ -49,7 +49,7 @@ final class Comparison {
   private final ProductSnapshot sale;
   private final RedisSaleState seen;
   private final long databaseNow;
-  private final Map<OrderId, AdmissionRecord> unknown = new HashMap<>();
+  private final UnknownOrders unknown = new UnknownOrders();
   private final List<OrderResult> results = new ArrayList<>();
   private final Map<OrderId, AdmissionRecord> unrecorded = new HashMap<>();
   private final List<WrongQuota> quotas = new ArrayList<>();
@@ -59,8 +59,6 @@ final class Comparison {
   private long units;
   private long unsettled;
   private boolean isPartial;
-  private int onlyReported; // of the unknown ones: they stay, and hide no order that can be sent
-  private boolean hasAllUnknown = true;
 
   /**
    * @param databaseNow MySQL's clock, Unix ms
@@ -123,13 +121,7 @@ final class Comparison {
     if (stored == null) {
       wanted.merge(order.userId(), (long) order.quantity(), Long::sum);
       if (order.seq() <= seen.seq()) { // the next comparison finds the others if they are lost
-        boolean isReported = !LostOrders.isSendable(order);
-        if ((isReported ? onlyReported : unknown.size() - onlyReported) < MOST_FINDINGS) {
-          unknown.put(id, order);
-          onlyReported += isReported ? 1 : 0;
-        } else {
-          hasAllUnknown = false;
-        }
+        unknown.add(id, order);
         stock -= order.quantity();
         unsettled++;
         orders++;
@@ -231,7 +223,7 @@ final class Comparison {
 
   /** Whether {@link #unknown} has all of them. */
   boolean hasAllUnknown() {
-    return hasAllUnknown;
+    return unknown.areAll();
   }
 
   ProductSnapshot sale() {
@@ -248,7 +240,7 @@ final class Comparison {
 
   /** Orders that Redis had admitted at first and MySQL did not have: in flight or lost. */
   Map<OrderId, AdmissionRecord> unknown() {
-    return unknown;
+    return unknown.kept();
   }
 
   /** Results that Redis has not received. */
@@ -283,7 +275,7 @@ final class Comparison {
 
   /** Whether MySQL has decided just the orders that Redis has counted as admitted. */
   boolean isAtRest() {
-    return unknown.isEmpty()
+    return unknown.kept().isEmpty()
         && sale.settled() == seen.seq()
         && orders == seen.number("admittedOrders")
         && units == seen.admittedUnits();

@@ -71,15 +71,25 @@ class ComparisonTest {
     Comparison comparison = compare(STOCK);
     OrderId lost = new OrderId(SEQ);
     comparison.add(
-        database(),
-        new RedisPart(
-            Map.of(),
-            Map.of(lost, order(SEQ - 1, "key", OrderStatus.CONFIRMED, NOW - 60_000)),
-            Map.of(),
-            Map.of()));
+        database(), new RedisPart(Map.of(), Map.of(lost, sendable(SEQ - 1)), Map.of(), Map.of()));
 
     assertThat(comparison.unknown()).hasSize(SEQ).containsKey(lost);
     assertThat(comparison.hasAllUnknown()).isTrue();
+  }
+
+  /** Its bucket comes last; those admitted after it are on their way. */
+  @Test
+  void keepsALostOrderAlthoughAnyNumberOfLaterOnesIsOnItsWay() {
+    OrderId lost = new OrderId(1);
+    for (long user = 1; user <= Comparison.MOST_FINDINGS; user++) {
+      redis.records().put(new OrderId(user + 1), sendable(user));
+    }
+    Comparison comparison = compare(STOCK);
+    comparison.add(
+        database(), new RedisPart(Map.of(), Map.of(lost, sendable(0)), Map.of(), Map.of()));
+
+    assertThat(comparison.unknown()).hasSize(Comparison.MOST_FINDINGS).containsKey(lost);
+    assertThat(comparison.hasAllUnknown()).isFalse();
   }
 
   @Test
@@ -223,6 +233,10 @@ class ComparisonTest {
         pending.put(id, new PendingUnits(user, 1, 1, NOW - 60_000));
       }
     }
+  }
+
+  private static AdmissionRecord sendable(long user) {
+    return order(user, "key", OrderStatus.CONFIRMED, NOW - 60_000);
   }
 
   private static AdmissionRecord order(long user, OrderStatus status) {
