@@ -26,9 +26,6 @@ final class StoreMetrics {
 
   private static final Logger log = LoggerFactory.getLogger(StoreMetrics.class);
 
-  /** Rejected orders that a log line names. */
-  private static final int MOST_LOGGED = 5;
-
   private final Counter stored;
   private final Counter duplicates;
   private final Counter aliases;
@@ -98,7 +95,7 @@ final class StoreMetrics {
     }
   }
 
-  /** Redis has admitted these orders and should not have: a line for each reason in the batch. */
+  /** Redis has admitted these orders and should not have: one line for each reason names all. */
   private static void logRejected(StoredBatch batch) {
     Map<RejectReason, List<OrderMessage>> rejected = new EnumMap<>(RejectReason.class);
     for (StoreOutcome outcome : batch.outcomes()) {
@@ -111,11 +108,10 @@ final class StoreMetrics {
     rejected.forEach(
         (reason, orders) ->
             log.warn(
-                "MySQL has rejected {} orders that Redis had admitted, as {}; the first of them:"
-                    + " {}",
+                "MySQL has rejected {} orders that Redis had admitted, as {}: {}",
                 orders.size(),
                 reason,
-                orders.stream().limit(MOST_LOGGED).map(StoreMetrics::named).toList()));
+                orders.stream().map(StoreMetrics::named).toList()));
   }
 
   private static String named(OrderMessage order) {

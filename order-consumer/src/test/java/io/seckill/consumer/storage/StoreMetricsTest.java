@@ -21,10 +21,12 @@ import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongDecision.Outcome;
+import io.seckill.testing.LoggedLines;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +69,29 @@ class StoreMetricsTest {
     assertThat(meters.get("seckill.consumer.batch.size").summary().totalAmount()).isEqualTo(1);
     assertThat(meters.get("seckill.consumer.batch.time").timer().totalTime(TimeUnit.MILLISECONDS))
         .isEqualTo(5);
+  }
+
+  /** Alerts send the operator to this line. */
+  @Test
+  void namesEveryRejectedOrderOfABatch() {
+    List<OrderMessage> orders =
+        IntStream.range(0, 10)
+            .mapToObj(i -> OrderFlood.order(1001, PurchasePolicy.LIMITED, 7, 3))
+            .toList();
+    List<StoreOutcome> rejected =
+        orders.stream()
+            .<StoreOutcome>map(order -> new Rejected(order, RejectReason.QUOTA_EXCEEDED))
+            .toList();
+
+    LoggedLines lines = LoggedLines.ofThisThread(StoreMetrics.class);
+    new StoreMetrics(meters).count(new StoredBatch(rejected, List.of(), List.of()), 5_000_000);
+    lines.close();
+
+    assertThat(lines.texts())
+        .singleElement()
+        .asString()
+        .contains("rejected 10 orders", "QUOTA_EXCEEDED")
+        .contains(orders.stream().map(order -> "order=" + order.orderId()).toList());
   }
 
   @Test
