@@ -7,12 +7,15 @@ import io.seckill.consumer.loading.SaleOrders.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Counts a sale page by page, and names the contradictions. All that it is given must be of one
@@ -20,8 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class SaleCount {
 
-  /** Named in a difference; their number is always given. */
+  private static final Logger log = LoggerFactory.getLogger(SaleCount.class);
+
+  /** Named in a difference, whose text is short; all are counted, and logged. */
   private static final int MOST_NAMED = 5;
+
+  /** In one line of the log. */
+  private static final int LOGGED_AT_ONCE = 500;
 
   private final Map<OrderStatus, OrderTotals> byStatus = new EnumMap<>(OrderStatus.class);
   private OrderTotals aliases = OrderTotals.NONE;
@@ -34,8 +42,9 @@ final class SaleCount {
   private long refundsDue;
   private long quotaUnits;
 
-  /** Payments are of these orders; one without is absent. */
+  /** Payments are of these orders; one without is absent. Logs every contradiction. */
   void add(Map<OrderId, AdmissionRecord> orders, Map<OrderId, Payment> payments) {
+    List<OrderId> wrong = new ArrayList<>();
     orders.forEach(
         (id, order) -> {
           OrderTotals one = new OrderTotals(1, order.quantity());
@@ -43,14 +52,19 @@ final class SaleCount {
             aliases = aliases.plus(one);
           } else {
             byStatus.merge(order.status(), one, OrderTotals::plus);
-            add(id, order.status() == OrderStatus.PAID, payments.get(id));
+            add(id, order.status() == OrderStatus.PAID, payments.get(id), wrong);
           }
         });
+    Sql.chunks(wrong, LOGGED_AT_ONCE)
+        .forEach(some -> log.error("audit: status and charge of these orders disagree: {}", some));
   }
 
-  private void add(OrderId id, boolean paid, @Nullable Payment payment) {
+  private void add(OrderId id, boolean paid, @Nullable Payment payment, List<OrderId> wrong) {
     String state = payment == null ? "" : payment.state();
     boolean charged = state.equals("CHARGED");
+    if (paid != charged) {
+      wrong.add(id);
+    }
     if (paid && !charged) {
       paidWithoutChargeCount++;
       name(paidWithoutCharge, id);

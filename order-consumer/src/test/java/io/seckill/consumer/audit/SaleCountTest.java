@@ -12,6 +12,7 @@ import io.seckill.consumer.loading.SaleOrders.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.testing.LoggedLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -180,15 +181,18 @@ class SaleCountTest {
     assertThat(sale.differences()).containsExactly(difference);
   }
 
-  /** Ten orders, five of them named. */
+  /** Ten orders, five of them named, all logged. */
   @Test
   void namesTheFirstOfMany() {
     SaleCount count = new SaleCount();
     Map<OrderId, AdmissionRecord> paid = new TreeMap<>();
     LongStream.rangeClosed(1, 10)
         .forEach(id -> paid.put(new OrderId(id), order(1, OrderStatus.PAID, null)));
+    LoggedLines lines = LoggedLines.ofThisThread(SaleCount.class);
     count.add(paid, Map.of());
+    lines.close();
 
+    assertThat(lines.texts()).singleElement().asString().endsWith(": " + paid.keySet());
     assertThat(count.differences(new Sale().snapshot(), 0, Map.of()))
         .contains("10 PAID orders without a charge: [1, 2, 3, 4, 5]");
   }
