@@ -2,6 +2,7 @@ package io.seckill.consumer.audit;
 
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.runtime.DetailColumn;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,9 +20,6 @@ import org.springframework.stereotype.Component;
 /** The table {@code daily_audit}, and the sales that are due for it. */
 @Component
 class AuditTable {
-
-  /** Most characters of the differences; the number of them is stored in full. */
-  private static final int MAX_DETAIL = 2_000;
 
   /** A sale is audited until this long after its closing time. */
   private static final int DAYS_AFTER_CLOSING = 7;
@@ -147,13 +145,9 @@ class AuditTable {
             audit.refundsDue(),
             audit.repairs(),
             audit.differences().size(),
-            cut(String.join("\n", audit.differences())),
+            DetailColumn.text(audit.differences()),
             UtcColumn.text(audit.madeAt()))
         .update();
-  }
-
-  private static String cut(String text) {
-    return text.length() <= MAX_DETAIL ? text : text.substring(0, MAX_DETAIL);
   }
 
   /** Audits of a day in the order of SKUs. */

@@ -3,6 +3,7 @@ package io.seckill.consumer.wallet;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.DetailColumn;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Snapshots;
@@ -43,9 +44,6 @@ public class WalletCheck {
 
   /** Longer than a page takes. */
   private static final Duration LOCK_SILENCE = Duration.ofMinutes(10);
-
-  /** Most characters of the differences; the number of them is stored in full. */
-  private static final int MAX_DETAIL = 2_000;
 
   private final JdbcOperations jdbc;
   private final Wallets wallets;
@@ -88,7 +86,7 @@ public class WalletCheck {
    * @param whole whether it read every entry, and not only those since the check before
    * @param entries that were compared
    * @param differences their number
-   * @param detail the first of them
+   * @param detail the first of them, and how many more there are
    */
   public record WalletCheckReport(
       Instant checkedAt,
@@ -159,7 +157,6 @@ public class WalletCheck {
         snapshots.read(mysql -> new WalletChecker(mysql, whole).run(this::keepVerified, stepEnds));
     checked.differences().forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().size();
-    String detail = String.join("\n", checked.differences());
     jdbc.update(
         "REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)",
         UtcColumn.text(start),
@@ -167,7 +164,7 @@ public class WalletCheck {
         checked.wallets(),
         checked.entries(),
         checked.differences().size(),
-        detail.substring(0, Math.min(detail.length(), MAX_DETAIL)));
+        DetailColumn.text(checked.differences()));
     checkedNanos = startNanos;
     checked.toFreeze().forEach(this::freeze);
     return latest().orElseThrow();

@@ -156,6 +156,18 @@ class AuditTableIT {
     assertThat(page.length()).isLessThan(4 * 1024 * 1024 / AuditController.MAX_LIMIT);
   }
 
+  /** The beginning of a number would name another order. */
+  @Test
+  void keepsWholeDifferencesAndTheNumberOfOthers() {
+    LocalDate day = DAY.plusDays(sku);
+    table.keep(large(day, sku, null));
+
+    List<String> kept = table.of(day, sku - 1, 1).get(0).differences();
+
+    assertThat(kept.subList(0, kept.size() - 1)).containsOnly("one of many differences");
+    assertThat(kept).endsWith("and %d more, in order-consumer's log".formatted(101 - kept.size()));
+  }
+
   private static SaleAudit large(LocalDate day, long sku, @Nullable List<SaleAudit> shards) {
     OrderTotals many = new OrderTotals(Long.MAX_VALUE, Long.MAX_VALUE);
     return new SaleAudit(
