@@ -238,9 +238,12 @@ class WalletPaidOrdersIT {
         "UPDATE wallet SET balance_cents = balance_cents + ? WHERE user_id = ?", cents, payer);
   }
 
-  /** The money may still be at the provider before, which alone can return it. */
+  /**
+   * The money may still be at the provider before, which alone can return it. If that is gone for
+   * good, an operator does, and ends the refund with the statement of docs/operations.md.
+   */
   @Test
-  void aPaymentBegunAtAnotherProviderStaysDue() {
+  void aPaymentBegunAtAnotherProviderStaysDueUntilAnOperatorEndsIt() {
     open(10);
     OrderId order = orders.confirmed(sku, payer, 1);
     consumer.api().cancel(order, payer);
@@ -256,7 +259,12 @@ class WalletPaidOrdersIT {
                 "SELECT CONCAT(state, check_at IS NULL) FROM payment WHERE order_id = ?",
                 order.value()))
         .isEqualTo("REFUND_DUE0");
-    consumer.update("DELETE FROM payment WHERE order_id = ?", order.value());
+
+    consumer.update(
+        "UPDATE payment SET state='REFUNDED', check_at=NULL WHERE order_id IN (?)", order.value());
+    paidBy.look(order); // as a sweep that had claimed it before
+
+    assertThat(payment(order)).isEqualTo("REFUNDED acme-1 1");
   }
 
   /** Also one that a former release has closed in the wallet's books. */
