@@ -12,6 +12,7 @@ import io.seckill.testing.Rows;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -56,6 +57,31 @@ class RunLockIT {
               .orElseThrow();
 
       assertThat(silent.isHeld()).isFalse();
+      next.close();
+    }
+  }
+
+  /** With the statement of docs/operations.md. */
+  @Test
+  void passesToAnotherWhenAnOperatorEndsTheConnectionOfItsHolder() throws SQLException {
+    try (HikariDataSource holder = pool(1);
+        HikariDataSource other = pool(1);
+        RunLock lock = RunLock.take(holder, "reconcile-all", LONG).orElseThrow()) {
+      try (Connection operator = other.getConnection();
+          Statement kill = operator.createStatement()) {
+        long id =
+            Rows.number(
+                operator,
+                "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(),256),16),'reconcile-all'))");
+        kill.execute("KILL " + id);
+      }
+
+      RunLock next =
+          eventually()
+              .until(() -> RunLock.take(other, "reconcile-all", LONG), Optional::isPresent)
+              .orElseThrow();
+
+      assertThat(lock.isHeld()).isFalse();
       next.close();
     }
   }
