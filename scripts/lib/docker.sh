@@ -102,11 +102,24 @@ start_containers() {
   rm -f "$LOCAL/new-volumes"
   [[ $ONLY_SERVERS == no ]] || return 0
   say "building and starting the services' containers"
+  (start_service_containers) || end_failed_start stop_service_containers < <(service_logs)
+  ! (container_runs prometheus) || reload_prometheus
+}
+
+start_service_containers() {
   compose_up --build
   await_container order-consumer service_answers "$CONSUMER_PORT"
   await_container relay-service service_answers "$RELAY_PORT"
   await_container gateway-service service_answers "$ADMIN_PORT"
-  ! (container_runs prometheus) || reload_prometheus
+}
+
+service_logs() {
+  "${COMPOSE[@]}" logs --no-color migration order-consumer relay-service gateway-service 2>/dev/null </dev/null
+}
+
+stop_service_containers() {
+  "${COMPOSE[@]}" stop gateway-service relay-service order-consumer >>"$LOG_DIR/docker.log" 2>&1 </dev/null 9>&- ||
+    fail "the services' containers did not stop; see $LOG_DIR/docker.log"
 }
 
 # It reads its configuration and the alerts at its start and at this signal. Without it the pipeline sells all the same.

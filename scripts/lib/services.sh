@@ -76,7 +76,14 @@ module_of() { # SERVICE
 }
 
 await_service() { # SERVICE NAME-OF-ITS-HEALTH-PORT
-  wait_ready "$1" "$1" 180 service_answers "$(port_of "$2" "$1")"
+  (wait_ready "$1" "$1" 180 service_answers "$(port_of "$2" "$1")") || end_failed_start stop_services <"$LOG_DIR/$1.log"
+}
+
+# Admission first, as scripts/down does.
+# shellcheck disable=SC2086 # names are words
+stop_services() {
+  stop_processes "$SERVICE_STOP_SECONDS" $GATEWAYS
+  stop_processes "$SERVICE_STOP_SECONDS" $RELAYS $CONSUMERS
 }
 
 service_answers() { # HEALTH-PORT

@@ -85,11 +85,12 @@ is_ha() { # no part alone
 # scripts/up sets these itself: no two services have the same, or scripts call with them.
 OWN_PROPERTIES='server\.(port|address)|spring\.(datasource|flyway)\.(url|username|user|password)|seckill\.(admin\.(port|address)|broker\.urls|consumer\.url|internal\.token|migration\.enabled|ops\.broker-ui-url|payment\.callback-secret|redis\.(mode|url|nodes|master)|relay\.name|security\.hs256-secret)'
 
-# Sets PROPERTIES: those of last time and those given, a line each; an empty value takes the default again. They are kept
-# once nothing refuses them (remember_properties).
+# Sets PROPERTIES: those of last time, KEPT, and those given, a line each; an empty value takes the default again. They are
+# kept once nothing refuses them (remember_properties), and a service may still refuse them later (end_failed_start).
 choose_properties() { # NAME=VALUE…
   local given name
-  PROPERTIES=$(cat "$LOCAL/properties" 2>/dev/null) || PROPERTIES=
+  KEPT=$(cat "$LOCAL/properties" 2>/dev/null) || KEPT=
+  PROPERTIES=$KEPT
   for given in "$@"; do
     name=${given%%=*}
     [[ $name == logging.level.* ]] || grep -qF "\`$name\`" "$ROOT/docs/configuration.md" || fail "there is no property $name; docs/configuration.md lists them"
@@ -102,6 +103,40 @@ choose_properties() { # NAME=VALUE…
 
 remember_properties() {
   if [[ -n $PROPERTIES ]]; then write_file "$LOCAL/properties" <<<"$PROPERTIES"; else rm -f "$LOCAL/properties"; fi
+}
+
+# Ends this call when a service has not started, with its log as standard input. If the log names properties as the reason,
+# the call changes nothing: its services stop, and later ones have the properties of before. What fails for another reason
+# keeps them: a restored sale, for one, must not lose its longer time to pay.
+end_failed_start() { # COMMAND: stops the services; before a call that changes properties none runs
+  local log refused reason said
+  log=$(sed -n '/APPLICATION FAILED TO START\|Application run failed/,$p')
+  refused=$(refused_properties "$log")
+  if [[ -z $refused ]]; then
+    [[ -n $PROPERTIES ]] || exit 1
+    fail "later starts have these properties, too: ${PROPERTIES//$'\n'/ }; scripts/down, then scripts/up NAME= takes the default of one again"
+  fi
+  if [[ $PROPERTIES != "$KEPT" ]]; then
+    "$1"
+    PROPERTIES=$KEPT
+    remember_properties
+  fi
+  reason=$(sed -n '/.*    Reason: /{s///p;q}' <<<"$log")
+  said="refused: ${refused//$'\n'/ }${reason:+ ($reason)}"
+  ! grep -qvxF -e "$KEPT" <<<"$refused" || fail "$said; later starts have the properties of before"
+  fail "$said; scripts/down, then scripts/up $(grep -o '^[^=]*=' <<<"$refused" | paste -sd ' ') takes the default again"
+}
+
+# Prints those that the log of a failed start names, else those of the group that it names.
+refused_properties() { # LOG
+  local property name names='' group=''
+  while read -r property; do
+    name=${property%%=*}
+    [[ -n $name ]] || continue
+    [[ $1 != *"$name"* ]] || names+=$property$'\n'
+    [[ $1 != *"under '${name%.*}'"* ]] || group+=$property$'\n'
+  done <<<"$PROPERTIES"
+  printf %s "${names:-$group}"
 }
 
 # What every service gets beside its addresses and secrets, as environment variables: a.b-c=1 becomes A_BC=1.
