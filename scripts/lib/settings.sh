@@ -88,12 +88,18 @@ OWN_PROPERTIES='server\.(port|address)|spring\.(datasource|flyway)\.(url|usernam
 # Sets PROPERTIES: those of last time, KEPT, and those given, a line each; an empty value takes the default again. They are
 # kept once nothing refuses them (remember_properties), and a service may still refuse them later (end_failed_start).
 choose_properties() { # NAME=VALUE…
-  local given name
+  local given name lost=$'^["\']|[[:cntrl:]]'
   KEPT=$(cat "$LOCAL/properties" 2>/dev/null) || KEPT=
   PROPERTIES=$KEPT
   for given in "$@"; do
     name=${given%%=*}
-    [[ $name == logging.level.* ]] || grep -qF "\`$name\`" "$ROOT/docs/configuration.md" || fail "there is no property $name; docs/configuration.md lists them"
+    # The document has paths in backquotes, too, which make no variable.
+    if [[ ! $name =~ ^[a-z][A-Za-z0-9_.-]*[A-Za-z0-9]$ ]] ||
+      { [[ $name != logging.level.* ]] && ! grep -qF "\`$name\`" "$ROOT/docs/configuration.md"; }; then
+      fail "there is no property $name; docs/configuration.md lists them"
+    fi
+    # A line is a property. Compose takes a pair of quotes away, and drops or refuses the line of a single one.
+    [[ ! ${given#*=} =~ $lost ]] || fail "the value of $name must be one line that does not begin with a quote"
     PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
