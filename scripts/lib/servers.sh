@@ -83,7 +83,6 @@ start_sentinel() { # NODE
   fi
   # The file has the password of its first start, or none.
   { grep -vE '^sentinel (auth-pass|sentinel-user|sentinel-pass) ' "$data/sentinel.conf" && sentinel_login; } | write_file "$data/sentinel.conf"
-  sentinel_ports_kept "$data/sentinel.conf" || fail "the Redis nodes were created on other ports; choose these, or run scripts/down --wipe"
   start_process "$1" redis-server "$data/sentinel.conf" --sentinel \
     --port "$(port_of SENTINEL "$1")" --bind 127.0.0.1 --dir "$data" --aclfile "$ETC_DIR/sentinel.acl" --daemonize no
 }
@@ -99,6 +98,15 @@ sentinel_as_admin() { # NODE COMMAND…
 
 sentinel_start() { # HOST PORT of the first primary
   render "$ROOT/deploy/redis/sentinel.conf" "HOST=$1" "PORT=$2" "PASSWORD=$REDIS_SENTINEL_PASSWORD"
+}
+
+# Sentinels cannot follow Redis nodes to other ports.
+refuse_moved_redis() {
+  local node
+  for node in $SENTINELS; do
+    [[ ! -e $DATA_DIR/$node/sentinel.conf ]] || sentinel_ports_kept "$DATA_DIR/$node/sentinel.conf" ||
+      fail "the Redis nodes were created on other ports, $(primary_of_sentinels) is one of them; choose these, or run scripts/down --wipe"
+  done
 }
 
 sentinel_ports_kept() { # FILE: does it monitor one of our nodes?
