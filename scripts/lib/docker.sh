@@ -92,7 +92,6 @@ is_contained() { # OWNER of a port
 start_containers() {
   local server servers
   read -r -a servers <<<"$REDIS_NODES $RABBITMQ_NODES $MYSQL_NODES"
-  choose_images
   write_container_files
   begin_volumes
   say "starting the servers' containers (log: $LOG_DIR/docker.log)"
