@@ -1,6 +1,7 @@
 package io.seckill.system.faults;
 
 import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -16,18 +17,22 @@ import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Faults of consumers, and of the messages they receive. */
@@ -281,8 +286,10 @@ class ConsumerFaultsIT {
 
   @Tag("proof")
   @Test
+  @Timeout(value = 25, unit = TimeUnit.MINUTES)
   @DisplayName("79: consumers killed in the middle of a daily audit, one after the other")
   void killedInTheMiddleOfADailyAudit() {
+    awaitThatNoDayBegins();
     try (FaultRun run = lab.run("79 consumers killed in the middle of a daily audit").begin(100)) {
       List<SaleOffer> due = Stream.generate(lab::plenty).limit(4).toList();
       due.forEach(lab::open);
@@ -309,6 +316,18 @@ class ConsumerFaultsIT {
       due.forEach(sale -> assertAddsUp(sale.skuId()));
       run.judge();
     }
+  }
+
+  /** At 03:00 UTC all sales of the lab become due; the row takes minutes. */
+  private static void awaitThatNoDayBegins() {
+    eventually("the audits of the day that begins")
+        .atMost(Duration.ofMinutes(14))
+        .pollInterval(Duration.ofSeconds(1))
+        .until(
+            () -> {
+              LocalTime now = LocalTime.now(ZoneOffset.UTC);
+              return now.isBefore(LocalTime.of(2, 52)) || now.isAfter(LocalTime.of(3, 4));
+            });
   }
 
   /** SKU and time of each audit that is made of these sales. */
