@@ -6,14 +6,14 @@ import static io.seckill.testing.Eventually.eventually;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
 import org.awaitility.core.TerminalFailureException;
@@ -27,6 +27,9 @@ import org.awaitility.core.TerminalFailureException;
  */
 public abstract sealed class TestServer implements AutoCloseable
     permits RedisServer, RabbitServer, MySqlServer {
+
+  /** Longer than {@link #launch()} waits for a server that is started twice. */
+  private static final long LAUNCH_MINUTES = 5;
 
   private final String name;
   private final Machine machine;
@@ -153,20 +156,18 @@ public abstract sealed class TestServer implements AutoCloseable
   }
 
   /**
-   * Starts those that have ended, all at the same time, and waits until each one answers.
+   * Starts those that have ended, all at the same time, and waits until each one answers or fails.
    *
-   * @throws ServerStartException as {@link #launch()}, for the first that fails
+   * @throws ServerStartException as {@link #launch()}, for one that fails
    */
   static void launchAll(Collection<? extends TestServer> servers) {
     ExecutorService threads = Executors.newFixedThreadPool(servers.size());
     try {
-      List<Future<?>> launches = new ArrayList<>();
-      for (TestServer server : servers) {
-        launches.add(threads.submit(server::launch));
-      }
-      for (Future<?> launch : launches) {
-        Bounded.get(launch);
-      }
+      CompletableFuture<?>[] launches =
+          servers.stream()
+              .map(server -> CompletableFuture.runAsync(server::launch, threads))
+              .toArray(CompletableFuture<?>[]::new);
+      CompletableFuture.allOf(launches).orTimeout(LAUNCH_MINUTES, TimeUnit.MINUTES).join();
     } catch (CompletionException e) {
       throw new ServerStartException("A server of several did not start", e);
     } finally {
