@@ -56,7 +56,7 @@ public final class LoopDisk implements AutoCloseable {
       return Optional.of("the server's data are in a container");
     }
     try {
-      Path probe = Files.createTempDirectory("loop-disk");
+      Path probe = RunDirectory.newHome("loop-disk");
       try {
         Path image = probe.resolve("disk.img");
         Path folder = Files.createDirectory(probe.resolve("data"));
