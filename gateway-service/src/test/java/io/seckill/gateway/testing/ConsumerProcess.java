@@ -88,18 +88,26 @@ public final class ConsumerProcess implements AutoCloseable {
     command.environment().putAll(environment);
     try {
       Files.createDirectories(log.getParent());
-      ConsumerProcess consumer =
-          new ConsumerProcess(
+      return new ConsumerProcess(
               port,
               command.redirectErrorStream(true).redirectOutput(log.toFile()).start(),
-              mysql.lockSchedules());
-      await("order-consumer to become ready, see " + log)
-          .timeout(Eventually.SOON) // also under a mutation, which does not delay it
-          .failFast("order-consumer died, see " + log, () -> !consumer.process.isAlive())
-          .until(consumer::isReady);
-      return consumer;
+              mysql.lockSchedules())
+          .awaitReady(log);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  private ConsumerProcess awaitReady(Path log) {
+    try {
+      await("order-consumer to become ready, see " + log)
+          .timeout(Eventually.SOON) // also under a mutation, which does not delay it
+          .failFast("order-consumer died, see " + log, () -> !process.isAlive())
+          .until(this::isReady);
+      return this;
+    } catch (RuntimeException e) {
+      close();
+      throw e;
     }
   }
 

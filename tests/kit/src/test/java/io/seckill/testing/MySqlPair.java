@@ -39,7 +39,7 @@ public final class MySqlPair implements AutoCloseable {
     try {
       pair.heal();
       return pair;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       pair.close();
       throw e;
     }

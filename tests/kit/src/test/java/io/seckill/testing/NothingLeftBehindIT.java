@@ -8,11 +8,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -68,6 +70,23 @@ class NothingLeftBehindIT {
     redis.close();
     assertThat(Ports.isOpen(port)).isFalse();
     assertThat(redis.isRunning()).isFalse();
+  }
+
+  /** The first node runs, and takes no users from a client without a password. */
+  @Test
+  void leavesNothingOfReplicasThatCannotBeStarted() throws IOException {
+    List<Path> before = homes();
+
+    assertThatThrownBy(() -> RedisReplicaSet.start("requirepass secret"))
+        .hasStackTraceContaining("NOAUTH");
+
+    assertThat(homes()).isEqualTo(before);
+  }
+
+  private static List<Path> homes() throws IOException {
+    try (Stream<Path> homes = Files.list(RunDirectory.path())) {
+      return homes.sorted().toList();
+    }
   }
 
   @Test

@@ -60,7 +60,7 @@ public final class RabbitCluster implements AutoCloseable {
       TestServer.launchAll(cluster.nodes());
       cluster.awaitWhole();
       return cluster;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       cluster.close();
       throw e;
     }

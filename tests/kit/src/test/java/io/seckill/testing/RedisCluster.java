@@ -48,18 +48,27 @@ public final class RedisCluster implements AutoCloseable {
 
   private static RedisCluster start(int nodes, String... lines) {
     RedisCluster cluster = new RedisCluster();
-    for (int i = 0; i < nodes; i++) {
-      cluster.startNode(lines);
+    try {
+      cluster.startNodes(nodes, lines);
+      return cluster;
+    } catch (RuntimeException | Error e) {
+      cluster.close();
+      throw e;
     }
-    for (int i = 0; i < nodes; i++) {
-      cluster.introduce(i);
+  }
+
+  private void startNodes(int count, String... lines) {
+    for (int i = 0; i < count; i++) {
+      startNode(lines);
     }
-    for (int i = PRIMARIES; i < nodes; i++) {
-      cluster.replicate(i, i - PRIMARIES);
+    for (int i = 0; i < count; i++) {
+      introduce(i);
     }
-    cluster.awaitAgreement();
-    cluster.awaitReplicas();
-    return cluster;
+    for (int i = PRIMARIES; i < count; i++) {
+      replicate(i, i - PRIMARIES);
+    }
+    awaitAgreement();
+    awaitReplicas();
   }
 
   private void startNode(String... lines) {

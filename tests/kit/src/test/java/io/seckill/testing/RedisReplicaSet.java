@@ -51,10 +51,15 @@ public final class RedisReplicaSet implements AutoCloseable {
    */
   public static RedisReplicaSet start(String... lines) {
     RedisReplicaSet set = new RedisReplicaSet();
-    set.startNodes(lines);
-    set.awaitReplicated();
-    set.startSentinels();
-    return set;
+    try {
+      set.startNodes(lines);
+      set.awaitReplicated();
+      set.startSentinels();
+      return set;
+    } catch (RuntimeException | Error e) {
+      set.close();
+      throw e;
+    }
   }
 
   private void startNodes(String... lines) {

@@ -1,5 +1,7 @@
 package io.seckill.system.faults;
 
+import static java.util.concurrent.TimeUnit.MINUTES;
+
 import io.seckill.system.ServiceEnvironment;
 import io.seckill.system.process.Service;
 import io.seckill.testing.Bounded;
@@ -25,6 +27,9 @@ final class LabServers implements Servers {
 
   private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
 
+  /** Longer than a server is waited for that is started twice. */
+  private static final long START_MINUTES = 5;
+
   private final RabbitServer rabbit;
   private final MySqlServer mysql;
   private RedisServer redis;
@@ -36,21 +41,38 @@ final class LabServers implements Servers {
 
   private final RedisClient redisClient;
 
-  private LabServers() {
-    var starting =
-        CompletableFuture.supplyAsync(
-            () -> RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new)));
-    redis = RedisServer.start(DeployedSettings.redis().toArray(String[]::new));
-    mysql = MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new));
+  private LabServers(RedisServer redis, RabbitServer rabbit, MySqlServer mysql) {
+    this.redis = redis;
+    this.rabbit = rabbit;
+    this.mysql = mysql;
     database = mysql.newDatabase();
+    vhost = rabbit.newVhost();
     toRedis = proxyTo(redis);
     redisClient = redisClient(toRedis);
-    rabbit = Bounded.get(starting);
-    vhost = rabbit.newVhost();
   }
 
+  /** Starts all. When one does not start, all are ended. */
   static LabServers start() {
-    return new LabServers();
+    var redis =
+        CompletableFuture.supplyAsync(
+            () -> RedisServer.start(DeployedSettings.redis().toArray(String[]::new)));
+    var rabbit =
+        CompletableFuture.supplyAsync(
+            () -> RabbitServer.start(DeployedSettings.rabbit().toArray(String[]::new)));
+    var mysql =
+        CompletableFuture.supplyAsync(
+            () -> MySqlServer.start(DeployedSettings.mysql().toArray(String[]::new)));
+    try {
+      CompletableFuture.allOf(redis, rabbit, mysql).orTimeout(START_MINUTES, MINUTES).join();
+      return new LabServers(Bounded.get(redis), Bounded.get(rabbit), Bounded.get(mysql));
+    } catch (RuntimeException | Error e) {
+      var unused =
+          CompletableFuture.allOf(
+              redis.thenAccept(RedisServer::close),
+              rabbit.thenAccept(RabbitServer::close),
+              mysql.thenAccept(MySqlServer::close));
+      throw e;
+    }
   }
 
   private static TcpProxy proxyTo(RedisServer server) {

@@ -66,7 +66,7 @@ public abstract class PipelineLab implements AutoCloseable {
   /**
    * Starts the services and waits until they are ready; takes about half a minute.
    *
-   * @param servers run already; {@link #close()} ends them
+   * @param servers run already; {@link #close()} ends them, and so does a start that fails
    * @param report collects the rows that pass
    */
   protected PipelineLab(
@@ -75,6 +75,16 @@ public abstract class PipelineLab implements AutoCloseable {
     this.product = product;
     this.channel = channel;
     this.report = report;
+    try {
+      startServices();
+      worksAgain = new WorksAgain(this);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  private void startServices() {
     List<Integer> consumerPorts = List.of(Ports.free(), Ports.free());
     consumers.add(newConsumer(1, consumerPorts.get(0)));
     for (int number = 1; number <= EACH; number++) {
@@ -87,7 +97,6 @@ public abstract class PipelineLab implements AutoCloseable {
     }
     all().forEach(ServiceInstance::awaitReady);
     servers.putQueuesOnDisk();
-    worksAgain = new WorksAgain(this);
   }
 
   private ServiceInstance newConsumer(int number, int port) {

@@ -27,7 +27,7 @@ final class ClusterLab extends PipelineLab {
     HaServers.RedisForm form =
         new HaServers.RedisForm(
             RedisSettings.Mode.CLUSTER, redis.nodes(), redis::heal, redis::close);
-    return new ClusterLab(redis, new HaServers(form), channel, report);
+    return new ClusterLab(redis, HaServers.with(form), channel, report);
   }
 
   @Override

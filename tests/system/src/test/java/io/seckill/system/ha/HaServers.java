@@ -1,5 +1,7 @@
 package io.seckill.system.ha;
 
+import static java.util.concurrent.TimeUnit.MINUTES;
+
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.system.ServiceEnvironment;
@@ -25,6 +27,9 @@ final class HaServers implements Servers {
 
   private static final int CONNECTIONS = 8;
 
+  /** For nodes that are started twice, and then find each other. */
+  private static final long START_MINUTES = 8;
+
   private final RedisForm redis;
   private final RabbitCluster rabbit;
   private final MySqlPair mysql;
@@ -41,18 +46,33 @@ final class HaServers implements Servers {
    */
   record RedisForm(RedisSettings.Mode mode, List<String> nodes, Runnable heal, Runnable close) {}
 
-  HaServers(RedisForm redis) {
+  private HaServers(RedisForm redis, RabbitCluster rabbit, MySqlPair mysql) {
     this.redis = redis;
-    var starting = CompletableFuture.supplyAsync(RabbitCluster::start);
-    mysql = MySqlPair.start();
-    database = mysql.newDatabase();
-    rabbit = Bounded.get(starting);
-    vhost = rabbit.newVhost();
+    this.rabbit = rabbit;
+    this.mysql = mysql;
+    this.database = mysql.newDatabase();
+    this.vhost = rabbit.newVhost();
     this.redisClient =
         RedisClients.open(
             new RedisSettings(
                 redis.mode(), url(), redis.nodes(), "seckill", CONNECTIONS, REDIS_TIMEOUT, null),
             "fault-tests");
+  }
+
+  /** Starts the others. When one does not start, all are ended, those of Redis included. */
+  static HaServers with(RedisForm redis) {
+    var rabbit = CompletableFuture.supplyAsync(RabbitCluster::start);
+    var mysql = CompletableFuture.supplyAsync(MySqlPair::start);
+    try {
+      CompletableFuture.allOf(rabbit, mysql).orTimeout(START_MINUTES, MINUTES).join();
+      return new HaServers(redis, Bounded.get(rabbit), Bounded.get(mysql));
+    } catch (RuntimeException | Error e) {
+      redis.close().run();
+      var unused =
+          CompletableFuture.allOf(
+              rabbit.thenAccept(RabbitCluster::close), mysql.thenAccept(MySqlPair::close));
+      throw e;
+    }
   }
 
   RabbitCluster rabbit() {

@@ -30,7 +30,7 @@ final class SentinelLab extends PipelineLab {
     HaServers.RedisForm form =
         new HaServers.RedisForm(
             RedisSettings.Mode.SENTINEL, redis.sentinels(), redis::heal, redis::close);
-    return new SentinelLab(redis, new HaServers(form), channel, report);
+    return new SentinelLab(redis, HaServers.with(form), channel, report);
   }
 
   @Override
