@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A strong sale is run with MySQL alone, and purchases notice every change of it. */
 @ExtendWith(TestServers.class)
+@Timeout(50) // a call of Redis would take a minute
 class StrongSaleControlIT {
 
   private static final AtomicLong NEXT_SKU = new AtomicLong(12_001);

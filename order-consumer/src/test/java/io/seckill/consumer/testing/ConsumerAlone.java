@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The service with MySQL alone: Redis receives nothing and the broker is cut off. A request that
- * waits for Redis fails the test, because it outlasts the patience of {@link InternalApi}.
+ * waits for Redis takes a minute, and fails a test that has less time.
  */
 public final class ConsumerAlone implements AutoCloseable {
 
