@@ -2,7 +2,6 @@ package io.seckill.gateway.orders;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
@@ -71,7 +70,7 @@ class OrderEventsTest {
       }
 
       eventually().until(() -> statuses.reads.get() == 2);
-      await().during(Duration.ofMillis(600)).until(() -> statuses.reads.get() == 2);
+      eventually().during(Duration.ofMillis(600)).until(() -> statuses.reads.get() == 2);
     } finally {
       events.stop();
     }
