@@ -132,6 +132,8 @@ final class ChildProcess {
 
   /** onExit() would wait for another process that has got the number meanwhile. */
   private static void awaitEndOf(ProcessHandle handle) {
-    eventually("the end of process " + handle.pid()).atMost(GONE).until(() -> !handle.isAlive());
+    eventually("the end of process " + handle.pid())
+        .atMost(GONE)
+        .until(() -> ProcessState.hasEnded(handle));
   }
 }

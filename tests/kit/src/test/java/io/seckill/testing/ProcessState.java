@@ -39,7 +39,20 @@ public final class ProcessState {
   public static void awaitStopped(ProcessHandle process) {
     eventually("process " + process.pid() + " to stop")
         .pollInterval(POLL)
-        .until(() -> !process.isAlive() || isStopped(process.pid()));
+        .until(() -> hasEnded(process) || isStopped(process.pid()));
+  }
+
+  /**
+   * Whether the process has ended; also one whose parent does not ask for that, as the first
+   * process of a container may not.
+   */
+  static boolean hasEnded(ProcessHandle process) {
+    try {
+      return fields(Path.of("/proc", Long.toString(process.pid()))).startsWith("Z")
+          || !process.isAlive();
+    } catch (IOException e) {
+      return !process.isAlive();
+    }
   }
 
   /** Id of the group to which the process belongs; 0 when the process has ended. */
