@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Finds programs of Debian packages. */
-final class Programs {
+public final class Programs {
 
   /**
    * Searched before the PATH: the wrappers that Debian puts there require the service account and
@@ -24,7 +24,7 @@ final class Programs {
    * @return the program's full path
    * @throws ServerStartException when it is not installed
    */
-  static String find(String program, String debianPackage) {
+  public static String find(String program, String debianPackage) {
     Stream<Path> path =
         Arrays.stream(System.getenv().getOrDefault("PATH", "").split(":")).map(Path::of);
     return Stream.of(FIRST.stream(), path, LAST.stream())

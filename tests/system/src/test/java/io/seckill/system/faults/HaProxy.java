@@ -5,6 +5,7 @@ import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Ports;
+import io.seckill.testing.Programs;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,7 +37,8 @@ final class HaProxy implements AutoCloseable {
     int shopPort = Ports.free();
     this.shop = lab.shopAt(shopPort);
     ProcessBuilder builder =
-        new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
+        new ProcessBuilder(
+                Programs.find("haproxy", "haproxy"), "-db", "-f", CONFIGURATION.toString())
             .redirectErrorStream(true)
             .redirectOutput(new File("target", "haproxy-" + shopPort + ".log"));
     Map<String, String> environment = builder.environment();

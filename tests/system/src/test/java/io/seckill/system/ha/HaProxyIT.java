@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
+import io.seckill.testing.Programs;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -54,8 +55,12 @@ class HaProxyIT {
 
   private final AtomicInteger cutOff = new AtomicInteger();
   private final Map<String, Integer> ports = new LinkedHashMap<>();
+
+  /** Its folder, sbin, is not on the PATH of every user. */
+  private final String program = Programs.find("haproxy", "haproxy");
+
   private final ProcessBuilder builder =
-      new ProcessBuilder("haproxy", "-db", "-f", CONFIGURATION.toString())
+      new ProcessBuilder(program, "-db", "-f", CONFIGURATION.toString())
           .redirectErrorStream(true)
           .redirectOutput(new File("target", "haproxy.log"));
   private Process haProxy;
@@ -115,10 +120,7 @@ class HaProxyIT {
             .replaceAll("(timeout http-request \\d+)s", "$1m");
     Bounded.waitFor(haProxy.destroyForcibly());
     builder.command(
-        "haproxy",
-        "-db",
-        "-f",
-        Files.writeString(Path.of("target", "small.cfg"), small).toString());
+        program, "-db", "-f", Files.writeString(Path.of("target", "small.cfg"), small).toString());
     haProxy = builder.start();
     eventually().ignoreExceptions().until(() -> send("ADMIN_PORT", "/").statusCode() == 200);
 
