@@ -27,6 +27,10 @@ class TestReportsIT {
   private static final Path MODULE = ROOT.resolve("tests/kit/target/red-module");
   private static final Path TESTS = MODULE.resolve("src/test/java/red");
 
+  /** With mvn or, where there is none, mvnw. */
+  private static final String MAVEN =
+      ". scripts/lib/common.sh && . scripts/lib/java.sh && cd \"$0\" && maven \"$@\"";
+
   private static TestReports reports;
 
   @BeforeAll
@@ -78,11 +82,12 @@ class TestReportsIT {
   }
 
   private static void maven(String... arguments) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of("mvn", "-o", "-B", "-q", "test"));
+    List<String> command = new ArrayList<>(List.of("bash", "-c", MAVEN, MODULE.toString()));
+    command.addAll(List.of("-o", "-B", "-q", "test"));
     command.add("-Dspotless.check.skip=true");
     command.add("-Dmaven.test.failure.ignore=true");
     command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).directory(MODULE.toFile());
+    ProcessBuilder builder = new ProcessBuilder(command).directory(ROOT.toFile());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     Process maven =
         builder
