@@ -18,8 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -55,6 +57,7 @@ abstract class HaRandomSchedule {
 
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
+  @Timeout(value = 30, unit = TimeUnit.MINUTES)
   @DisplayName("61: all of the HA form, random")
   void everythingAtRandom(long seed) throws InterruptedException {
     int purchases = (int) LENGTH.toSeconds() * PURCHASES_PER_SECOND;

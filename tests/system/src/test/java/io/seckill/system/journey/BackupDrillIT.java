@@ -48,6 +48,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -55,6 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
  * scripts/backup} and {@code scripts/restore}.
  */
 @Tag("proof")
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class BackupDrillIT {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
