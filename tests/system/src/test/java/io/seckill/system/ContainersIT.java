@@ -17,9 +17,12 @@ import io.seckill.testing.NeedsContainers;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisServer;
+import io.seckill.testing.TestServer;
 import java.nio.file.Files;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -59,10 +62,10 @@ class ContainersIT {
 
   @AfterAll
   static void stop() {
-    pipeline.close();
-    mysql.close();
-    rabbit.close();
-    redis.close();
+    if (pipeline != null) {
+      pipeline.close();
+    }
+    Stream.of(mysql, rabbit, redis).filter(Objects::nonNull).forEach(TestServer::close);
   }
 
   @Test

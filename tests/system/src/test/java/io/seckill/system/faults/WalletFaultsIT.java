@@ -105,9 +105,10 @@ class WalletFaultsIT {
       Map<String, String> environment = new HashMap<>(stores.consumer(port));
       environment.put("SPRING_DATASOURCE_URL", mysql.jdbcUrl(database));
       environment.put("SPRING_FLYWAY_URL", mysql.jdbcUrl(database));
-      processes.add(
-          ServiceProcess.start(Service.CONSUMER, "wallets-" + port, port, environment)
-              .awaitReady());
+      ServiceProcess process =
+          ServiceProcess.start(Service.CONSUMER, "wallets-" + port, port, environment);
+      processes.add(process);
+      process.awaitReady();
     }
   }
 
