@@ -25,6 +25,7 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.Ports;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -70,7 +71,7 @@ class IssuerKeysTest {
   @BeforeEach
   void publishKeys() throws IOException {
     published = new JWKSet(List.of(rsa, ec));
-    publish(0);
+    publish(Ports.free());
   }
 
   private void publish(int port) throws IOException {

@@ -12,6 +12,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.Ports;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TcpProxy;
@@ -127,9 +128,7 @@ class WarmUpIT {
   @Tag("proof")
   @Test
   void warmsUpWhereAnIssuerSignsTokensAndIsReadyWhenItsKeysAreRead() throws IOException {
-    HttpServer away = issuer(0, "{\"keys\":[]}");
-    int port = away.getAddress().getPort();
-    away.stop(0);
+    int port = Ports.free();
     try (TestGateway gateway =
         gateway(
             stage.redisDatabase(),

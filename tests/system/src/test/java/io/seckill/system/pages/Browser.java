@@ -3,6 +3,7 @@ package io.seckill.system.pages;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -48,7 +49,7 @@ final class Browser implements AutoCloseable {
     ChromeDriverService service =
         new ChromeDriverService.Builder()
             .usingDriverExecutable(new File(program("chromedriver")))
-            .usingAnyFreePort()
+            .usingPort(Ports.free())
             .build();
     this.driver = new ChromeDriver(service, options);
   }
