@@ -68,6 +68,16 @@ class SaleStatesIT {
   }
 
   @Test
+  void aPauseThatMySqlHasStoredEndsNoCloseThatCameAfterIt() {
+    states.stop(PAUSE);
+    states.stop(CLOSE);
+
+    assertThat(states.follow(SKU, "PAUSED", 3, 9, PAUSE)).isEqualTo(Followed.STOPPED);
+    assertThat(state()).isEqualTo("CLOSED");
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
+  }
+
+  @Test
   void theFirstOfTwoEqualStopsIsKept() {
     states.stop(PAUSE);
     states.stop(new PendingStop(SKU, "PAUSED", 3_000, "carl"));
@@ -103,6 +113,9 @@ class SaleStatesIT {
 
     assertThat(states.stop(CLOSE)).isTrue();
     assertThat(state()).isEqualTo("PREHEATING");
+    assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
+
+    assertThat(states.stop(PAUSE)).as("the close goes above it").isFalse();
     assertThat(states.pendingStops(PARTITIONS)).containsExactly(CLOSE);
   }
 
