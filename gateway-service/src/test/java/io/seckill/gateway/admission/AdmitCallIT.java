@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,6 +45,9 @@ import redis.clients.jedis.UnifiedJedis;
 class AdmitCallIT {
 
   private static final String KEY = "key-0001";
+  private static final Durability IN_BROKER =
+      new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
+
   @AutoClose private static UnifiedJedis redis;
   private static Calls calls;
 
@@ -482,7 +486,9 @@ class AdmitCallIT {
     "epoch,1.5",
     "state,OPENED",
     "closesAt,tomorrow",
-    "expiresAt,''"
+    "expiresAt,''",
+    "admittedOrders,nan",
+    "admittedUnits,-1"
   })
   void refusesWhenAFieldOfTheRulesIsUnreadable(String field, String value) {
     TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 2, 10).with(field, value);
@@ -515,6 +521,24 @@ class AdmitCallIT {
       assertThat(outcomes.get(2)).isInstanceOf(Admitted.class);
       assertThat(neighbour.outbox()).hasSize(2);
     }
+  }
+
+  @Test
+  void refusesAPrivateQueueOfTheWrongTypeBeforeAnyWrite() {
+    TestSale sale = TestSale.unlimited(redis, 10);
+    List<LaneMailbox> lanes =
+        Stream.generate(() -> TestDirectLanes.openMailbox(() -> {}))
+            .limit(Partition.COUNT)
+            .toList();
+    String token = lanes.get(sale.partition()).reserve(0).token();
+    redis.zadd(RedisKeys.lanes(sale.partition()), 1, token); // its lease is not over
+    redis.set(RedisKeys.privateQueue(sale.partition(), token), "foreign");
+    Map<String, byte[]> before = dump();
+
+    assertThat(new Calls(redis, IN_BROKER, lanes).one(attempt(sale, 1, KEY, 1)))
+        .isEqualTo(Unknown.BROKEN_DATA);
+
+    assertSame(before, dump());
   }
 
   @ParameterizedTest
@@ -664,8 +688,7 @@ class AdmitCallIT {
                           }
                         }))
             .toList();
-    Durability inBroker = new Durability(Durability.Store.BROKER, 0, Duration.ofMillis(300));
-    Calls broken = new Calls(redis, inBroker, lanes);
+    Calls broken = new Calls(redis, IN_BROKER, lanes);
 
     assertThatThrownBy(() -> broken.together(attempt(first, 1, KEY, 1), attempt(second, 1, KEY, 1)))
         .isInstanceOf(StackOverflowError.class);

@@ -72,6 +72,18 @@ class FallbackAdmissionIT {
   }
 
   @Test
+  void comparesEpochsAsNumbers() {
+    TestSale sale = TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10).with("epoch", 9);
+    calls.product(row(sale, 10));
+    assertThat(calls.one(attempt(sale, 7, KEY, 1))).isEqualTo(Unknown.OLD_EPOCH);
+
+    sale.with("epoch", 10);
+    calls.product(row(sale, 9));
+
+    assertThat(calls.one(attempt(sale, 7, KEY, 1))).isInstanceOf(Admitted.class);
+  }
+
+  @Test
   void remembersWhatWasAdmittedAsTheMessageSaysIt() {
     TestSale sale =
         TestSale.open(redis, PurchasePolicy.LIMITED, 5, 10)
