@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.common.order.Partition;
+import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.backends.TestCalls;
@@ -12,7 +14,9 @@ import io.seckill.support.web.ProblemException;
 import io.seckill.testing.CannedRedis;
 import io.seckill.testing.Eventually;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +41,27 @@ class OrderListsTest {
     assertThat(list(OrderListsTest::none, true).complete()).isFalse();
     assertThatThrownBy(() -> list(OrderListsTest::none, false))
         .isInstanceOf(ProblemException.class);
+  }
+
+  /** See {@link RedisKeys#absent}. */
+  @Test
+  void isReadWithASecondKeyOfEachPartition() {
+    List<List<String>> keys = new CopyOnWriteArrayList<>();
+
+    OrderLists.Page page =
+        list(
+            command -> {
+              keys.add(CannedRedis.keysOf(command));
+              return List.of("1000", "1", "", "server");
+            },
+            false);
+
+    assertThat(page.complete()).isTrue();
+    assertThat(keys)
+        .isEqualTo(
+            IntStream.range(0, Partition.COUNT)
+                .mapToObj(p -> List.of(RedisKeys.skus(p), RedisKeys.absent(p)))
+                .toList());
   }
 
   private static Object none(List<String> command) {

@@ -10,7 +10,9 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.verification.RedisInspection.View;
 import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,6 +35,27 @@ class RedisInspectionTest {
     assertThat(redis.roundTrips()).isEqualTo(1);
     assertThat(view.servers()).hasSize(Partition.COUNT).containsValue(SERVER);
     assertThat(view.sales().get(SKU).seq()).isEqualTo(7);
+  }
+
+  /** See {@link RedisKeys#absent}. */
+  @Test
+  void namesASecondKeyOfEachPartition() {
+    List<List<String>> keys = new ArrayList<>();
+
+    View view =
+        inspect(
+            new CannedRedis(
+                command -> {
+                  keys.add(CannedRedis.keysOf(command));
+                  return reply(command);
+                }));
+
+    assertThat(view.servers()).hasSize(Partition.COUNT);
+    assertThat(keys)
+        .isEqualTo(
+            IntStream.range(0, Partition.COUNT)
+                .mapToObj(p -> List.of(RedisKeys.outbox(p), RedisKeys.absent(p)))
+                .toList());
   }
 
   @Test

@@ -52,6 +52,11 @@ public final class CannedRedis extends UnifiedJedis {
     return new Pipeline(connection, false);
   }
 
+  /** The keys that a call of a script names. */
+  public static List<String> keysOf(List<String> evalsha) {
+    return evalsha.subList(3, 3 + Integer.parseInt(evalsha.get(2)));
+  }
+
   /** Calls so far; a pipeline is one. */
   public int roundTrips() {
     return connection.roundTrips.get();
