@@ -1,5 +1,6 @@
 package io.seckill.gateway.orders;
 
+import static io.seckill.gateway.testing.GatewayAnswer.available;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,6 +66,24 @@ class OrderActionsIT {
     assertThat(answer.text("orderId")).isEqualTo(stored.id().toString());
     assertThat(show(alias).text("status")).as("right after it").isEqualTo("PAID");
     stage.closeQuarantined(stored.sku());
+  }
+
+  /** MySQL has the status, and the gateway has just read it. */
+  @ParameterizedTest
+  @CsvSource({"POST, /payment, PAID", "DELETE, '', CANCELLED"})
+  void showsAnOrderOfAStrongSaleAsItIsAfterAnAction(String method, String rest, String status) {
+    long sku = stage.onStrongSale();
+    long user = stage.newUser();
+    String order =
+        available(() -> gateway.buy(user, sku, 1, "key-of-a-strong-order"))
+            .expect(201)
+            .header("Location");
+    assertThat(available(() -> gateway.get(user, order)).text("status")).isEqualTo("CONFIRMED");
+
+    String body = rest.isEmpty() ? null : "{}";
+    available(() -> gateway.call(user, method, order + rest, body)).expect(200);
+
+    assertThat(available(() -> gateway.get(user, order)).text("status")).isEqualTo(status);
   }
 
   /** The first call came before the COMMIT of the order, the next one after it. */

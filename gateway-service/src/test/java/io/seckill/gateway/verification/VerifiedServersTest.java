@@ -7,6 +7,7 @@ import io.seckill.gateway.verification.StoredSales.Sale;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -23,6 +24,17 @@ class VerifiedServersTest {
     servers.compared(List.of(), new View(Map.of(3, "now"), Map.of()), Map.of(3, proven));
 
     assertThat(servers.provesAbsence(3, "now")).isEqualTo(proves);
+  }
+
+  @Test
+  void aServerThatIsNoLongerVerifiedProvesNoAbsence() {
+    servers.verified(3, "now");
+    servers.compared(List.of(), new View(Map.of(3, "now"), Map.of()), Map.of());
+    assertThat(servers.provesAbsence(3, "now")).isTrue();
+
+    servers.otherServer(3, "now");
+
+    assertThat(servers.provesAbsence(3, "now")).isFalse();
   }
 
   @ParameterizedTest
