@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.broker.ProcessName;
+import io.seckill.relay.lane.LaneSettings;
+import io.seckill.relay.publish.LinkSettings;
 import io.seckill.support.broker.BrokerSettings;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,10 @@ class RelaySettingsTest {
     assertThat(relay.name()).isEqualTo(RelaySettings.ofHost(ProcessName.host()));
     assertThat(relay.maxUnconfirmed()).isEqualTo(512);
     assertThat(relay.lanesPerPartition()).isEqualTo(1);
+    assertThat(relay.links())
+        .isEqualTo(new LinkSettings("relay-service", true, 512, Duration.ofSeconds(10)));
+    assertThat(relay.lanes())
+        .isEqualTo(new LaneSettings(relay.name(), 1, 512, Duration.ofSeconds(20)));
   }
 
   @ParameterizedTest

@@ -138,6 +138,18 @@ class ScriptsIT {
   }
 
   @Test
+  void settleRemovesOneOfTwoEqualOrdersBehindAnUnconfirmedOne() throws Exception {
+    outbox.preheat(SKU);
+    outbox.admit(2, SKU);
+    byte[] entry = settleAndClaim(List.of(), 2).taken().get(1);
+    byte[] key = RedisKeys.privateQueue(0, OWN).getBytes(StandardCharsets.UTF_8);
+    outbox.redis().lpush(key, entry);
+
+    assertThat(settleAndClaim(read(List.of(entry)), 0).queueLength()).isEqualTo(2);
+    assertThat(outbox.counter(SKU, "publishedOrders")).isEqualTo(1);
+  }
+
+  @Test
   void nothingMovesWhenThePrivateQueueIsOfAnotherType() {
     outbox.admit(3, SKU);
     outbox.redis().set(RedisKeys.privateQueue(0, OWN), "foreign");
@@ -169,6 +181,17 @@ class ScriptsIT {
     lease(OWN, -1);
     assertThatThrownBy(() -> adopt(3)).isInstanceOf(LeaseFencedException.class);
     assertThat(outbox.redis().llen(RedisKeys.privateQueue(0, OTHER))).isEqualTo(1);
+  }
+
+  /** The lane itself renews it, or ends. */
+  @Test
+  void adoptLeavesItsOwnLapsedLeaseAlone() throws Exception {
+    lease(OWN, System.currentTimeMillis() - 1);
+    String order = outbox.claimLate(OWN, SKU);
+
+    assertThat(queue.adopt(OWN, 3)).isEmpty();
+    assertThat(score(OWN)).isPositive();
+    assertThat(ids(queue.contents(9))).containsExactly(order);
   }
 
   /** A lease that expired, say while Redis was unavailable, stays valid until it is fenced. */

@@ -39,6 +39,21 @@ class UnconfirmedWindowTest {
     assertThat(confirmed).containsExactlyInAnyOrderElementsOf(orders.subList(0, 3));
   }
 
+  /** The place of the first publish is that of the fifth by then. */
+  @Test
+  void takesASecondAnswerToOnePublishForNoAnswerToAnother() {
+    window.enter(1, order(1), 0);
+    ack(1, false);
+    for (int tag = 2; tag <= 5; tag++) {
+      window.enter(tag, order(tag), 0);
+    }
+
+    ack(1, false);
+
+    assertThat(window.drainConfirmed(confirmed)).isEqualTo(4);
+    assertThat(confirmed).hasSize(1);
+  }
+
   @Test
   void hasRoomForItsCapacityBeyondTheOldestUnanswered() {
     enter(4);
