@@ -37,6 +37,23 @@ class RedisBalanceItemsTest {
     assertThat(failed).isEmpty();
   }
 
+  /** See {@link RedisKeys#absent}. */
+  @Test
+  void namesASecondKeyOfThePartition() {
+    List<String> keys = new ArrayList<>();
+    RedisBalanceItems redis =
+        new RedisBalanceItems(
+            new CannedRedis(
+                command -> {
+                  keys.addAll(CannedRedis.keysOf(command));
+                  return reply(command);
+                }));
+
+    assertThat(redis.read(List.of(2), (partition, cause) -> failed.add(partition))).hasSize(1);
+
+    assertThat(keys).containsExactly(RedisKeys.outbox(2), RedisKeys.absent(2));
+  }
+
   private static Object reply(List<String> command) {
     if (command.contains(RedisKeys.outbox(1))) {
       throw new JedisConnectionException("away");

@@ -169,6 +169,17 @@ class SaleLoadingIT {
   }
 
   @Test
+  void countsTheTenthOrderThatIsStoredDuringTheLoading() {
+    SaleLoading loading = loading(2);
+    loading.begin(new OrderTotals(9, 9), Replacing.AT_REST);
+
+    loading.finish(sale(2), 90, new OrderTotals(10, 10), Map.of(), "PREHEATED");
+
+    assertThat(redis.hmget(RedisKeys.sku(sku), "admittedOrders", "publishedUnits"))
+        .containsExactly("10", "10");
+  }
+
+  @Test
   void salesThatAreGoneLeaveTheSetWithTheNextLoadingOfTheirPartition() {
     String set = RedisKeys.skus(Partition.ofSku(sku));
     long gone = sku + 16_000;

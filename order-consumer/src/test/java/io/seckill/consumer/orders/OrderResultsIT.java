@@ -156,6 +156,7 @@ class OrderResultsIT {
     assertThat(settled()).isEqualTo("25");
 
     progress(1, 20);
+    progress(1, 9);
     progress(2, 900);
     progress(0, 900);
 
