@@ -440,6 +440,33 @@ class ChargeReportsIT {
   }
 
   @Test
+  void theRefundOfAChargeOfAnUnknownOrderClosesItsRow() {
+    OrderId id = order(SoldBy.REDIS, "NOT_STORED");
+    report(id, "CHARGED c 9900");
+
+    assertThat(report(id, "REFUNDED c 9900").status()).isEqualTo(200);
+
+    assertThat(openRows(id)).isEmpty();
+  }
+
+  /** The row from before the order was stored is still there. */
+  @Test
+  void theRefundOfAChargeThatHasPaidForAnOrderStoredSinceIsForAnOperator() {
+    OrderId stored = order(SoldBy.REDIS, "CONFIRMED");
+    moveAway(stored);
+    report(stored, "CHARGED c 9900");
+    moveBack(stored);
+    assertThat(report(stored, "CHARGED c 9900").status()).isEqualTo(200);
+
+    Answer refunded = report(stored, "REFUNDED c 9900");
+    consumer.bean(ChargeReports.class).sweep();
+
+    assertThat(reason(refunded)).isEqualTo("REFUNDED_BY_PROVIDER");
+    assertThat(openRows(stored))
+        .containsExactly("REFUNDED_BY_PROVIDER REFUNDED c-" + stored + " 9900");
+  }
+
+  @Test
   void operatorsListAndCloseRows() {
     OrderId id = order(SoldBy.REDIS, "PAID");
     report(id, "CHARGED c 9900");
