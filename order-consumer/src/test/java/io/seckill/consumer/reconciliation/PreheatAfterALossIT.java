@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A preheat offers no units that orders of the old sale will still take, after any loss of Redis.
@@ -94,6 +96,27 @@ class PreheatAfterALossIT extends ReconciliationFixture {
     preheatsOnceStored(consumer, sale, 1);
     String former = "SELECT COUNT(*) FROM redis_server WHERE replication_id = 'former'";
     eventually().until(() -> ledger.number(former) == 0); // other tests count the barriers
+  }
+
+  /** MySQL has stored a later order, or a change of the stock, that Redis lacks by now, too. */
+  @ParameterizedTest
+  @ValueSource(strings = {"last_seq", "change_seq"})
+  void waitsForAnOrderThatRedisHasLostWithALaterOrderOrChange(String column) {
+    String proven =
+        "SELECT COUNT(*) FROM redis_server WHERE replication_id NOT IN ('another', 'former')";
+    eventually().until(() -> ledger.number(proven) == 16);
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 1);
+    close(consumer, sale.sku);
+    sale.outbox(order);
+    sale.setField("seq", "0");
+    sale.setStock(100);
+    consumer.update("UPDATE products SET " + column + " = 1 WHERE sku_id = ?", sale.sku);
+    refuses(consumer, sale);
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    flood.publish(order);
+
+    preheatsOnceStored(consumer, sale, 1);
   }
 
   @Tag("proof")

@@ -9,6 +9,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.testing.AdmittedSale;
@@ -26,6 +27,7 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A rebuild that concurrent operations interfere with. */
@@ -68,6 +70,16 @@ class RebuildIT extends ReconciliationFixture {
 
     assertThat(report).isEqualTo("UNPROVEN");
     assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(epoch()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"state, OPEN", "loading, 7"})
+  void leavesASaleAloneThatHasChangedInRedisMeanwhile(String field, String value) {
+    Rebuilt end = rebuild(sale, SOON, part -> sale.setField(field, value));
+
+    assertThat(end.done()).isFalse();
+    assertThat(end.detail()).contains("Redis has changed");
     assertThat(epoch()).isEqualTo(1);
   }
 
@@ -130,6 +142,24 @@ class RebuildIT extends ReconciliationFixture {
 
     assertThat(end.done()).as(end.detail()).isTrue();
     assertThat(ledger.number(barriers) - before).as("the second").isEqualTo(2);
+    assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
+  }
+
+  /** The loading would remove its record, and nothing else has the order. */
+  @Test
+  void waitsWhileALostOrderCannotBeSentAgain() {
+    OrderMessage lost = sale.admit(1, 1);
+    LostOrders bean = consumer.bean(LostOrders.class);
+    ConfirmingPublisher confirmsNothing = new ConfirmingPublisher(null, "test", channel -> {});
+    confirmsNothing.close();
+    LostOrders unsent =
+        new LostOrders(bean.sales(), bean.lists(), bean.barriers(), bean.known(), confirmsNothing);
+
+    assertThat(rebuild(sale, SOON, part -> {}, unsent).done()).isFalse();
+    assertThat(epoch()).isEqualTo(1);
+
+    Rebuilt end = rebuild(sale, SOON, part -> {});
+    assertThat(end.done()).as(end.detail()).isTrue();
     assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
   }
 
@@ -226,6 +256,11 @@ class RebuildIT extends ReconciliationFixture {
    * @param searching called with the first bucket of each part before it is read
    */
   private static Rebuilt rebuild(AdmittedSale sale, Duration atMost, IntConsumer searching) {
+    return rebuild(sale, atMost, searching, consumer.bean(LostOrders.class));
+  }
+
+  private static Rebuilt rebuild(
+      AdmittedSale sale, Duration atMost, IntConsumer searching, LostOrders lost) {
     Rebuild bean = consumer.bean(Rebuild.class);
     RedisSale redis =
         new RedisSale(consumer.redis()) {
@@ -237,13 +272,7 @@ class RebuildIT extends ReconciliationFixture {
         };
     Rebuild rebuild =
         new Rebuild(
-            bean.loader(),
-            bean.jdbc(),
-            redis,
-            bean.lists(),
-            bean.barriers(),
-            bean.lost(),
-            bean.known());
+            bean.loader(), bean.jdbc(), redis, bean.lists(), bean.barriers(), lost, bean.known());
     try (RunLock lock = lock(sale)) {
       return rebuild.run(
           consumer.bean(Comparisons.class).sale(sale.sku).orElseThrow(),

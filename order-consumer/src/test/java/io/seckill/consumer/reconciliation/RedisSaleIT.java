@@ -174,6 +174,28 @@ class RedisSaleIT extends ReconciliationFixture {
     sale.forget();
   }
 
+  /** Another run has restored it since this one found it missing. */
+  @Test
+  void restoresNothingInPlaceOfAnOrderOrRequestThatIsThere() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 28);
+    OrderMessage order = sale.admit(7, 1);
+    sale.setResult(order, "P");
+    Map<String, Object> before = sale.all();
+
+    redis.restore(product(sale), 0, Map.of(order.orderId(), AdmissionRecord.queued(order)));
+    assertThat(sale.all()).isEqualTo(before);
+
+    OrderMessage second =
+        AdmittedSale.copy(
+            OrderFlood.order(sale.sku, PurchasePolicy.LIMITED, 7, 1),
+            order.requestId(),
+            PurchasePolicy.LIMITED);
+    redis.restore(product(sale), 0, Map.of(second.orderId(), AdmissionRecord.queued(second)));
+    assertThat(sale.result(second)).isEqualTo("Q");
+    assertThat(sale.firstAnswer(order)).isEqualTo(order.orderId() + ":1");
+    sale.forget();
+  }
+
   @Test
   void countsNoLateOrdersTwice() {
     AdmittedSale sale = twoOrders();
