@@ -15,6 +15,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.order.RejectReason;
 import io.seckill.common.order.UnreadableMessageException;
+import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
@@ -352,9 +353,11 @@ class OrderStoreIT {
     sale(LIMITED, 3, 100);
     List<OrderMessage> orders = range(1, 51).mapToObj(user -> order(user, 1)).toList();
     OrderMessage stored = order(51, 1);
+    OrderMessage alias = AdmittedSale.copy(order(51, 1), stored.requestId(), LIMITED);
     OrderMessage unfit = OrderFlood.order(sku, UNLIMITED, 52, 1);
-    store.store(List.of(stored));
-    List<OrderMessage> batch = Stream.concat(orders.stream(), Stream.of(stored, unfit)).toList();
+    store.store(List.of(stored, alias));
+    List<OrderMessage> batch =
+        Stream.concat(orders.stream(), Stream.of(stored, alias, unfit)).toList();
 
     for (List<OrderMessage> refused : List.of(orders, batch)) {
       assertThatThrownBy(() -> refusing("TRUE", "42000", 1148, () -> store.store(refused)))
@@ -484,12 +487,50 @@ class OrderStoreIT {
 
       assertThat(ProductTable.take(jdbc, sku, 2, 1, 5, 3, 3)).isTrue();
 
-      assertThat(
-              jdbc.queryForObject(
-                  "SELECT reserved_units FROM products WHERE sku_id = ?", Long.class, sku))
-          .isEqualTo(left);
+      assertThat(reservedUnits(jdbc)).isEqualTo(left);
       connection.rollback();
     }
+  }
+
+  /** Nothing is reserved for those of the epoch before. */
+  @Test
+  void aReserveShrinksByTheOrdersOfTheLastEpochOfABatch() throws Exception {
+    sale(LIMITED, 3, 100);
+    try (Connection connection = consumer.database().connect()) {
+      connection.setAutoCommit(false);
+      JdbcOperations jdbc = on(connection);
+      jdbc.update(
+          "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', epoch = 3,"
+              + " reserved_units = 10, reserves_all = FALSE WHERE sku_id = ?",
+          sku);
+      BatchTally tally = new BatchTally();
+      tally.add(order(1, 3), OrderFate.CONFIRMED);
+      tally.add(with(order(2, 1), "epoch", 2), OrderFate.CONFIRMED);
+
+      assertThat(tally.take(jdbc)).isTrue();
+
+      assertThat(reservedUnits(jdbc)).isEqualTo(9);
+      connection.rollback();
+    }
+  }
+
+  private long reservedUnits(JdbcOperations jdbc) {
+    return jdbc.queryForObject(
+        "SELECT reserved_units FROM products WHERE sku_id = ?", Long.class, sku);
+  }
+
+  @Test
+  void countsTheUnitsOfTheEpochBeforeAsLate() throws Exception {
+    sale(LIMITED, 3, 100);
+    consumer.update("UPDATE products SET epoch = 2 WHERE sku_id = ?", sku);
+
+    store.store(List.of(order(1, 3), with(order(2, 1), "epoch", 2)));
+
+    assertThat(
+            consumer.text(
+                "SELECT CONCAT_WS(' ', epoch, late_units) FROM admitted_units WHERE sku_id = ?",
+                sku))
+        .isEqualTo("2 3");
   }
 
   /** Another order-consumer received the same delivery and commits between two of the reads. */
