@@ -15,7 +15,11 @@ import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.SweeperPauses;
+import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.OrderStore;
+import io.seckill.consumer.storage.StoreOutcome;
 import io.seckill.consumer.storage.StrongSales;
+import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
@@ -92,7 +96,7 @@ class SaleArchiveIT {
   }
 
   @Test
-  void movesEverythingAndChangesNothingThatAnyoneIsTold() {
+  void movesEverythingAndChangesNothingThatAnyoneIsTold() throws Exception {
     SaleInFlight sale = SaleInFlight.open(sku, 100, consumer, flood);
     InternalApi operator = consumer.api().with("Idempotency-Key", "archive-" + sku);
     Answer added =
@@ -328,7 +332,7 @@ class SaleArchiveIT {
             });
   }
 
-  private void lateMessagesHarmNothing(OrderMessage known) {
+  private void lateMessagesHarmNothing(OrderMessage known) throws DatabaseUnavailableException {
     JsonNode before = ledger();
     OrderMessage late = OrderFlood.order(sku, known.policy(), 9, 1);
 
@@ -346,7 +350,13 @@ class SaleArchiveIT {
             consumer.number(
                 "SELECT COUNT(*) FROM dead_letter WHERE order_id = ?", known.orderId().value()))
         .isZero();
+    // As by an operator who had begun to discard a dead letter when the archive began.
+    OrderMessage other = AdmittedSale.copy(known, "another-request", known.policy());
+    assertThat(consumer.bean(OrderStore.class).discard(other).outcomes())
+        .singleElement()
+        .isInstanceOf(StoreOutcome.Unstorable.class);
     assertThat(rows("orders")).isZero();
+    assertThat(rows("compensation")).isZero();
     assertThat(consumer.redis().keys("*:" + sku + "*")).isEmpty();
     eventually()
         .untilAsserted(() -> assertThat(ledger().path("orders")).isEqualTo(before.path("orders")));
