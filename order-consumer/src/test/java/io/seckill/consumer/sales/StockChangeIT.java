@@ -420,6 +420,25 @@ class StockChangeIT {
     assertThat(orders.stockInMySql(sku)).isEqualTo(150);
   }
 
+  /** Until it is closed, orders of it may be in flight. */
+  @Test
+  void aWithdrawalAfterTheSaleWaitsForItsClose() {
+    new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sku);
+
+    assertThat(once("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
+    assertThat(orders.stockInMySql(sku)).isEqualTo(100);
+
+    consumer.update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sku);
+    eventually()
+        .until(
+            () -> {
+              sweep();
+              return state("change-1").equals("DONE");
+            });
+    assertThat(orders.stockInMySql(sku)).isEqualTo(50);
+  }
+
   @Test
   void aProductThatWasNeverPreheatedChangesInMySqlAlone() {
     api.put("/internal/v1/skus/" + sku, Sales.product("LIMITED", 5, 100));
@@ -535,9 +554,7 @@ class StockChangeIT {
     long shard = openInShards();
     insert(sku, "change-1", -350, "PENDING");
     if (isOnTheWay) {
-      insert(shard, "move-1", -100, "PENDING");
-      consumer.redis().incrBy(RedisKeys.stock(shard), -100);
-      consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:-100:A");
+      beginMove(shard);
     }
 
     eventually()
@@ -565,9 +582,7 @@ class StockChangeIT {
   @Test
   void aWithdrawalIsNotRefusedForUnitsWhoseMoveIsFromATimeToCome() {
     long shard = openInShards();
-    insert(shard, "move-1", -100, "PENDING");
-    consumer.redis().incrBy(RedisKeys.stock(shard), -100);
-    consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:-100:A");
+    beginMove(shard);
     consumer.update(
         "UPDATE stock_change SET updated_at = NOW(6) + INTERVAL 1 HOUR WHERE sku_id = ?", shard);
     String most = "{\"delta\":-350,\"reason\":\"damaged\"}"; // the others have 300
@@ -627,9 +642,10 @@ class StockChangeIT {
     }
   }
 
-  /** Each move begins after the pool was read, and ends before the shards are. */
-  @Test
-  void aWithdrawalIsNotRefusedForUnitsThatMoveWhileTheyAreCounted() {
+  /** Each move begins after the pool was read, and ends before the shards are; or one does not. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aWithdrawalIsNotRefusedForUnitsThatMoveWhileTheyAreCounted(boolean doAllEnd) {
     openInShards();
     List<Long> shards = Shards.ids(sku, 4);
     StockMoves moves = consumer.bean(StockMoves.class);
@@ -639,8 +655,10 @@ class StockChangeIT {
           @Override
           public boolean run(int part, Runnable work) {
             int read = reads.getAndIncrement();
-            if (read % 4 == 0) {
+            if (read % 4 == 0 && (doAllEnd || read < 8)) {
               moves.take(List.of(new Units(shards.get(read / 4), 100)));
+            } else if (read == 8) { // the last round
+              beginMove(shards.get(2));
             }
             return super.run(part, work);
           }
@@ -657,6 +675,14 @@ class StockChangeIT {
 
     assertThat(counting.gather(ProductRows.find(consumer.sql(), sku).orElseThrow(), 400))
         .isEqualTo(StockMoves.Gathered.MAYBE_LATER);
+    sweepUntilFinished(shards.get(2));
+  }
+
+  /** A move of 100 units that Redis has made, and MySQL has not. */
+  private static void beginMove(long shard) {
+    insert(shard, "move-1", -100, "PENDING");
+    consumer.redis().incrBy(RedisKeys.stock(shard), -100);
+    consumer.redis().hset(RedisKeys.stockChanges(shard), "move-1", "1:-100:A");
   }
 
   /** MySQL decided it when the withdrawal began; Redis has its units by now. */
