@@ -277,10 +277,7 @@ class SaleLoadingIT {
     StoredOrderFixture orders = new StoredOrderFixture(consumer);
     OrderId cancelled = orders.strong(sku, 7, 2);
     orders.strong(sku, 7, 1);
-    execute(
-        "UPDATE products SET epoch = 2, state = 'OPEN', decides = 'MYSQL', fallback = 'LOADING'"
-            + " WHERE sku_id = ?",
-        sku);
+    beginLoading();
     List<OrderId> bought = new ArrayList<>();
     AtomicInteger steps = new AtomicInteger();
     Runnable beforeReplacing =
@@ -313,16 +310,41 @@ class SaleLoadingIT {
                 "publishedUnits", "6"));
   }
 
+  /** MySQL's sale is stopped then, but an operator may discard a dead letter. */
+  @Test
+  void countsAnOrderThatIsSettledBeforeTheLastStep() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    new StoredOrderFixture(consumer).strong(sku, 7, 1);
+    beginLoading();
+    Runnable settleOnce =
+        () ->
+            execute(
+                "UPDATE products SET settled = 2"
+                    + " WHERE sku_id = ? AND settled = 1 AND fallback = 'RETURNING'",
+                sku);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, settleOnce))
+        .isPresent();
+
+    assertThat(redis.hget(RedisKeys.sku(sku), "seq")).isEqualTo("1");
+    assertThat(consumer.product(sku, "settled")).isEqualTo("2");
+    execute("UPDATE products SET settled = 1 WHERE sku_id = ?", sku); // as many as it has
+  }
+
+  private void beginLoading() {
+    execute(
+        "UPDATE products SET epoch = 2, state = 'OPEN', decides = 'MYSQL', fallback = 'LOADING'"
+            + " WHERE sku_id = ?",
+        sku);
+  }
+
   /** As by a transaction that took longer than any does; the order is none of the changes. */
   @Test
   void putsNoSaleOnSaleWithoutAnOrderThatMySqlHasDecidedMeanwhile() {
     api.put(path, Sales.product("LIMITED", 5, 100));
     StoredOrderFixture orders = new StoredOrderFixture(consumer);
     orders.strong(sku, 7, 1);
-    execute(
-        "UPDATE products SET epoch = 2, state = 'OPEN', decides = 'MYSQL', fallback = 'LOADING'"
-            + " WHERE sku_id = ?",
-        sku);
+    beginLoading();
     AtomicInteger steps = new AtomicInteger();
     Runnable beforeReplacing =
         () -> {
