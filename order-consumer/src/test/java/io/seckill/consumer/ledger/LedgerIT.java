@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import java.util.regex.Matcher;
@@ -35,12 +36,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.context.Lifecycle;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCreator;
+import org.springframework.jdbc.core.RowCallbackHandler;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
 import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
 
@@ -602,6 +609,30 @@ class LedgerIT {
 
     assertThat(read).allMatch(SkuLedger::balanced);
     assertThat(readsOfPartitions() - before).as("48 if each reads alone").isLessThanOrEqualTo(40);
+  }
+
+  @Test
+  void readsMySqlAtOneMoment() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    AtomicInteger queries = new AtomicInteger();
+    JdbcTemplate selling =
+        new JdbcTemplate(consumer.bean(DataSource.class)) {
+          @Override
+          public void query(PreparedStatementCreator statement, RowCallbackHandler each) {
+            super.query(statement, each);
+            if (queries.incrementAndGet() == 1) {
+              consumer.asRoot("UPDATE products SET stock = 9 WHERE sku_id = " + sku);
+            }
+          }
+        };
+    DatabaseBalanceItems mysql =
+        new DatabaseBalanceItems(
+            JdbcClient.create(selling), consumer.bean(PlatformTransactionManager.class));
+
+    assertThat(mysql.read(List.of(sku)).get(sku).stock()).isEqualTo(10);
+
+    assertThat(consumer.product(sku, "stock")).isEqualTo("9");
+    consumer.update("UPDATE products SET stock = 10 WHERE sku_id = ?", sku);
   }
 
   /** Each reading of a partition has one. */
