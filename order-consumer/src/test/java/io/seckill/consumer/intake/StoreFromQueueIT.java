@@ -143,6 +143,8 @@ class StoreFromQueueIT {
       try (IntakeSession standby = IntakeSession.open(connections, queue, 10)) {
         try (active) {
           eventually().until(() -> active.unacked() == 10);
+          assertThat(active.isActive()).isTrue();
+          assertThat(standby.isActive()).isFalse();
           active.ack(active.inbox().take(3, Duration.ZERO, Eventually.SOON));
         }
 
