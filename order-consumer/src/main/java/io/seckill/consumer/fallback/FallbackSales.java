@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.OrderTotalTable;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.Sql;
@@ -41,7 +42,7 @@ public class FallbackSales {
       "state IN ('PREHEATED', 'OPEN', 'PAUSED') AND closes_at > UTC_TIMESTAMP(3)";
 
   private static final String EXPECTED =
-      "SELECT sku_id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
+      "SELECT sku_id AS id, epoch - (sale_phase IN ('ENTERING', 'MYSQL')) AS epoch, last_seq,"
           + " change_seq, COALESCE(replication_id, '') AS server FROM products"
           + " LEFT JOIN redis_server ON partition_no = MOD(sku_id, 16) WHERE ";
 
@@ -75,13 +76,6 @@ public class FallbackSales {
     }
   }
 
-  /**
-   * A sale of Redis as MySQL has it.
-   *
-   * @param server replication id of the Redis server that is known to MySQL; empty before the first
-   */
-  record Expected(long skuId, long epoch, long lastSeq, long changeSeq, String server) {}
-
   List<InFallback> all() {
     return jdbc.sql(
             "SELECT sku_id, sale_phase AS phase, reserved_units FROM products"
@@ -91,8 +85,10 @@ public class FallbackSales {
   }
 
   /** Sales that Redis decides, or did when the fallback began; the epoch is that of Redis. */
-  List<Expected> ofRedis() {
-    return jdbc.sql(EXPECTED + SalePhase.OF_REDIS + " AND " + WANTED).query(Expected.class).list();
+  List<ExpectedSale> ofRedis() {
+    return jdbc.sql(EXPECTED + SalePhase.OF_REDIS + " AND " + WANTED)
+        .query(ExpectedSale.class)
+        .list();
   }
 
   /** How many of them Redis decides; in a fallback those that were over when it began. */
@@ -104,8 +100,8 @@ public class FallbackSales {
   }
 
   /** The same of all sales in a fallback: one that is over may be extended. */
-  List<Expected> expectedInFallback() {
-    return jdbc.sql(EXPECTED + "fallback <> 'NO'").query(Expected.class).list();
+  List<ExpectedSale> expectedInFallback() {
+    return jdbc.sql(EXPECTED + "fallback <> 'NO'").query(ExpectedSale.class).list();
   }
 
   /**

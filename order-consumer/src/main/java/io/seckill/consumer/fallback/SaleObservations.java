@@ -4,7 +4,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.consumer.fallback.FallbackSales.Expected;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.products.ReplicationId;
 import io.seckill.consumer.runtime.Sweeper;
@@ -109,7 +109,7 @@ class SaleObservations {
       return;
     }
     Set<Long> withUnknownOrders = admissions.withUnknownOrders();
-    List<Expected> expected = sales.ofRedis();
+    List<ExpectedSale> expected = sales.ofRedis();
     Map<Long, SaleLook> seen = new HashMap<>();
     JedisException failure = readAll(expected, seen);
     if (isSteady && gateways.isOneSilent(SILENT, begun)) {
@@ -118,9 +118,8 @@ class SaleObservations {
       gateways.forget(SILENT, begun);
     }
     expected.stream()
-        .filter(sale -> withUnknownOrders.contains(sale.skuId()))
-        .forEach(
-            sale -> included(sale, seen).ifPresent(l -> admissions.allIsKnown(sale.skuId(), l)));
+        .filter(sale -> withUnknownOrders.contains(sale.id()))
+        .forEach(sale -> included(sale, seen).ifPresent(l -> admissions.allIsKnown(sale.id(), l)));
     if (failure != null) {
       throw failure;
     }
@@ -130,7 +129,7 @@ class SaleObservations {
   private void forgetWithoutLook(Instant now) {
     if (gateways.isOneSilent(SILENT_WITHOUT_FALLBACK, now)) {
       Stream.concat(sales.ofRedis().stream(), sales.expectedInFallback().stream())
-          .forEach(sale -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
+          .forEach(sale -> admissions.moreIsUnknown(sale.id(), sale.epoch()));
       gateways.forget(SILENT_WITHOUT_FALLBACK, now);
     }
   }
@@ -139,16 +138,16 @@ class SaleObservations {
    * Stores the observation of a sale: another process may need it. Redis may have come back with
    * older data, which lack orders that Redis reported to gateways.
    */
-  private void judge(Expected sale, Map<Long, SaleLook> seen) {
+  private void judge(ExpectedSale sale, Map<Long, SaleLook> seen) {
     included(sale, seen)
         .ifPresentOrElse(
-            look -> admissions.admitted(sale.skuId(), look.epoch(), look.admittedUnits()),
-            () -> admissions.moreIsUnknown(sale.skuId(), sale.epoch()));
+            look -> admissions.admitted(sale.id(), look.epoch(), look.admittedUnits()),
+            () -> admissions.moreIsUnknown(sale.id(), sale.epoch()));
   }
 
   /** While MySQL may lack what was published before this server, its data prove nothing. */
-  private static Optional<RedisSaleState> included(Expected sale, Map<Long, SaleLook> seen) {
-    return Optional.ofNullable(seen.get(sale.skuId()))
+  private static Optional<RedisSaleState> included(ExpectedSale sale, Map<Long, SaleLook> seen) {
+    return Optional.ofNullable(seen.get(sale.id()))
         .filter(look -> sale.server().isEmpty() || sale.server().equals(look.server()))
         .map(SaleLook::sale)
         .filter(look -> !look.isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq()));
@@ -160,11 +159,11 @@ class SaleObservations {
    *
    * @throws JedisException when none has
    */
-  private @Nullable JedisException readAll(List<Expected> expected, Map<Long, SaleLook> seen) {
+  private @Nullable JedisException readAll(List<ExpectedSale> expected, Map<Long, SaleLook> seen) {
     int parts = RedisClients.areApart(redis) ? Partition.COUNT : 1;
     Map<Integer, List<Long>> byPart =
         expected.stream()
-            .map(Expected::skuId)
+            .map(ExpectedSale::id)
             .collect(Collectors.groupingBy(sku -> Partition.ofSku(sku) % parts));
     Map<Long, RedisSaleState> last = new HashMap<>();
     @Nullable JedisException failure = null;

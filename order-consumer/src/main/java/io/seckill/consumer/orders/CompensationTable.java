@@ -68,7 +68,7 @@ public class CompensationTable {
       return List.of();
     }
     return transaction.query(
-        SELECT + "c.done_at IS NULL AND c.order_id IN (" + Sql.repeated("?", orders.size()) + ")",
+        SELECT + "c.done_at IS NULL AND c.order_id IN (" + Sql.marks(orders.size()) + ")",
         (row, number) -> read(row),
         Orders.ids(orders).toArray());
   }

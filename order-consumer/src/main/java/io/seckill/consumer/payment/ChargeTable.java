@@ -3,7 +3,6 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -27,7 +26,7 @@ record ChargeTable(JdbcClient jdbc) {
     int inserted =
         jdbc.sql(
                 "INSERT INTO payment_charge (charge_id, order_id) VALUES "
-                    + String.join(", ", Collections.nCopies(reported.size(), "(?, ?)"))
+                    + Sql.repeated("(?, ?)", reported.size())
                     + " ON DUPLICATE KEY UPDATE order_id = payment_charge.order_id")
             .params(values)
             .update();

@@ -8,7 +8,6 @@ import io.seckill.support.contract.OrderRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -74,7 +73,7 @@ record PaymentTable(JdbcClient jdbc) implements BegunPayments {
     new TreeMap<>(amountsCents).forEach((id, cents) -> values.addAll(List.of(id.value(), cents)));
     jdbc.sql(
             "INSERT INTO payment (order_id, amount_cents, state, check_at) VALUES "
-                + String.join(", ", Collections.nCopies(amountsCents.size(), STARTED))
+                + Sql.repeated(STARTED, amountsCents.size())
                 + " ON DUPLICATE KEY UPDATE"
                 + " asked_at = IF("
                 + IS_PAID

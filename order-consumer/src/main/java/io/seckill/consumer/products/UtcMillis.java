@@ -13,9 +13,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Instants of entities as the text of a DATETIME in UTC, written with milliseconds. A timestamp
- * would be converted through the time zone of the JVM, and would lose its milliseconds on MariaDB:
- * Connector/J takes MariaDB for MySQL 5.5.5, which had no milliseconds, and cuts them off.
+ * Instants of entities as the text of a DATETIME in UTC, written with milliseconds: see {@link
+ * UtcColumn}.
  */
 @Converter(autoApply = true)
 class UtcMillis implements AttributeConverter<Instant, String> {

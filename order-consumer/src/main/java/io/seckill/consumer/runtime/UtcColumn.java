@@ -5,22 +5,14 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes DATETIME columns, which hold UTC. As timestamps they would be converted through
- * the time zone of the JVM.
+ * the time zone of the JVM. Writes them as text: Connector/J cuts the milliseconds off its own time
+ * types when the server reports a version older than 5.6.4, and MariaDB reports 5.5.5.
  */
 public final class UtcColumn {
-
-  /**
-   * As text: Connector/J cuts the milliseconds off its own time types when the server reports a
-   * version older than 5.6.4, and MariaDB reports 5.5.5.
-   */
-  private static final DateTimeFormatter MILLIS =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS", Locale.ROOT);
 
   private UtcColumn() {}
 
@@ -33,11 +25,9 @@ public final class UtcColumn {
     return time == null ? null : time.toInstant(ZoneOffset.UTC);
   }
 
-  /** As the value of a column; {@code epochMs} is in Unix ms, not negative. */
+  /** As the value of a column; {@code epochMs} is in Unix ms. */
   public static String text(long epochMs) {
-    return LocalDateTime.ofEpochSecond(
-            epochMs / 1_000, (int) (epochMs % 1_000) * 1_000_000, ZoneOffset.UTC)
-        .format(MILLIS);
+    return text(Instant.ofEpochMilli(epochMs));
   }
 
   /** As the value of a column. */

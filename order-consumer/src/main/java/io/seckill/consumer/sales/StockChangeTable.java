@@ -4,7 +4,6 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.support.web.Operator;
 import java.util.List;
 import java.util.Optional;
-import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -22,15 +21,6 @@ record StockChangeTable(JdbcClient jdbc) {
       ", state_version = state_version + ("
           + SalePhase.REDIS_DOES_NOT_DECIDE
           + "), version = version + (state = 'NEW')";
-
-  private static final RowMapper<StockChange> ROW =
-      (row, number) ->
-          new StockChange(
-              row.getLong("sku_id"),
-              row.getString("change_id"),
-              row.getLong("delta"),
-              row.getLong("epoch"),
-              ChangeState.valueOf(row.getString("state")));
 
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
@@ -62,7 +52,7 @@ record StockChangeTable(JdbcClient jdbc) {
     return jdbc.sql(
             "SELECT " + COLUMNS + " FROM stock_change WHERE sku_id = ? AND change_id = ?" + lock)
         .params(skuId, changeId)
-        .query(ROW)
+        .query(StockChange.class)
         .optional();
   }
 
@@ -173,7 +163,7 @@ record StockChangeTable(JdbcClient jdbc) {
                 + " AND (sku_id > ? OR (sku_id = ? AND change_id > ?))"
                 + " ORDER BY sku_id, change_id LIMIT ?")
         .params(idleSeconds, skuId, skuId, changeId, limit)
-        .query(ROW)
+        .query(StockChange.class)
         .list();
   }
 }

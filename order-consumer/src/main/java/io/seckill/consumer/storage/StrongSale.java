@@ -3,10 +3,9 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.StrongDecision.Outcome;
 import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -35,8 +34,8 @@ record StrongSale(
 
   private static final String READ =
       "SELECT price_cents, policy, limit_per_user, max_per_order, state, state_version, epoch,"
-          + " last_seq, stock, reserved_units, opens_at, closes_at, UTC_TIMESTAMP(3), sale_phase"
-          + " FROM products WHERE sku_id = ? AND state <> 'NEW'";
+          + " last_seq, stock, reserved_units, opens_at, closes_at, UTC_TIMESTAMP(3) AS now_at,"
+          + " sale_phase FROM products WHERE sku_id = ? AND state <> 'NEW'";
 
   /** Returns null when there is no such product, or it was never preheated. */
   static @Nullable StrongSale find(JdbcOperations jdbc, long sku) {
@@ -58,15 +57,11 @@ record StrongSale(
                     row.getLong(8),
                     row.getLong(9),
                     row.getLong(10),
-                    utc(row.getObject(11, LocalDateTime.class)),
-                    utc(row.getObject(12, LocalDateTime.class)),
-                    utc(row.getObject(13, LocalDateTime.class))),
+                    UtcColumn.instant(row, "opens_at"),
+                    UtcColumn.instant(row, "closes_at"),
+                    UtcColumn.instant(row, "now_at")),
             sku);
     return found.isEmpty() ? null : found.get(0);
-  }
-
-  private static Instant utc(LocalDateTime time) {
-    return time.toInstant(ZoneOffset.UTC);
   }
 
   /** Why the sale takes no purchase now, in the order of {@code admit.lua}; null when it does. */

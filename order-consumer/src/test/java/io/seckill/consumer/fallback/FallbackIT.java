@@ -16,6 +16,7 @@ import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
+import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
@@ -785,9 +786,9 @@ class FallbackIT extends SaleInFallback {
   private static FallbackSales withoutServers() {
     return new FallbackSales(consumer.bean(FallbackDatabase.class)) {
       @Override
-      List<Expected> ofRedis() {
+      List<ExpectedSale> ofRedis() {
         return super.ofRedis().stream()
-            .map(one -> new Expected(one.skuId(), one.epoch(), one.lastSeq(), one.changeSeq(), ""))
+            .map(one -> new ExpectedSale(one.id(), one.epoch(), one.lastSeq(), one.changeSeq(), ""))
             .toList();
       }
     };
