@@ -80,8 +80,11 @@ public final class DeadLetterHeaders {
         detail != null ? detail : headers.getOrDefault("x-first-death-reason", ""));
   }
 
-  private static long number(Map<String, Object> headers, String name, long otherwise) {
-    return headers.get(name) instanceof Number number ? number.longValue() : otherwise;
+  /** A numeric header; a header of another type counts as absent. */
+  public static long number(@Nullable Map<String, Object> headers, String name, long otherwise) {
+    return headers != null && headers.get(name) instanceof Number number
+        ? number.longValue()
+        : otherwise;
   }
 
   /** A time that a DATETIME can hold: one before 1970, or over a day ahead, is replaced by now. */

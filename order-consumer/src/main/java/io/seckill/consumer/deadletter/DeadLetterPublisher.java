@@ -6,7 +6,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.util.Date;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -85,13 +84,8 @@ public class DeadLetterPublisher {
     }
   }
 
-  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
   private static BasicProperties replayed(@Nullable OrderMessage order, DeadLetterRecord letter) {
-    return new BasicProperties.Builder()
-        .messageId(order == null ? null : order.orderId().toString())
-        .contentType("application/json")
-        .timestamp(new Date())
-        .appId("order-consumer")
+    return ConfirmingPublisher.properties(order)
         .headers(
             Map.of(
                 DeadLetterHeaders.ATTEMPTS,

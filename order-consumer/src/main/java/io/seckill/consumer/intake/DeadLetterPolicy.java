@@ -113,8 +113,10 @@ class DeadLetterPolicy {
   /** Adds the attempts before a replay, which a replayed order has in its headers. */
   private static DeadLetter deadLetter(
       Delivery delivery, DeadLetterReason reason, String detail, Attempts counted) {
-    long before = delivery.header(DeadLetterHeaders.ATTEMPTS, 0);
-    long firstAt = delivery.header(DeadLetterHeaders.FIRST_FAILED_AT, counted.firstAt());
+    Map<String, Object> headers = delivery.properties().getHeaders();
+    long before = DeadLetterHeaders.number(headers, DeadLetterHeaders.ATTEMPTS, 0);
+    long firstAt =
+        DeadLetterHeaders.number(headers, DeadLetterHeaders.FIRST_FAILED_AT, counted.firstAt());
     return new DeadLetter(
         delivery.body(),
         delivery.order(),

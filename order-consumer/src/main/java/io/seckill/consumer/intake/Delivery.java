@@ -6,7 +6,6 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.UnreadableMessageException;
 import io.seckill.consumer.storage.Barriers;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,13 +39,5 @@ record Delivery(
     } catch (UnreadableMessageException e) {
       return new Delivery(tag, key, body, properties, null, e, now);
     }
-  }
-
-  /** A numeric header; a header of another type counts as absent. */
-  long header(String name, long otherwise) {
-    Map<String, Object> headers = properties.getHeaders();
-    return headers != null && headers.get(name) instanceof Number number
-        ? number.longValue()
-        : otherwise;
   }
 }

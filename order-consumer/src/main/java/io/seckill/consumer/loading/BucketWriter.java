@@ -4,6 +4,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.products.ProductSnapshot;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -90,8 +91,8 @@ final class BucketWriter {
   }
 
   /** Adds a compensated order: the loaded stock and quotas include its units already. */
-  void compensated(OrderId id, long userId, long stockUnits, long quotaUnits) {
-    add(userId, RedisKeys.compensationField(id), stockUnits + ":" + quotaUnits);
+  void compensated(OrderId id, PendingUnits units) {
+    add(units.userId(), RedisKeys.compensationField(id), units.stock() + ":" + units.quota());
   }
 
   /** Adds which of the bucket's orders has ended as the one of this number, from 1. */

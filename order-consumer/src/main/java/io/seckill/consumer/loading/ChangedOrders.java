@@ -3,7 +3,6 @@ package io.seckill.consumer.loading;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
@@ -80,7 +79,7 @@ final class ChangedOrders {
             page.forEach(
                 (id, units) -> {
                   if (compensated.add(id)) {
-                    compensated(id, units);
+                    writer.compensated(id, units);
                     ended.add(id);
                   }
                 }));
@@ -115,10 +114,6 @@ final class ChangedOrders {
             recent.add(id);
           }
         });
-  }
-
-  private void compensated(OrderId id, PendingUnits units) {
-    writer.compensated(id, units.userId(), units.stock(), units.quota());
   }
 
   private void write(

@@ -50,8 +50,7 @@ record WrittenOrders(SaleLoading steps, BucketWriter writer, EndedOrders ended, 
         sale,
         page -> {
           beforeReplacing.run();
-          page.forEach(
-              (id, units) -> writer.compensated(id, units.userId(), units.stock(), units.quota()));
+          page.forEach(writer::compensated);
         });
     if (sale.policy().keepsQuota()) {
       writeQuotas(sale, database, dead, writer, beforeReplacing);

@@ -1,6 +1,5 @@
 package io.seckill.consumer.reconciliation;
 
-import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
@@ -15,7 +14,6 @@ import io.seckill.consumer.storage.Barriers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,19 +133,11 @@ record LostOrders(
     return confirms.keySet();
   }
 
-  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
   private CompletableFuture<Boolean> publish(OrderMessage order) {
-    BasicProperties properties =
-        new BasicProperties.Builder()
-            .messageId(order.orderId().toString())
-            .contentType("application/json")
-            .timestamp(new Date())
-            .appId("order-consumer")
-            .build();
     return publisher.publish(
         BrokerTopology.ORDERS_EXCHANGE,
         BrokerTopology.routingKey(order.orderId().partition()),
-        properties,
+        ConfirmingPublisher.properties(order).build(),
         OrderMessageCodec.encode(order).getBytes(StandardCharsets.UTF_8));
   }
 

@@ -5,7 +5,9 @@ import com.rabbitmq.client.BlockedListener;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.seckill.common.order.OrderMessage;
 import java.io.IOException;
+import java.util.Date;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +53,16 @@ public final class ConfirmingPublisher implements AutoCloseable {
     this.connections = connections;
     this.purpose = purpose;
     this.declaration = declaration;
+  }
+
+  /** The properties of an order that is sent again; it is null if it cannot be read. */
+  @SuppressWarnings("JavaUtilDate") // the AMQP client takes no other time
+  public static BasicProperties.Builder properties(@Nullable OrderMessage order) {
+    return new BasicProperties.Builder()
+        .messageId(order == null ? null : order.orderId().toString())
+        .contentType("application/json")
+        .timestamp(new Date())
+        .appId("order-consumer");
   }
 
   /**

@@ -247,16 +247,8 @@ final class WalletBatch {
     return storedWallets.containsKey(changed.userId());
   }
 
-  boolean isNew(WalletRow changed) {
-    return !isStored(changed);
-  }
-
   /** Whether a changed charge replaces a row. */
   boolean isStored(ChargeRow changed) {
     return storedCharges.containsKey(changed.chargeId());
-  }
-
-  boolean isNew(ChargeRow changed) {
-    return !isStored(changed);
   }
 }

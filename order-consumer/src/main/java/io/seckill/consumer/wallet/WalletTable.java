@@ -180,7 +180,8 @@ final class WalletTable {
    *     has been stored since it was read: everything must be rolled back
    */
   static void write(JdbcOperations jdbc, WalletBatch batch) {
-    List<Object[]> newCharges = rows(batch.changedCharges(), batch::isNew, WalletTable::values);
+    List<Object[]> newCharges =
+        rows(batch.changedCharges(), row -> !batch.isStored(row), WalletTable::values);
     write(jdbc, NEW_CHARGES + marks(newCharges), newCharges, 1);
     List<Object[]> charges = rows(batch.changedCharges(), batch::isStored, WalletTable::values);
     write(
@@ -199,7 +200,8 @@ final class WalletTable {
             + marks(entries),
         entries,
         1);
-    List<Object[]> newWallets = rows(batch.changedWallets(), batch::isNew, WalletTable::values);
+    List<Object[]> newWallets =
+        rows(batch.changedWallets(), row -> !batch.isStored(row), WalletTable::values);
     write(jdbc, NEW_WALLETS + marks(newWallets), newWallets, 1);
     List<Object[]> wallets = rows(batch.changedWallets(), batch::isStored, WalletTable::values);
     write(
