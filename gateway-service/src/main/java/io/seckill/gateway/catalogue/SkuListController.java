@@ -15,10 +15,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,7 +36,6 @@ final class SkuListController {
   private static final Duration FRESH = Duration.ofMillis(500);
   private static final int REMEMBERED = 1_000;
   private static final int MAX_LIMIT = 50;
-  private static final Set<When> WHEN = EnumSet.allOf(When.class);
 
   private final ProductCache products;
   private final SaleStockCache sales;
@@ -99,7 +96,7 @@ final class SkuListController {
       @RequestParam(required = false) @Nullable String cursor) {
     Query query =
         new Query(
-            when == null ? null : RequestChecks.oneOf("when", when, WHEN),
+            when == null ? null : RequestChecks.oneOf("when", when, When.class),
             cursor == null ? null : SkuPlace.ofCursor(cursor),
             PathIds.limit(limit, MAX_LIMIT, MAX_LIMIT));
     // Shared with other callers: one that cancels must not cancel it for them.

@@ -7,9 +7,7 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.domain.Limit;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -25,7 +23,6 @@ import org.springframework.web.bind.annotation.RestController;
 record DeadLetterAdminController(
     DeadLetters deadLetters, DeadLetterResolver resolver, AuditLog audit) {
 
-  private static final Set<DeadLetterState> STATES = EnumSet.allOf(DeadLetterState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
 
@@ -40,7 +37,8 @@ record DeadLetterAdminController(
       @RequestParam(required = false) @Nullable String limit,
       @RequestParam(required = false) @Nullable String after) {
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
-    DeadLetterState of = state == null ? null : RequestChecks.oneOf("state", state, STATES);
+    DeadLetterState of =
+        state == null ? null : RequestChecks.oneOf("state", state, DeadLetterState.class);
     long from = after == null ? 0 : PathIds.number("after", after);
     List<DeadLetterRecord> page =
         of == null

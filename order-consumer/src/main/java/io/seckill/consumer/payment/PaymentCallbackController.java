@@ -6,7 +6,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
-import java.util.EnumSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +29,6 @@ record PaymentCallbackController(
     PaymentMeters meters) {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentCallbackController.class);
-  private static final EnumSet<ChargeReport.ReportKind> TYPES =
-      EnumSet.allOf(ChargeReport.ReportKind.class);
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
   private static final Pattern ID = Pattern.compile("[!-~]{1,64}");
 
@@ -51,7 +48,7 @@ record PaymentCallbackController(
 
     Event {
       checkedId("eventId", eventId);
-      RequestChecks.oneOf("type", type, TYPES);
+      RequestChecks.oneOf("type", type, ChargeReport.ReportKind.class);
       checkOrder(orderId);
       checkedId("chargeId", chargeId);
       RequestChecks.integer("amountCents", amountCents, 0, Long.MAX_VALUE);

@@ -6,9 +6,7 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -22,8 +20,6 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/internal/v1/unexplained-charges")
 record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
 
-  private static final Set<UnexplainedCharge.UnexplainedState> STATES =
-      EnumSet.allOf(UnexplainedCharge.UnexplainedState.class);
   private static final int DEFAULT_LIMIT = 50;
   private static final int MAX_LIMIT = 200;
 
@@ -38,7 +34,9 @@ record UnexplainedChargeController(UnexplainedCharges charges, AuditLog audit) {
     int size = PathIds.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
     List<UnexplainedCharge> page =
         charges.page(
-            state == null ? null : RequestChecks.oneOf("state", state, STATES),
+            state == null
+                ? null
+                : RequestChecks.oneOf("state", state, UnexplainedCharge.UnexplainedState.class),
             after == null ? 0 : PathIds.number("after", after),
             size);
     return new Page(page, page.size() == size ? page.get(size - 1).id() : null);

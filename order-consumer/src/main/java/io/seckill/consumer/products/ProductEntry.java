@@ -9,8 +9,6 @@ import io.seckill.support.web.SingleLine;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.EnumSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +34,6 @@ record ProductEntry(
   private static final long MAX_PRICE_CENTS = 1_000_000_000_000L;
   private static final long MAX_STOCK = 1_000_000_000L;
   private static final int MAX_LIMIT = 10_000;
-  private static final Set<PurchasePolicy> POLICIES = EnumSet.allOf(PurchasePolicy.class);
-  private static final Set<Decider> DECIDERS = EnumSet.allOf(Decider.class);
 
   private static final Instant EARLIEST = Instant.parse("2000-01-01T00:00:00Z");
   private static final Instant LATEST = Instant.parse("2100-01-01T00:00:00Z");
@@ -50,7 +46,7 @@ record ProductEntry(
 
   /** Throws ProblemException 400 naming the first member that is out of bounds. */
   ProductRules rules() {
-    PurchasePolicy bought = RequestChecks.oneOf("policy", policy, POLICIES);
+    PurchasePolicy bought = RequestChecks.oneOf("policy", policy, PurchasePolicy.class);
     int limit = limit(bought);
     Instant opening = instant("opensAt", opensAt);
     Instant closing = instant("closesAt", closesAt);
@@ -70,7 +66,7 @@ record ProductEntry(
   }
 
   private Decider decider() {
-    return decides == null ? Decider.REDIS : RequestChecks.oneOf("decides", decides, DECIDERS);
+    return decides == null ? Decider.REDIS : RequestChecks.oneOf("decides", decides, Decider.class);
   }
 
   private int limit(PurchasePolicy bought) {

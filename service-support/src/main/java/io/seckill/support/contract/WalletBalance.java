@@ -1,7 +1,6 @@
 package io.seckill.support.contract;
 
 import io.seckill.support.web.RequestChecks;
-import java.util.Set;
 import tools.jackson.databind.annotation.JsonSerialize;
 import tools.jackson.databind.ser.std.ToStringSerializer;
 
@@ -38,7 +37,7 @@ public record WalletBalance(
   public record WalletStateRequest(String state) {
 
     public WalletStateRequest {
-      RequestChecks.oneOf("state", state, Set.of(WalletState.values()));
+      RequestChecks.oneOf("state", state, WalletState.class);
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.seckill.support.web;
 
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -48,5 +49,10 @@ public final class RequestChecks {
         .findFirst()
         .orElseThrow(
             () -> ProblemException.invalid(field, field + " must be one of " + allowed + "."));
+  }
+
+  /** The same with all constants of a type. */
+  public static <E extends Enum<E>> E oneOf(String field, @Nullable String name, Class<E> type) {
+    return oneOf(field, name, EnumSet.allOf(type));
   }
 }
