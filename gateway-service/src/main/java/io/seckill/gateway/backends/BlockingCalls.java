@@ -76,15 +76,6 @@ public final class BlockingCalls implements DisposableBean {
         .onErrorMap(failure -> !(failure instanceof ProblemException), this::problem);
   }
 
-  /** As {@link #call}, for a call without a result. */
-  public Mono<Void> run(Runnable call) {
-    return call(() -> {
-          call.run();
-          return Boolean.TRUE;
-        })
-        .then();
-  }
-
   private ProblemException problem(Throwable failure) {
     if (failure instanceof RejectedExecutionException) {
       return ProblemException.of(ProblemCode.BUSY);

@@ -1,6 +1,7 @@
 package io.seckill.gateway.warmup;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -16,13 +17,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record WarmUpProperties(@DefaultValue("0") int requests, @DefaultValue("20s") Duration atMost) {
 
   private static final int MAX_REQUESTS = 1_000_000;
-  private static final Duration SHORTEST = Duration.ofSeconds(1);
-  private static final Duration LONGEST = Duration.ofMinutes(10);
 
   WarmUpProperties {
     check(requests >= 0 && requests <= MAX_REQUESTS, "seckill.warm-up.requests must be 0..1000000");
     check(
-        atMost.compareTo(SHORTEST) >= 0 && atMost.compareTo(LONGEST) <= 0,
+        isWithin(atMost, Duration.ofSeconds(1), Duration.ofMinutes(10)),
         "seckill.warm-up.at-most must be 1s..10m");
   }
 }

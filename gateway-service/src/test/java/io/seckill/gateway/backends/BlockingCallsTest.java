@@ -80,8 +80,8 @@ class BlockingCallsTest {
                 new JedisConnectionException("refused"),
                 new DataAccessResourceFailureException("reset"),
                 new IllegalStateException("a defect"))) {
-          Mono<Void> failed =
-              calls.run(
+          Mono<Object> failed =
+              calls.call(
                   () -> {
                     throw failure;
                   });

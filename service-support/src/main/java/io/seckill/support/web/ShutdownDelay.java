@@ -1,6 +1,7 @@
 package io.seckill.support.web;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -21,11 +22,9 @@ import org.springframework.core.annotation.Order;
 @ConfigurationProperties("seckill.shutdown")
 public record ShutdownDelay(@DefaultValue("0s") Duration delay) {
 
-  private static final Duration LONGEST = Duration.ofSeconds(60);
-
   public ShutdownDelay {
     check(
-        !delay.isNegative() && delay.compareTo(LONGEST) <= 0,
+        isWithin(delay, Duration.ZERO, Duration.ofSeconds(60)),
         "seckill.shutdown.delay must be 0s..60s");
   }
 
