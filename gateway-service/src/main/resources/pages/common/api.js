@@ -38,6 +38,12 @@ export async function call(method, path, {token, key, body, accept = 'applicatio
   }
 }
 
+/** An idempotency key of 128 bits; randomUUID would need a secure context. */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Whether a text has the form of a token. On other characters, such as invisible ones, fetch fails as without an answer. */
 export function isToken(text) {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);

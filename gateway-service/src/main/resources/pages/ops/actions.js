@@ -1,7 +1,7 @@
 // What an operator may do, each with a sentence that says what will happen, and a line when it has.
 
 import {$, enable, isEnabled, make, show, updateChildren, write} from './dom.js';
-import {backOffMs, call, isUnsettled, pause} from './api.js';
+import {backOffMs, call, isUnsettled, newKey, pause} from './api.js';
 import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
 
 const TRIES = 5;
@@ -97,7 +97,7 @@ function askToAct(name, action, product, context) {
     danger: action.danger,
     run: () => {
       const path = `admin/v1/skus/${product.skuId}/${name}`;
-      return action.once ? postOnce(context, path, undefined, action.once) : post(context, path);
+      return action.once ? once('POST', context, path, undefined, action.once) : post(context, path);
     },
     done: (answer) => name === 'archive' ? `archive SKU ${product.skuId}: ${answer.json.phase}, ${answer.json.orders} orders moved` : `${name} SKU ${product.skuId}: ${answer.json.state}, ${answer.status === 202 ? answer.json.detail : `epoch ${answer.json.epoch}`}`,
     what: `${name} SKU ${product.skuId}`,
@@ -154,7 +154,7 @@ function askToReconcile(product, context) {
 /** Without an outcome, the last finding is shown. */
 async function reconcile(context, skuId, dryRun) {
   const path = `admin/v1/skus/${skuId}/reconciliation`;
-  const answer = await postOnce(context, path, {dryRun});
+  const answer = await once('POST', context, path, {dryRun});
   if (!isUnsettled(answer) && answer.code !== 'RECONCILIATION_RUNNING') return answer;
   const reports = await insist(() => call('GET', path, {token: context.token()}));
   return {...answer, newest: reports.status === 200 && reports.json.reconciliations[0]};
@@ -170,7 +170,7 @@ export function askToAudit({skuId}, context) {
     title: `Audit SKU ${skuId}?`,
     text: 'Counts its orders, quotas and payments and compares Redis with MySQL; changes nothing else. The new audit replaces the one of the day.',
     yes: 'Audit',
-    run: () => postOnce(context, `admin/v1/skus/${skuId}/audit`),
+    run: () => once('POST', context, `admin/v1/skus/${skuId}/audit`),
     done: ({json}) => `audit SKU ${skuId}: ${json.differences.join(' · ') || 'no difference'}`,
     what: `audit SKU ${skuId}`,
   });
@@ -271,11 +271,6 @@ export function put(context, path, body) {
  * A long call: a repeat would find the first one still running, or begin its work anew. And a call whose repeat could undo
  * what an operator has done since, such as a pause.
  */
-export function postOnce(context, path, body, timeoutMs) {
-  return once('POST', context, path, body, timeoutMs);
-}
-
-/** As {@link postOnce}, with any method. */
 export function once(method, context, path, body, timeoutMs = LONG_MS) {
   return call(method, path, {token: context.token(), body, timeoutMs});
 }
@@ -393,9 +388,4 @@ export function listenToConfirmation() {
   $('confirm').addEventListener('close', () => {
     if (!$('confirm').open) perform = null;
   });
-}
-
-function newKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

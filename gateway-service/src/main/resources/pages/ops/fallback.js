@@ -1,7 +1,7 @@
 // Who decides the sales of Redis, what every gateway finds of it, and the operator's switch.
 
 import {$, make, show, write} from './dom.js';
-import {ask, button, post, postOnce, put, SHORT_MS, updateButtons} from './actions.js';
+import {ask, button, once, post, put, SHORT_MS, updateButtons} from './actions.js';
 import {WHOLE} from './entries.js';
 import {number} from './sheet.js';
 
@@ -62,7 +62,7 @@ function renderButtons(fallback, context) {
       title: 'Let Redis decide its sales again?',
       text: 'Each sale is loaded into Redis from MySQL, one after the other, once no order of it is in Redis or RabbitMQ any more. A sale pauses for about a second meanwhile.',
       yes: 'Return to Redis',
-      run: () => postOnce(context, 'admin/v1/fallback/leave', undefined, SHORT_MS),
+      run: () => once('POST', context, 'admin/v1/fallback/leave', undefined, SHORT_MS),
       done: (answer) => `fallback ${answer.json.term}: ${answer.json.state}`,
       what: 'leave fallback',
     })),
@@ -90,7 +90,7 @@ function askToEnter(context) {
     text: `${again ? 'The sales that Redis still decides' : 'All running sales'} stop for up to three seconds, or up to fifteen if gateways have many orders to hand over that MySQL does not have yet. Then MySQL confirms each purchase in its answer: fewer a second. ${again ? 'It ends as it was to end before.' : 'It lasts until you return to Redis.'}`,
     yes: 'Enter fallback',
     danger: true,
-    run: () => postOnce(context, 'admin/v1/fallback/enter', undefined, SHORT_MS),
+    run: () => once('POST', context, 'admin/v1/fallback/enter', undefined, SHORT_MS),
     done: (answer) => `fallback ${answer.json.term} entered`,
     what: 'enter fallback',
   });

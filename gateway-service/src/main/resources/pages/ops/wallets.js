@@ -1,7 +1,7 @@
 // Wallets: what their last check found; and what an operator does to a balance.
 
 import {$} from './dom.js';
-import {ask, button, movesOnce, once, postOnce, SHORT_MS} from './actions.js';
+import {ask, button, movesOnce, once, SHORT_MS} from './actions.js';
 import {amount, CHANGE_OF_MONEY, MONEY} from './entries.js';
 
 const USER = {name: 'id', label: 'User, a number', value: ''};
@@ -34,7 +34,7 @@ function askToCheck(context) {
     title: 'Check all wallets?',
     text: 'Compares every balance with its entries, charges and paid orders. A wallet with a difference is frozen: it pays nothing until its changed row is restored in MySQL, and its state is ACTIVE again.',
     yes: 'Check',
-    run: () => postOnce(context, 'admin/v1/wallet/check'),
+    run: () => once('POST', context, 'admin/v1/wallet/check'),
     done: (answer) => `check wallets: ${found(answer.json)}`,
     what: 'check wallets',
   });

@@ -1,7 +1,7 @@
 // An intention to buy: one key, made once and kept before anything is sent. Whatever happens to the
 // answer, or to the page, the same key is sent again, and the server makes one order of it.
 
-import {backOffMs, call, isUnsettled, pause} from './api.js';
+import {backOffMs, call, isUnsettled, newKey, pause} from './api.js';
 
 const place = ({sku, user}) => `seckill.intention.${user}.${sku}`;
 
@@ -72,10 +72,4 @@ export async function submit(wanted, token, isWanted, onFailure) {
 function keep(wanted) {
   sessionStorage.setItem(place(wanted), JSON.stringify(wanted));
   return wanted;
-}
-
-/** 128 bits; randomUUID would need a secure context. */
-function newKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
