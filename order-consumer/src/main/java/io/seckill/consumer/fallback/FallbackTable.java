@@ -50,7 +50,7 @@ public class FallbackTable {
   /**
    * The row.
    *
-   * @param term raised whenever a fallback begins
+   * @param term raised whenever a fallback begins, and to the highest that a gateway has seen
    * @param startedBy an operator or {@link FallbackControl#AUTOMATIC}; null before the first
    * @param enteredAt no later than when Redis last ceased to decide, and than the time in each id
    *     that MySQL's orders have had since; terms may have begun since
@@ -114,6 +114,14 @@ public class FallbackTable {
     jdbc.sql(ENTER).param(clock.millis()).param(startedBy).update();
     jdbc.sql(LATER_IDS).update();
     return read().term();
+  }
+
+  /**
+   * Raises the term, in any state, to one that a gateway has seen: MySQL has lost it, was restored
+   * from a backup for example, and that gateway confirms nothing under a former one.
+   */
+  void raise(long seen) {
+    jdbc.sql("UPDATE fallback SET term = GREATEST(term, ?) WHERE id = 1").param(seen).update();
   }
 
   void set(int failurePercent, int failuresPerSecond) {

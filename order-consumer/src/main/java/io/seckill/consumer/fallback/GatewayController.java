@@ -28,6 +28,10 @@ record GatewayController(
   HeartbeatAnswer heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
     gateways.heard(checked(token), heartbeat);
     FallbackTable.Row now = fallback.read();
+    if (now.term() < heartbeat.term()) {
+      fallback.raise(heartbeat.term());
+      now = fallback.read();
+    }
     return new HeartbeatAnswer(now.term(), now.failurePercent(), now.failuresPerSecond());
   }
 

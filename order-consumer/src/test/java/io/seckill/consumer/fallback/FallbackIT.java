@@ -559,12 +559,42 @@ class FallbackIT extends SaleInFallback {
   /** MySQL may have been restored from a backup. */
   @Test
   void aFallbackHasAHigherTermThanAnyGatewayHasSeen() {
-    long seen = fallback.view().path("term").longValue() + 100;
-    fallback.beat(GATEWAY, seen, "USABLE", 60_000);
+    long seen = term() + 100;
+    fallback.beat(GATEWAY, 0, "USABLE", 60_000);
+    String heard = "UPDATE gateway_node SET term = ?";
 
-    long term = rolledBack(() -> consumer.bean(FallbackTable.class).enter("tester"));
+    long term =
+        rolledBack(
+            () -> {
+              consumer.bean(FallbackDatabase.class).jdbc().sql(heard).param(seen).update();
+              return consumer.bean(FallbackTable.class).enter("tester");
+            });
 
     assertThat(term).isEqualTo(seen + 1);
+  }
+
+  /** A gateway that ran while MySQL was restored confirms nothing under a former term. */
+  @ParameterizedTest(name = "while MySQL decides: {0}")
+  @ValueSource(booleans = {false, true})
+  void theTermIsNoLowerThanAGatewayHasSeen(boolean isInFallback) {
+    if (isInFallback) {
+      fallback.enterWith(GATEWAY, "");
+    }
+    String state = fallback.state();
+    long seen = term() + 100;
+
+    JsonNode answer = fallback.beat(2, seen, "USABLE", 60_000);
+
+    assertThat(answer.path("term").longValue()).isEqualTo(seen);
+    assertThat(fallback.beat(GATEWAY, 0, "USABLE", 60_000).path("term").longValue())
+        .isEqualTo(seen);
+    assertThat(term()).isEqualTo(seen);
+    assertThat(fallback.state()).isEqualTo(state);
+    assertThat(isInFallback ? fallback.buy(sku, 7) : "CONFIRMED").isEqualTo("CONFIRMED");
+  }
+
+  private static long term() {
+    return fallback.view().path("term").longValue();
   }
 
   @Test
