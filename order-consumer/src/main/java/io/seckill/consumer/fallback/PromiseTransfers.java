@@ -12,8 +12,11 @@ import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
@@ -26,21 +29,31 @@ class PromiseTransfers {
 
   private static final Logger log = LoggerFactory.getLogger(PromiseTransfers.class);
 
+  /** A replayed dead letter is in flight again, and does not account for its order. */
+  private static final String DEAD_LETTERS =
+      "SELECT order_id FROM dead_letter WHERE order_id IN (:ids) AND state <> 'REPLAYED'";
+
   private final OrderStore store;
   private final AdmittedUnitsTable admissions;
   private final GatewayTable gateways;
+  private final JdbcClient jdbc;
   private final ConnectionShare connections =
       new ConnectionShare(ConnectionPools.PROMISE_TRANSFERS);
 
-  PromiseTransfers(OrderStore store, AdmittedUnitsTable admissions, GatewayTable gateways) {
+  PromiseTransfers(
+      OrderStore store,
+      AdmittedUnitsTable admissions,
+      GatewayTable gateways,
+      FallbackDatabase mysql) {
     this.store = store;
     this.admissions = admissions;
     this.gateways = gateways;
+    this.jdbc = mysql.jdbc();
   }
 
   /**
-   * @throws ProblemException 503 when not all of it is stored; the same transfer is to be sent
-   *     again
+   * @throws ProblemException 503 when not all of it is stored, or a dead letter; the same transfer
+   *     is to be sent again
    */
   void take(String token, PromiseTransfer transfer) {
     if (!transfer.orders().isEmpty()) {
@@ -54,7 +67,21 @@ class PromiseTransfers {
   }
 
   private void store(List<OrderMessage> orders) {
-    connections.within(() -> stored(orders)).forEach(PromiseTransfers::check);
+    List<StoreOutcome> outcomes = connections.within(() -> stored(orders));
+    outcomes.forEach(PromiseTransfers::logUnstorable);
+    Set<Long> failed =
+        outcomes.stream()
+            .filter(Failed.class::isInstance)
+            .map(outcome -> outcome.order().orderId().value())
+            .collect(Collectors.toSet());
+    if (!failed.isEmpty() && !areDeadLetters(failed)) {
+      throw again();
+    }
+  }
+
+  /** MySQL may never take them: operators decide on these orders, whose units stay reserved. */
+  private boolean areDeadLetters(Set<Long> orders) {
+    return jdbc.sql(DEAD_LETTERS).param("ids", orders).query(Long.class).set().containsAll(orders);
   }
 
   private List<StoreOutcome> stored(List<OrderMessage> orders) {
@@ -67,12 +94,10 @@ class PromiseTransfers {
   }
 
   /** An order that can never be stored would become a dead letter when its message arrives. */
-  private static void check(StoreOutcome outcome) {
+  private static void logUnstorable(StoreOutcome outcome) {
     if (outcome instanceof Unstorable unstorable) {
       log.error(
           "a promised order cannot be stored: {}: {}", unstorable.order(), unstorable.detail());
-    } else if (outcome instanceof Failed) {
-      throw again();
     }
   }
 

@@ -129,6 +129,35 @@ class FallbackIT extends SaleInFallback {
     assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
   }
 
+  /** An operator decides on its dead letter, which may take longer than the fallback. */
+  @Test
+  void aPromisedOrderThatIsADeadLetterKeepsNobodyWaiting() {
+    OrderMessage dead = sale.admit(7, 4);
+    String letter = " FROM dead_letter WHERE state = 'OPEN' AND order_id = " + dead.orderId();
+    consumer.asRoot(
+        "CREATE TRIGGER refusal BEFORE INSERT ON orders FOR EACH ROW IF NEW.order_id = "
+            + dead.orderId()
+            + " THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF");
+    try {
+      broker.publish(dead);
+      ledger.await("SELECT COUNT(*)" + letter, 1);
+
+      fallback.enterWith(GATEWAY, admitted(sku, 1, 4), dead);
+
+      assertThat(fallback.product(sku, "CONCAT_WS(' ', reserved_units, reserves_all)"))
+          .isEqualTo("4 0");
+      assertThat(fallback.buy(sku, 8)).isEqualTo("CONFIRMED");
+    } finally {
+      consumer.asRoot("DROP TRIGGER refusal");
+    }
+
+    String replay = "/internal/v1/dead-letters/" + ledger.number("SELECT id" + letter) + "/replay";
+    eventually().until(() -> consumer.api().post(replay).status() == 200);
+    eventually().until(() -> ledger.status(dead).equals("CONFIRMED"));
+    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void unitsThatRedisHasAdmittedAreKeptForTheirOrders() {
     OrderMessage first = sale.admit(7, 3);
