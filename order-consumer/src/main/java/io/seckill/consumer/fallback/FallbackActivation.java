@@ -7,7 +7,6 @@ import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.runtime.Sql;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,6 @@ final class FallbackActivation {
   private final SaleReserves reserves;
   private final TransactionOperations transactions;
   private final EnteringWait enteringWait = new EnteringWait(System::nanoTime);
-  private long reducedTerm;
 
   FallbackActivation(
       FallbackTable table,
@@ -82,18 +80,14 @@ final class FallbackActivation {
 
   /**
    * Frees what is reserved for unknown orders of gateways, when after MySQL began to decide the
-   * last of them has transferred its promises, or was removed; also of sales that are to return.
+   * last of them has transferred its promises, or was removed; also of sales that are to return,
+   * and of one that was over then, once it is extended.
    */
   void reduceReserves(Overview seen) {
     long term = seen.fallback().term();
-    if (reducedTerm == term || !seen.gateways().haveTransferredAll(term)) {
-      return;
-    }
-    boolean areReduced =
-        changeAll(
-            sales.allReserved(), "all stays reserved", (skus, waits) -> reduce(skus, waits, term));
-    if (areReduced) {
-      reducedTerm = term; // what is reserved still is for gateways that ended before
+    if (seen.gateways().haveTransferredAll(term)) {
+      changeAll(
+          sales.allReserved(), "all stays reserved", (skus, waits) -> reduce(skus, waits, term));
     }
   }
 
@@ -119,30 +113,26 @@ final class FallbackActivation {
 
   /**
    * Changes many sales in one transaction, and then alone those that another transaction has
-   * locked, or that were with one that failed: neither delays another sale. Returns whether each
-   * change could be made.
+   * locked, or that were with one that failed: neither delays another sale.
    */
-  private boolean changeAll(List<Long> skus, String without, Change change) {
+  private void changeAll(List<Long> skus, String without, Change change) {
     Set<Long> left = new LinkedHashSet<>(skus);
     for (List<Long> some : Sql.chunks(skus, TOGETHER)) {
-      change(some, false, without, change).ifPresent(left::removeAll);
+      left.removeAll(change(some, false, without, change));
     }
-    boolean done = true;
     for (long sku : left) {
-      done &= change(List.of(sku), true, without, change).isPresent();
+      change(List.of(sku), true, without, change);
     }
-    return done;
   }
 
-  /** Empty when the transaction has failed. */
-  private Optional<List<Long>> change(
-      List<Long> skus, boolean waits, String without, Change change) {
+  /** None when the transaction has failed. */
+  private List<Long> change(List<Long> skus, boolean waits, String without, Change change) {
     try {
-      return Optional.of(transactions.execute(tx -> change.make(skus, waits)));
+      return transactions.execute(tx -> change.make(skus, waits));
     } catch (DataAccessException | TransactionException e) {
       String which = skus.size() == 1 ? "sku " + skus.get(0) : skus.size() + " sales";
       log.warn("{}: {}: {}", which, without, e.toString());
-      return Optional.empty();
+      return List.of();
     }
   }
 }

@@ -128,11 +128,18 @@ public class FallbackSales {
     jdbc.sql(RESUME).update();
   }
 
-  /** Those that MySQL decides with all stock reserved. */
+  /**
+   * Those that MySQL decides with all stock reserved, without any that are over, and without those
+   * with unknown orders: they stay so.
+   */
   List<Long> allReserved() {
     return jdbc.sql(
-            "SELECT sku_id FROM products WHERE fallback = 'ACTIVE' AND reserves_all"
-                + " AND reserved_units > 0 ORDER BY sku_id")
+            "SELECT p.sku_id FROM products p LEFT JOIN admitted_units a"
+                + " ON a.sku_id = p.sku_id AND a.epoch = p.epoch - 1"
+                + " WHERE p.fallback = 'ACTIVE' AND reserves_all AND reserved_units > 0"
+                + " AND a.unknown_orders IS NOT TRUE AND "
+                + WANTED
+                + " ORDER BY p.sku_id")
         .query(Long.class)
         .list();
   }

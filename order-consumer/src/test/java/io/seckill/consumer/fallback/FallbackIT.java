@@ -709,8 +709,7 @@ class FallbackIT extends SaleInFallback {
     tick();
 
     assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
-    execute(
-        "UPDATE products SET closes_at = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE sku_id = " + sku);
+    extend();
     awaitLook(0);
     GatewayTable gateways = consumer.bean(GatewayTable.class);
     new FallbackActivation(
@@ -721,6 +720,30 @@ class FallbackIT extends SaleInFallback {
             consumer.bean(FallbackDatabase.class))
         .reduceReserves(gateways.overview());
     assertThat(fallback.number(sku, "reserved_units")).as("extended").isEqualTo(16);
+    assertThat(consumer.bean(FallbackSales.class).allReserved())
+        .as("to be changed by each step")
+        .doesNotContain(sku);
+  }
+
+  /** The same process has freed all others before. */
+  @Test
+  void aSaleThatWasOverIsFreedOnceItIsExtended() {
+    beginWithUnknownOrders();
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + sku);
+
+    assertThat(fallback.end(2).status()).isEqualTo(204); // it has transferred the rest
+    tick();
+    assertThat(fallback.number(sku, "reserved_units")).isEqualTo(16);
+    extend();
+    tick();
+
+    assertThat(fallback.number(sku, "reserved_units")).as("promised units").isEqualTo(5);
+    assertThat(fallback.buy(sku, 101)).isEqualTo("CONFIRMED");
+  }
+
+  private void extend() {
+    execute(
+        "UPDATE products SET closes_at = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE sku_id = " + sku);
   }
 
   /** A process without fallback removes gateways too, and reads nothing of Redis. */
