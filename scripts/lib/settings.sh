@@ -267,7 +267,7 @@ secret_lines() {
   for name in $SECRETS; do printf '%s=%s\n' "$name" "${!name}"; done
 }
 
-# For people, tests and tools: . .local/env. Of several nodes it names the first.
+# For people, tests and tools: . .local/env. Of several nodes it names the first, of MySQL's the primary.
 write_env() {
   local rabbitmq=${RABBITMQ_NODES%% *}
   {
@@ -283,7 +283,7 @@ MANAGEMENT_UI_URL=http://127.0.0.1:$(port_of MANAGEMENT "$rabbitmq")
 MANAGEMENT_UI_USER=admin
 MANAGEMENT_UI_PASSWORD=$AMQP_ADMIN_PASSWORD
 AMQP_URL=amqp://admin:$AMQP_ADMIN_PASSWORD@127.0.0.1:$(port_of AMQP "$rabbitmq")/seckill
-MYSQL_URL=mysql://127.0.0.1:$(port_of MYSQL "${MYSQL_NODES%% *}")/seckill
+MYSQL_URL=mysql://127.0.0.1:$(port_of MYSQL "$(mysql_primary)")/seckill
 MYSQL_USER=seckill_owner
 MYSQL_PASSWORD=$MYSQL_OWNER_PASSWORD
 REDIS_URL=redis://admin:$REDIS_ADMIN_PASSWORD@127.0.0.1:$(port_of REDIS "${REDIS_NODES%% *}")
