@@ -7,6 +7,7 @@ import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -21,13 +22,13 @@ class ArchiveTable {
   private static final int PURGED_AT_ONCE = 1_000;
 
   /**
-   * A sale that is due, and when it closed, in MySQL's format.
+   * A sale that is due, and when it closed.
    *
    * @param skuId 0 before the first
    */
-  record DueSale(long skuId, String closed) {
+  record DueSale(long skuId, Instant closesAt) {
 
-    static final DueSale FIRST = new DueSale(0, "1970-01-02 00:00:00");
+    static final DueSale FIRST = new DueSale(0, Instant.EPOCH);
   }
 
   private final JdbcClient jdbc;
@@ -118,7 +119,7 @@ class ArchiveTable {
    */
   List<DueSale> due(Duration after, DueSale last, int limit) {
     return jdbc.sql(
-            "SELECT sku_id, CAST(closes_at AS CHAR) AS closed FROM products"
+            "SELECT sku_id, closes_at FROM products"
                 + " FORCE INDEX (ix_products_archive) WHERE archived = FALSE"
                 + " AND closes_at >= :closed"
                 + " AND closes_at < UTC_TIMESTAMP() - INTERVAL :after SECOND"
@@ -126,11 +127,13 @@ class ArchiveTable {
                 + " AND state <> 'NEW' AND sku_id < "
                 + Shards.FIRST_ID
                 + " ORDER BY closes_at, sku_id LIMIT :limit")
-        .param("closed", last.closed())
+        .param("closed", UtcColumn.text(last.closesAt().toEpochMilli()))
         .param("after", after.toSeconds())
         .param("sku", last.skuId())
         .param("limit", limit)
-        .query((row, number) -> new DueSale(row.getLong("sku_id"), row.getString("closed")))
+        .query(
+            (row, number) ->
+                new DueSale(row.getLong("sku_id"), UtcColumn.instant(row, "closes_at")))
         .list();
   }
 

@@ -1,6 +1,5 @@
 package io.seckill.consumer.archive;
 
-import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.archive.ArchiveTable.DueSale;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.products.ProductRows;
@@ -65,7 +64,11 @@ record SaleArchiver(
    * @throws JedisException when Redis is unavailable and the sale is not a strong one
    */
   SaleArchive begin(long sku, String startedBy) {
-    ProductSnapshot sale = find(sku);
+    return beginWhole(find(sku), startedBy);
+  }
+
+  private SaleArchive beginWhole(ProductSnapshot sale, String startedBy) {
+    long sku = sale.skuId();
     List<Long> shards = sale.shardIds();
     List<ProductSnapshot> running =
         Stream.concat(Stream.of(sale), shards.stream().map(this::find))
@@ -104,7 +107,9 @@ record SaleArchiver(
       return; // another request was faster
     }
     refuse(SaleRest.obstacles(sale));
-    if (sale.epoch() != seen.epoch() || sale.settled() != seen.settled()) {
+    if (sale.epoch() != seen.epoch()
+        || sale.settled() != seen.settled()
+        || !sale.closesAt().equals(seen.closesAt())) {
       refuse(List.of("it has changed meanwhile"));
     }
     ArchivePhase phase = sale.phase().redisDecides() ? ArchivePhase.REDIS : ArchivePhase.ORDERS;
@@ -139,15 +144,20 @@ record SaleArchiver(
           return;
         }
         last = sale;
-        beginOrWait(sale.skuId());
+        beginOrWait(sale);
       }
     } while (due.size() == page);
   }
 
-  private void beginOrWait(long sku) {
+  /** Sales before it may have taken minutes: one that was extended since may sell again. */
+  private void beginOrWait(DueSale due) {
+    long sku = due.skuId();
     try {
-      sales.stop(sku, SaleState.CLOSED);
-      var unused = begin(sku, SCHEDULE);
+      sales.close(sku, due.closesAt());
+      ProductSnapshot closed = find(sku);
+      if (closed.closesAt().equals(due.closesAt())) {
+        var unused = beginWhole(closed, SCHEDULE);
+      }
     } catch (RuntimeException e) {
       log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
     }

@@ -140,6 +140,20 @@ public class Product {
     return this;
   }
 
+  /** As {@link #move}; throws ProblemException 409 ARCHIVED, ILLEGAL_TRANSITION instead. */
+  public ProductRow moveOrRefuse(SaleState target, long known) {
+    if (target != SaleState.CLOSED) {
+      refuseArchived();
+    }
+    if (move(target, known).state != target) {
+      throw ProblemException.ofSale(
+          ProblemCode.ILLEGAL_TRANSITION,
+          "A sale that is " + state + " cannot become " + target + ".",
+          state.name());
+    }
+    return row();
+  }
+
   /** The first preheat of its SKU has not come to it, or failed before. */
   private boolean isUnloadedShard() {
     return state == SaleState.NEW && Shards.isShard(skuId);

@@ -14,10 +14,12 @@ import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,7 +93,7 @@ public class SaleTransitions {
     List<Long> silent =
         ofRedis.stream().map(Product::skuId).filter(id -> !versions.containsKey(id)).toList();
     return Products.whole(
-        move(skuId, SaleState.OPEN, versions).stream()
+        move(skuId, SaleState.OPEN, versions, sku -> true).stream()
             .map( // a fallback may have begun or ended
                 row -> row.redisDecides() && !silent.contains(row.skuId()) ? inRedis(row) : row)
             .toList());
@@ -219,7 +221,8 @@ public class SaleTransitions {
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {
-    return Products.whole(move(skuId, SaleState.OPEN, carryStops(ofRedis(find(skuId)))));
+    return Products.whole(
+        move(skuId, SaleState.OPEN, carryStops(ofRedis(find(skuId))), sku -> true));
   }
 
   /**
@@ -230,20 +233,26 @@ public class SaleTransitions {
    * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
    */
   public ProductRow stop(long skuId, SaleState target) {
+    return stop(skuId, target, sku -> true);
+  }
+
+  /** Closes as {@link #stop} does; 409 EDIT_CONFLICT when the closing time is another one now. */
+  public void close(long skuId, Instant closesAt) {
+    var unused = stop(skuId, SaleState.CLOSED, sku -> sku.row().closesAt().equals(closesAt));
+  }
+
+  private ProductRow stop(long skuId, SaleState target, Predicate<Product> applies) {
     Map<Long, Noted> noted =
         ofRedis(find(skuId)).stream()
             .collect(toMap(Product::skuId, sold -> noted(sold.skuId(), target)));
-    List<ProductRow> rows = move(skuId, target, Map.of());
-    rows.stream()
-        .filter(ProductRow::redisDecides) // a fallback may have ended
-        .forEach(row -> follow(row, noted.getOrDefault(row.skuId(), new Noted(null, true))));
-    return Products.whole(rows);
-  }
-
-  private void follow(ProductRow row, Noted noted) {
-    if (noted.redisAnswers()) {
-      stops.follow(row, noted.stop());
+    List<ProductRow> rows = move(skuId, target, Map.of(), applies);
+    for (ProductRow row : rows) {
+      Noted seen = noted.getOrDefault(row.skuId(), new Noted(null, true));
+      if (row.redisDecides() && seen.redisAnswers()) { // a fallback may have ended
+        stops.follow(row, seen.stop());
+      }
     }
+    return Products.whole(rows);
   }
 
   /**
@@ -271,30 +280,19 @@ public class SaleTransitions {
    * @param known numbers of the last state changes that Redis has, by id
    * @return the SKU's own row first
    */
-  private List<ProductRow> move(long skuId, SaleState target, Map<Long, Long> known) {
+  private List<ProductRow> move(
+      long skuId, SaleState target, Map<Long, Long> known, Predicate<Product> applies) {
     return transactions.execute(
         tx -> {
           List<Product> rows = products.lockWithShards(skuId);
           if (rows.isEmpty()) {
             throw Product.unknown();
+          } else if (!applies.test(rows.get(0))) {
+            throw ProblemException.of(ProblemCode.EDIT_CONFLICT);
           }
           return rows.stream()
-              .map(product -> move(product, target, known.getOrDefault(product.skuId(), 0L)))
+              .map(row -> row.moveOrRefuse(target, known.getOrDefault(row.skuId(), 0L)))
               .toList();
         });
-  }
-
-  private static ProductRow move(Product product, SaleState target, long known) {
-    if (target != SaleState.CLOSED) {
-      product.refuseArchived();
-    }
-    SaleState state = product.move(target, known).state();
-    if (state != target) {
-      throw ProblemException.ofSale(
-          ProblemCode.ILLEGAL_TRANSITION,
-          "A sale that is " + state + " cannot become " + target + ".",
-          state.name());
-    }
-    return product.row();
   }
 }

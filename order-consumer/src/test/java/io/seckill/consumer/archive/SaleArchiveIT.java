@@ -530,12 +530,14 @@ class SaleArchiveIT {
         .containsExactly("messages of it may still be on their way");
   }
 
-  /** An order of it is stored, or a fallback begins, after it was found at rest. */
-  @ParameterizedTest(name = "{2}")
+  /** An order of it is stored, it is extended, or a fallback begins, after it was found at rest. */
+  @ParameterizedTest(name = "{0}")
   @CsvSource(
       delimiter = '|',
       value = {
         "settled = settled + 1|settled = settled - 1|it has changed meanwhile",
+        "closes_at = closes_at + INTERVAL 1 DAY|closes_at = closes_at - INTERVAL 1 DAY"
+            + "|it has changed meanwhile",
         "decides = 'MYSQL', fallback = 'ACTIVE'|decides = 'REDIS', fallback = 'NO'"
             + "|a fallback has not ended",
       })
@@ -838,6 +840,38 @@ class SaleArchiveIT {
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
     finish();
+  }
+
+  /** Sales before it on its page may take minutes. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PREHEATED", "CLOSED"})
+  void aSaleThatIsExtendedBeforeItsTurnIsLeftAlone(String state) {
+    String path = "/internal/v1/skus/" + sku;
+    String product = Sales.product("ONE_PER_USER", 1, 10);
+    InternalApi api = consumer.api();
+    api.put(path, product);
+    api.post(path + "/preheat");
+    close();
+    closedLongAgo(sku);
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<DueSale> due(Duration after, DueSale last, int limit) {
+            List<DueSale> page = super.due(after, last, limit);
+            assertThat(page).extracting(DueSale::skuId).contains(sku);
+            assertThat(api.put(path, product).status()).isEqualTo(200);
+            if (state.equals("PREHEATED")) {
+              assertThat(api.post(path + "/preheat").text("state")).isEqualTo(state);
+            }
+            return page;
+          }
+        };
+
+    archiver(table).beginDue(Duration.ofDays(7));
+
+    assertThat(consumer.product(sku, "state")).isEqualTo(state);
+    assertThat(rows("archive")).isZero();
+    close();
   }
 
   @Test
