@@ -35,10 +35,10 @@ final class BucketWriter {
   private final List<Call> calls = new ArrayList<>();
   private Call filling;
 
-  BucketWriter(UnifiedJedis redis, ProductSnapshot sale) {
+  BucketWriter(UnifiedJedis redis, ProductSnapshot sale, int buckets) {
     this.redis = redis;
     this.sku = sale.skuId();
-    this.buckets = sale.buckets();
+    this.buckets = buckets;
     this.fixedArgs = List.of(Long.toString(sale.epoch()), Long.toString(sale.expiry().restMs()));
     this.filling = new Call();
   }

@@ -3,6 +3,7 @@ package io.seckill.consumer.loading;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderTotals;
@@ -85,7 +86,7 @@ public class SaleLoader {
    * @throws redis.clients.jedis.exceptions.JedisException when Redis refuses writes
    */
   public void probe(ProductSnapshot sale) {
-    new SaleLoading(redis, sale).probe();
+    new SaleLoading(redis, sale, sale.buckets()).probe();
   }
 
   /**
@@ -115,6 +116,13 @@ public class SaleLoader {
     return sale;
   }
 
+  /** With buckets for a shard's part of the units of no shard, too: it gets them as it sells. */
+  private SaleLoading steps(ProductSnapshot sale, DatabaseSnapshot database) {
+    ProductSnapshot sku = database.sale(Shards.sku(sale.skuId())).orElseThrow();
+    int part = (sku.buckets() + sku.shards() - 1) / sku.shards();
+    return new SaleLoading(redis, sale, Math.max(sale.buckets(), part));
+  }
+
   private Optional<Loaded> atOnce(
       ProductSnapshot sale,
       DatabaseSnapshot database,
@@ -123,7 +131,7 @@ public class SaleLoader {
     List<OrderMessage> dead = database.unsettledDeadLetters(sale.skuId());
     WrittenOrders written =
         WrittenOrders.write(
-            new SaleLoading(redis, sale), sale, database, dead, replacing, beforeReplacing);
+            steps(sale, database), sale, database, dead, replacing, beforeReplacing);
     return load(sale, database, dead, written.steps(), written.orders(), beforeReplacing);
   }
 
@@ -141,12 +149,7 @@ public class SaleLoader {
               String time = database.beforeNow(); // the writing takes long
               WrittenOrders written =
                   WrittenOrders.write(
-                      new SaleLoading(redis, sale),
-                      sale,
-                      database,
-                      List.of(),
-                      replacing,
-                      beforeReplacing);
+                      steps(sale, database), sale, database, List.of(), replacing, beforeReplacing);
               return new ChangedOrders(database, time, sale, written);
             });
     int stored = MANY;

@@ -32,11 +32,13 @@ final class SaleLoading {
 
   private final UnifiedJedis redis;
   private final ProductSnapshot sale;
+  private final int buckets;
   private final SaleExpiry expiry;
 
-  SaleLoading(UnifiedJedis redis, ProductSnapshot sale) {
+  SaleLoading(UnifiedJedis redis, ProductSnapshot sale, int buckets) {
     this.redis = redis;
     this.sale = sale;
+    this.buckets = buckets;
     this.expiry = sale.expiry();
   }
 
@@ -64,7 +66,7 @@ final class SaleLoading {
         new ArrayList<>(
             List.of(
                 Long.toString(sale.epoch()),
-                Integer.toString(sale.buckets()),
+                Integer.toString(buckets),
                 Long.toString(expiry.rulesMs()),
                 Long.toString(sale.lastSeq()),
                 Long.toString(stored.orders()),
@@ -145,7 +147,11 @@ final class SaleLoading {
   }
 
   BucketWriter writer() {
-    return new BucketWriter(redis, sale);
+    return new BucketWriter(redis, sale, buckets);
+  }
+
+  int buckets() {
+    return buckets;
   }
 
   /**

@@ -34,7 +34,7 @@ record WrittenOrders(SaleLoading steps, BucketWriter writer, EndedOrders ended, 
     beforeReplacing.run();
     steps.clear(steps.begin(database.count(sale.skuId(), dead), replacing));
     BucketWriter writer = steps.writer();
-    EndedOrders ended = new EndedOrders(writer, sale.buckets(), database.now());
+    EndedOrders ended = new EndedOrders(writer, steps.buckets(), database.now());
     AtomicInteger orders = new AtomicInteger();
     database
         .stored()

@@ -91,7 +91,7 @@ class SaleLoadingIT {
         Jedis replica = new Jedis(second.host(), second.port())) {
       // With its first replica a server gets another id, and is another server for a loading.
       eventually().until(() -> replica.info("replication").contains("master_link_status:up"));
-      SaleLoading loading = new SaleLoading(primary, sale(4));
+      SaleLoading loading = loading(primary, 4);
       loading.begin(OrderTotals.NONE, Replacing.AT_REST);
       eventually().until(() -> replica.exists(RedisKeys.sku(sku)));
       replica.replicaofNoOne();
@@ -158,7 +158,7 @@ class SaleLoadingIT {
     try (UnifiedJedis own = TestServers.redis().newDatabase().open()) {
       SaleStates states = new SaleStates(own);
       assertThat(states.stop(new PendingStop(sku, "CLOSED", 1_000, "olga"))).isTrue();
-      SaleLoading loading = new SaleLoading(own, sale(4));
+      SaleLoading loading = loading(own, 4);
       loading.begin(OrderTotals.NONE, Replacing.ANYTHING);
 
       finish(loading, 10, "OPEN");
@@ -438,7 +438,12 @@ class SaleLoadingIT {
   }
 
   private SaleLoading loading(long epoch) {
-    return new SaleLoading(redis, sale(epoch));
+    return loading(redis, epoch);
+  }
+
+  private SaleLoading loading(UnifiedJedis on, long epoch) {
+    ProductSnapshot sale = sale(epoch);
+    return new SaleLoading(on, sale, sale.buckets());
   }
 
   private ProductSnapshot sale(long epoch) {

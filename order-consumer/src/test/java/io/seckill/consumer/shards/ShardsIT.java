@@ -323,6 +323,21 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** They come to the shards only while these sell, and then there are no more buckets. */
+  @Test
+  void aShardHasBucketsForItsPartOfTheUnitsThatWereAddedBeforeThePreheat() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    assertThat(inRedis("bucketCount")).containsExactly("256");
+    state("CLOSED");
+    assertThat(change("second-sale-" + sku, 40_000).text("state")).isEqualTo("DONE");
+
+    assertThat(sent("preheat").status()).isEqualTo(200);
+
+    assertThat(inRedis("bucketCount")).as("10,100 units, 28 each").containsExactly("361");
+    state("CLOSED");
+  }
+
   @Test
   void aShardNeedsFiftyOrdersAndTheSkuOneOfTheCounts() {
     assertThat(api.put(path, product(199)).status()).isEqualTo(201);
