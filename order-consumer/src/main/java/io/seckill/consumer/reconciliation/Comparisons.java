@@ -53,6 +53,13 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers se
     return snapshots.read(mysql -> mysql.sale(skuId));
   }
 
+  /** Whether a run for the sale would find that Redis has lost it. */
+  boolean isLost(long skuId) {
+    return sale(skuId)
+        .filter(sale -> sale.isWanted() && redis.state(skuId).isLostOf(sale))
+        .isPresent();
+  }
+
   /**
    * @param stepEnds called after each page of MySQL and each part of the buckets; may wait
    * @param each called with the comparison after each part of the buckets

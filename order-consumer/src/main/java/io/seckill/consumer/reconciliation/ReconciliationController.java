@@ -1,6 +1,5 @@
 package io.seckill.consumer.reconciliation;
 
-import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
@@ -16,6 +15,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -31,6 +31,7 @@ import redis.clients.jedis.exceptions.JedisException;
 @RequestMapping("/internal/v1/skus/{sku}/reconciliation")
 record ReconciliationController(
     Reconciler reconciler,
+    Comparisons comparisons,
     ReconciliationTable table,
     Products products,
     AuditLog audit,
@@ -60,11 +61,22 @@ record ReconciliationController(
     List<Long> ids = soldIds(skuId);
     return ids.equals(List.of(skuId))
         ? run(skuId, order)
-        : Report.ofShards(
-            ids.stream()
-                .sorted(Comparator.comparingInt(Shards::shard))
-                .map(shard -> runOrNot(shard, order))
-                .toList());
+        : Report.ofShards(lostFirst(ids).stream().map(shard -> runOrNot(shard, order)).toList());
+  }
+
+  /** The others may wait long for their orders in flight, one after the other. */
+  private List<Long> lostFirst(List<Long> shards) {
+    List<Long> lost = shards.stream().filter(this::isLost).toList();
+    return Stream.concat(lost.stream(), shards.stream().filter(shard -> !lost.contains(shard)))
+        .toList();
+  }
+
+  private boolean isLost(long shard) {
+    try {
+      return comparisons.isLost(shard);
+    } catch (JedisException e) { // the run reports it
+      return false;
+    }
   }
 
   /** A shard that cannot be reconciled now keeps no other from it. */

@@ -56,6 +56,8 @@ record Report(
   /**
    * The report of a SKU, of at least one part: the outcome of the shard that needs an operator
    * most, and the findings of all.
+   *
+   * @param parts in the order in which they ran
    */
   static Report ofShards(List<Report> parts) {
     Report worst =
@@ -76,7 +78,7 @@ record Report(
         parts.stream().flatMap(part -> part.repairs.stream()).limit(MOST_SHOWN).toList(),
         parts.get(0).startedAt,
         parts.get(parts.size() - 1).endedAt,
-        parts);
+        parts.stream().sorted(Comparator.comparingInt(part -> Shards.shard(part.skuId))).toList());
   }
 
   static Map<RepairKind, Integer> count(List<Repair> repairs) {

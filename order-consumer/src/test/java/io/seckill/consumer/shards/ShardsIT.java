@@ -905,6 +905,26 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** The others may wait for their orders in flight for longer than the caller does. */
+  @Test
+  void aLostShardIsReconciledBeforeTheOthers() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    sent("open");
+    long lost = Shards.id(sku, 3);
+    redis.del(RedisKeys.sku(lost), RedisKeys.stock(lost));
+
+    Answer answer = api.post(path + "/reconciliation", "{\"dryRun\":false}");
+
+    assertThat(outcomes(answer))
+        .as(answer.text())
+        .containsExactly("CLEAN", "CLEAN", "CLEAN", "REBUILT");
+    List<Long> stored =
+        answer.body().path("shards").valueStream().map(part -> part.path("id").asLong()).toList();
+    assertThat(stored).as("the number of its row").allMatch(row -> row >= stored.get(3));
+    state("CLOSED");
+  }
+
   /** Redis has the units before the rows of the moves are done. */
   private void awaitMoves() {
     eventually().until(() -> unfinishedMoves() == 0);
