@@ -159,12 +159,13 @@ final class SkuMover {
     return Duration.ofMillis(Math.max(QUIET.toMillis(), Math.min(RESTING.toMillis(), ms)));
   }
 
-  /** A withdrawal that waits for shards that cannot be read does not stop the others. */
+  /** A withdrawal that waits for shards that give no units now does not stop the others. */
   private boolean moved(ProductSnapshot sku, Pool pool, List<ShardState> shards) {
-    if (pool.isOwed() && shards.size() == sku.shards()) {
+    List<ShardState> able = able(pool, shards);
+    if (pool.isOwed() && able.size() == sku.shards()) {
       return false;
     }
-    MovePlan plan = new MovePlan(able(pool, shards), pool.toGive(), rates::of, largestOrder(sku));
+    MovePlan plan = new MovePlan(able, pool.toGive(), rates::of, largestOrder(sku));
     List<Units> takes = plan.takes();
     if (!takes.isEmpty()) {
       retract(shards);

@@ -485,9 +485,12 @@ class ShardsIT {
 
     askUntil(shards.get(1), 6, 6);
     eventually().until(() -> unfinishedMoves() == 3);
+    assertThat(once("withdraw-2", -10).status()).as("one more than they have").isEqualTo(503);
+    askUntil(shards.get(2), 9, 9);
 
     redis.hset(stuck, "expiresAt", expiresAt);
-    assertLedger(12);
+    assertThat(change("withdraw-2", -10).text("state")).isEqualTo("DONE");
+    assertLedger(2);
     state("CLOSED");
   }
 
