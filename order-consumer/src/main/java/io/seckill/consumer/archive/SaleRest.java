@@ -1,5 +1,6 @@
 package io.seckill.consumer.archive;
 
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.Partition;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.ledger.Ledgers;
@@ -8,7 +9,11 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.storage.Barriers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -90,12 +95,30 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
       unfinished(row).forEach(reason -> found.add(named(row, reason)));
     }
     if (found.isEmpty()) {
-      rows.stream()
-          .filter(row -> row.phase().redisDecides() && !hasNothingInFlight(row.skuId()))
-          .findFirst()
+      inFlight(rows.stream().filter(row -> row.phase().redisDecides()).toList())
           .ifPresent(row -> found.add(named(row, "messages of it may still be on their way")));
     }
     return found;
+  }
+
+  /**
+   * One of these sales whose messages may still be on their way; empty for none. After all lists
+   * have been read, one barrier for each order queue is behind the messages of all.
+   */
+  Optional<ProductSnapshot> inFlight(List<ProductSnapshot> sales) {
+    Set<String> queues = new HashSet<>();
+    return Stream.concat(
+            sales.stream().filter(sale -> !lists.hasNone(sale.skuId())),
+            sales.stream().filter(sale -> queues.add(queue(sale)) && !hasPassed(sale.skuId())))
+        .findFirst();
+  }
+
+  private static String queue(ProductSnapshot sale) {
+    return BrokerTopology.routingKey(Partition.ofSku(sale.skuId()));
+  }
+
+  private boolean hasPassed(long sku) {
+    return barriers.pass(Partition.ofSku(sku), BARRIER_TIMEOUT);
   }
 
   private static String named(ProductSnapshot row, String reason) {
@@ -123,6 +146,6 @@ record SaleRest(JdbcClient jdbc, Ledgers ledgers, RedisListScan lists, Barriers 
    * the queue needs, 30 s at most.
    */
   boolean hasNothingInFlight(long sku) {
-    return lists.hasNone(sku) && barriers.pass(Partition.ofSku(sku), BARRIER_TIMEOUT);
+    return lists.hasNone(sku) && hasPassed(sku);
   }
 }

@@ -2,8 +2,16 @@ package io.seckill.consumer.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.PurchasePolicy;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.RedisListScan;
+import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.storage.ListedBarriers;
 import io.seckill.consumer.storage.StuckBarriers;
+import io.seckill.consumer.testing.UnstoredProducts;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SaleRestTest {
@@ -20,6 +28,33 @@ class SaleRestTest {
     SaleRest rest = new SaleRest(null, null, lists(true), new StuckBarriers());
 
     assertThat(rest.hasNothingInFlight(7)).isFalse();
+  }
+
+  /** Sixteen barriers, one after the other, may take longer than the gateway waits. */
+  @Test
+  void sendsOneBarrierToEachQueueForAllShards() {
+    List<Integer> partitions = new ArrayList<>();
+    SaleRest rest = new SaleRest(null, null, lists(true), new ListedBarriers(partitions));
+    List<ProductSnapshot> shards =
+        Shards.ids(7, 16).stream()
+            .map(id -> UnstoredProducts.ofSale(id, "CLOSED", PurchasePolicy.LIMITED, 1, 100))
+            .toList();
+
+    assertThat(rest.inFlight(shards)).isEmpty();
+    assertThat(partitions)
+        .extracting(BrokerTopology::routingKey)
+        .containsExactlyInAnyOrder("0", "1", "2", "3");
+  }
+
+  /** A barrier is sent behind the messages of all lists. */
+  @Test
+  void sendsNoBarrierWhileAListHasOrdersOfAShard() {
+    List<Integer> partitions = new ArrayList<>();
+    SaleRest rest = new SaleRest(null, null, lists(false), new ListedBarriers(partitions));
+    ProductSnapshot sale = UnstoredProducts.ofSale(7, "CLOSED", PurchasePolicy.LIMITED, 1, 100);
+
+    assertThat(rest.inFlight(List.of(sale))).contains(sale);
+    assertThat(partitions).isEmpty();
   }
 
   /** Lists of Redis that have an order of every sale, or none of any. */
