@@ -198,7 +198,7 @@ class Schedule {
     }
     if (isLost(sale, seen)) {
       return !preheats.contain(sale, seen)
-          && !attempt(sale, () -> rebuilt(sale, seen)).orElse(false);
+          && !attempt(sale, () -> hasChanged(sale) || rebuilt(sale, seen)).orElse(false);
     }
     wholeNow.add(sale.skuId());
     var unused = attempt(sale, () -> redis.complete(sale, seen));
@@ -207,6 +207,11 @@ class Schedule {
 
   private static boolean isLost(ProductSnapshot sale, RedisSaleState seen) {
     return sale.isWanted() && seen.isLostOf(sale);
+  }
+
+  /** Whether it was closed or preheated since it was read: rebuilds of others take minutes. */
+  private boolean hasChanged(ProductSnapshot sale) {
+    return ProductRows.find(jdbc, sale.skuId()).filter(sale::isSameLoadingAs).isEmpty();
   }
 
   private void compare(ProductSnapshot sale) {

@@ -237,6 +237,37 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(sale.field("epoch")).isEqualTo("2");
   }
 
+  /** The rebuild would end the preheat as overtaken. */
+  @Test
+  void leavesASaleAloneWhosePreheatBeganWhileAnotherWasRebuilt() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale first = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    List.of(first, next).forEach(sale -> sale.setField("state", RedisSaleState.LOADING));
+    List<Long> runs = new ArrayList<>();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  runs.add(sku);
+                  beginPreheat(sku == first.sku ? next : first);
+                }),
+            new SimpleMeterRegistry());
+
+    schedule.round();
+    schedule.stop();
+
+    assertThat(runs).hasSize(1);
+  }
+
+  private static void beginPreheat(AdmittedSale sale) {
+    consumer.update(
+        "UPDATE products SET state = 'PREHEATED', epoch = epoch + 1 WHERE sku_id = ?", sale.sku);
+    sale.setField("epoch", "0");
+    sale.setField("loading", consumer.product(sale.sku, "epoch"));
+  }
+
   /** Returns whether the other thread's round has looked, and found a lost sale. */
   private static boolean looksMeanwhile(Schedule schedule, MeterRegistry meters) {
     SweeperPauses.round(schedule.lostSaleSweeper(OFTEN));
