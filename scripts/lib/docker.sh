@@ -112,8 +112,12 @@ start_service_containers() {
   await_container gateway-service service_answers "$ADMIN_PORT"
 }
 
+# Of each service from its last failure on: what the others say is no reason.
 service_logs() {
-  "${COMPOSE[@]}" logs --no-color migration order-consumer relay-service gateway-service 2>/dev/null </dev/null
+  local service failed='APPLICATION FAILED TO START\|Application run failed'
+  for service in migration order-consumer relay-service gateway-service; do
+    "${COMPOSE[@]}" logs --no-color "$service" 2>/dev/null </dev/null | tac | sed "/$failed/q" | tac | sed -n "/$failed/,\$p"
+  done
 }
 
 stop_service_containers() {

@@ -112,8 +112,8 @@ remember_properties() {
 }
 
 # Ends this call when a service has not started, with its log as standard input. If the log names properties as the reason,
-# the call changes nothing: its services stop, and later ones have the properties of before. What fails for another reason
-# keeps them: a restored sale, for one, must not lose its longer time to pay.
+# the call changes nothing: its services stop, and later ones have the properties of before. A failure for another
+# reason keeps them: a restored sale, for one, must not lose its longer time to pay.
 end_failed_start() { # COMMAND: stops the services; before a call that changes properties none runs
   local log refused reason said
   log=$(sed -n '/APPLICATION FAILED TO START\|Application run failed/,$p')
