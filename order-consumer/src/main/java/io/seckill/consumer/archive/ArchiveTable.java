@@ -127,7 +127,7 @@ class ArchiveTable {
                 + " AND state <> 'NEW' AND sku_id < "
                 + Shards.FIRST_ID
                 + " ORDER BY closes_at, sku_id LIMIT :limit")
-        .param("closed", UtcColumn.text(last.closesAt().toEpochMilli()))
+        .param("closed", UtcColumn.text(last.closesAt()))
         .param("after", after.toSeconds())
         .param("sku", last.skuId())
         .param("limit", limit)
