@@ -6,6 +6,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.DatabaseSnapshots;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.reconciliation.RedisSale.Field;
@@ -21,6 +22,7 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
@@ -29,7 +31,8 @@ import org.springframework.transaction.TransactionException;
  * some buckets at a time. Memory does not grow with the sale.
  */
 @Component
-record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers servers) {
+record Comparisons(
+    DatabaseSnapshots snapshots, RedisSale redis, RedisServers servers, JdbcClient jdbc) {
 
   /**
    * A sale in both stores, and the comparison unless Redis has lost the sale.
@@ -65,7 +68,7 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers se
    * @param each called with the comparison after each part of the buckets
    * @return empty when there is no such product
    * @throws ProblemException 409 for a strong sale, which is not in Redis, and for one that MySQL
-   *     decides in a fallback
+   *     decides in a fallback; 503 when Redis loses it meanwhile, or it is loaded or archived
    * @throws DataAccessException when MySQL is unavailable
    * @throws TransactionException as well
    */
@@ -116,7 +119,12 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers se
             mysql.changes(sale),
             redis.changes(sale.skuId(), sale.epoch()));
     int buckets = seen.bucketCount();
-    Candidates candidates = new Candidates(sale, redis, buckets, stepEnds).search(mysql);
+    Runnable pageEnds =
+        () -> {
+          refuseChanged(sale);
+          stepEnds.run();
+        };
+    Candidates candidates = new Candidates(sale, redis, buckets, pageEnds).search(mysql);
     if (candidates.areTooMany()) {
       comparison.leavesOut();
     }
@@ -128,10 +136,29 @@ record Comparisons(DatabaseSnapshots snapshots, RedisSale redis, RedisServers se
       Set<Long> users = part.users();
       users.addAll(candidates.users(from, to));
       comparison.add(mysql.part(sale, orders, users), part);
+      refuseChanged(sale);
       each.accept(comparison);
       stepEnds.run();
     }
     return comparison;
+  }
+
+  /**
+   * Ends the comparison of data that are gone or replaced: all that was read of Redis since would
+   * differ, and a rebuild or a return from a fallback needs the lock. MySQL shows a preheat or an
+   * archive before Redis loses the first bucket.
+   */
+  private void refuseChanged(ProductSnapshot sale) {
+    boolean isSame =
+        ProductRows.find(jdbc, sale.skuId())
+            .filter(now -> now.epoch() == sale.epoch() && now.phase().redisDecides())
+            .isPresent();
+    if (!isSame || redis.state(sale.skuId()).isLostOf(sale)) {
+      throw ProblemException.of(
+          ProblemCode.UNAVAILABLE,
+          "Redis has lost the sale meanwhile, or it is loaded, archived or in a fallback now: run"
+              + " again.");
+    }
   }
 
   /**

@@ -89,7 +89,8 @@ public class Reconciler implements SaleReturn {
   /**
    * @return the findings and repairs; stored as a row if there was something, or an operator asked
    * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL is
-   *     unavailable, or this process reconciles as many other SKUs as it may
+   *     unavailable, the sale is lost, loaded or archived meanwhile, or this process reconciles as
+   *     many other SKUs as it may
    */
   Report run(long skuId, Order order) {
     return run(skuId, order, lock -> reconciliation.run(skuId, order, lock));

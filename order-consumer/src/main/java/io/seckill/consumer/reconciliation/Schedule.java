@@ -12,7 +12,6 @@ import io.seckill.consumer.runtime.Leadership;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.runtime.Sweeper;
-import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import jakarta.annotation.PreDestroy;
 import java.util.HashSet;
@@ -270,23 +269,18 @@ class Schedule {
     String moving = LastCheck.moving(sale, seen);
     LastCheck last = checks.getOrDefault(sale.skuId(), LastCheck.first());
     if (last.isDue(moving, settings.busyInterval())) {
-      Report report = reconciler.run(sale.skuId(), Order.inBackground(false, stepEnds(sale)));
+      Report report = reconciler.run(sale.skuId(), Order.inBackground(false, stepEnds()));
       checks.put(sale.skuId(), new LastCheck(moving, !report.needsAnotherRun(), System.nanoTime()));
     } else {
       checks.put(sale.skuId(), last.with(moving));
     }
   }
 
-  /** Ends the comparison of a sale that is lost meanwhile: its rebuild needs the same lock. */
-  private Runnable stepEnds(ProductSnapshot sale) {
+  private Runnable stepEnds() {
     Runnable rests = pace.steps();
     return () -> {
       rests.run();
       leadership.isHeld(); // keeps it
-      if (!whole.contains(sale.skuId())) {
-        throw ProblemException.of(
-            ProblemCode.UNAVAILABLE, "Redis has lost the sale meanwhile, or does not answer.");
-      }
     };
   }
 

@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
@@ -22,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -403,6 +405,63 @@ class LostSaleIT extends ReconciliationFixture {
     assertThat(report.outcome()).isEqualTo(RunOutcome.LOST);
   }
 
+  /** Its rebuild needs the lock, and an audit would store each quota as a difference. */
+  @Test
+  void endsTheComparisonOfASaleThatIsLostMeanwhile() {
+    AdmittedSale sale = saleWithAnOrder();
+
+    assertEnds(sale, sale::forget);
+
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
+  @Test
+  void endsTheComparisonOfASaleThatIsPreheatedMeanwhile() {
+    AdmittedSale sale = saleWithAnOrder();
+    String path = "/internal/v1/skus/" + sale.sku;
+    consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}");
+    AtomicBoolean isPreheated = new AtomicBoolean();
+
+    assertEnds(
+        sale,
+        () -> {
+          if (isPreheated.compareAndSet(false, true)) {
+            eventually() // a barrier may be late
+                .until(() -> consumer.api().post(path + "/preheat").status(), is -> is == 200);
+          }
+        });
+
+    awaitClean(sale);
+  }
+
+  /** As the beginning of an archive, or of a fallback; Redis still has the sale. */
+  @Test
+  void endsTheComparisonOfASaleThatMySqlDecidesMeanwhile() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    String decides = "UPDATE products SET decides = ? WHERE sku_id = ?";
+
+    assertEnds(sale, () -> consumer.update(decides, "MYSQL", sale.sku));
+
+    consumer.update(decides, "REDIS", sale.sku);
+  }
+
+  private static AdmittedSale saleWithAnOrder() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 2);
+    flood.publish(order);
+    eventually().until(() -> sale.result(order).equals("C"));
+    return sale;
+  }
+
+  /**
+   * @param meanwhile runs after each step
+   */
+  private static void assertEnds(AdmittedSale sale, Runnable meanwhile) {
+    Reconciler reconciler = consumer.bean(Reconciler.class);
+    assertThatThrownBy(() -> reconciler.differences(sale.sku, meanwhile))
+        .hasMessageContaining("UNAVAILABLE: Redis has lost the sale meanwhile, or");
+  }
+
   private static Reconciler impatient() {
     return impatient(
         new RedisServers(
@@ -418,7 +477,10 @@ class LostSaleIT extends ReconciliationFixture {
         consumer.bean(ConnectionPools.class),
         new SaleReconciliation(
             new Comparisons(
-                patient.comparisons().snapshots(), patient.comparisons().redis(), servers),
+                patient.comparisons().snapshots(),
+                patient.comparisons().redis(),
+                servers,
+                patient.comparisons().jdbc()),
             patient.lostOrders(),
             patient.repairs(),
             patient.rebuild(),
