@@ -41,7 +41,9 @@ record LostOrders(
 
   /**
    * Reads the suspects first, then Redis's lists, then waits for the barrier, then reads MySQL: in
-   * this order each step proves something about all that came before.
+   * this order each step proves something about all that came before. MySQL is also read before the
+   * barrier, because an operator may replay a dead letter meanwhile: its message is then behind the
+   * barrier.
    *
    * @param suspects orders with a record in Redis and none in MySQL
    * @return suspects that are in no store; empty when the barrier has not passed in time, and
@@ -52,6 +54,7 @@ record LostOrders(
     Map<OrderId, AdmissionRecord> left = new HashMap<>(suspects);
     if (!left.isEmpty()) {
       lists.removeFrom(skuId, left.keySet());
+      known.among(left.keySet()).forEach(left::remove);
     }
     if (left.isEmpty()) {
       return Optional.of(left);

@@ -3,14 +3,20 @@ package io.seckill.consumer.reconciliation;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.seckill.common.order.AdmissionRecord;
+import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.orders.OrderTotals;
+import io.seckill.consumer.runtime.ConfirmingPublisher;
+import io.seckill.consumer.storage.BarriersWhile;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.testing.Bounded;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -75,6 +81,32 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(kinds(reconcile(sale, true)))
         .as("a replay that the broker has lost")
         .containsExactly("ORDER_SENT_AGAIN");
+  }
+
+  /** The operator's message is behind the barrier. */
+  @Test
+  void missesNoOrderWhoseDeadLetterIsReplayedMeanwhile() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage dead = sale.admit(1, 1);
+    OrderMessage lost = sale.admit(2, 1);
+    String letter = deadLetter(dead);
+    String replay =
+        "UPDATE dead_letter SET state = 'REPLAYED'" + letter.replace("FROM dead_letter", "");
+    LostOrders orders =
+        new LostOrders(
+            consumer.bean(RedisSale.class),
+            consumer.bean(RedisListScan.class),
+            new BarriersWhile(() -> consumer.update(replay)),
+            consumer.bean(KnownOrders.class),
+            consumer.bean(ConfirmingPublisher.class));
+
+    Map<OrderId, AdmissionRecord> suspects =
+        Map.of(
+            dead.orderId(), AdmissionRecord.queued(dead),
+            lost.orderId(), AdmissionRecord.queued(lost));
+
+    assertThat(orders.among(sale.sku, suspects, Duration.ofSeconds(20)).orElseThrow())
+        .containsOnlyKeys(lost.orderId());
   }
 
   @Test

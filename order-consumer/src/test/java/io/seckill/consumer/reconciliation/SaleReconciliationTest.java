@@ -31,7 +31,7 @@ class SaleReconciliationTest {
   private final SaleReconciliation runs =
       new SaleReconciliation(
           null,
-          new LostOrders(null, new AllInLists(), null, null, null),
+          new LostOrders(null, new AllInLists(), null, new KnownOrders(null), null),
           new Repairs(null, null, new NoCompensations(), new KnownOrders(null), null),
           null,
           null,
