@@ -178,11 +178,13 @@ record LedgerReader(
         @Nullable Queue queue,
         long changing) {
       Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
-      boolean offSale = sale.isEmpty() && isOffSale(mysql);
+      boolean offSale = sale.map(found -> isPreheat(found, mysql)).orElse(isOffSale(mysql));
       this.mysql = mysql;
-      this.redis =
-          sale.orElseGet(() -> RedisSaleCounters.absent(mysql, offSale ? mysql.stock() : 0));
       this.dead = mysql.of(Item.DEAD_LETTERS);
+      this.redis =
+          offSale
+              ? RedisSaleCounters.absent(mysql, mysql.stock() - dead.units())
+              : sale.orElseGet(() -> RedisSaleCounters.absent(mysql, 0));
       this.lists = partition.lists();
       this.queue = queue;
       this.compensating = offSale ? 0 : units(Item.COMPENSATING);
@@ -203,6 +205,11 @@ record LedgerReader(
     /** Redis need not have the sale: it has not been preheated, or is over. */
     private static boolean isOffSale(DatabaseSaleCounters sale) {
       return sale.ended() || sale.state().equals("NEW") || sale.state().equals("CLOSED");
+    }
+
+    /** Redis gets the stock when all is loaded, less the units that dead letters may take. */
+    private static boolean isPreheat(RedisSaleCounters found, DatabaseSaleCounters sale) {
+      return found.epoch() == 0 && !sale.state().equals("OPEN") && !sale.state().equals("PAUSED");
     }
 
     SkuLedger solve(Instant readAt) {
