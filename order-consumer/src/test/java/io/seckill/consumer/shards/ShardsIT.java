@@ -313,8 +313,12 @@ class ShardsIT {
         OrderMessageCodec.encode(OrderFlood.order(lost, PurchasePolicy.ONE_PER_USER, 7, 1));
     redis.lpush(outbox, order);
 
-    String refusal = sent("preheat").code();
-    redis.lrem(outbox, 0, order);
+    String refusal;
+    try {
+      refusal = sent("preheat").code();
+    } finally {
+      redis.lrem(outbox, 0, order);
+    }
 
     assertThat(refusal).isEqualTo("ORDERS_IN_FLIGHT");
     assertThat(consumer.product(sku, columns)).isEqualTo(sale).startsWith("CLOSED");
