@@ -961,6 +961,7 @@ class OperationsPageIT {
     publish(Partition.ofSku(3004), order(3004, 77));
     browser.awaitText("#dead-letters", "UNREADABLE");
     browser.awaitText("#dead-letters", "UNKNOWN_SKU");
+    assertThat(browser.text("table:has(#dead-letters) thead")).contains("Last, UTC");
 
     put(3004); // the SKU exists from now on
     browser.pressLabelled(letter("UNKNOWN_SKU"), "Discard…");
@@ -1069,6 +1070,7 @@ class OperationsPageIT {
                 + " 'CHARGED', 'ch-page', 4711, 9900, '')");
     browser.awaitText("#charges", "ch-page");
     browser.awaitText("#charges", "99.00");
+    assertThat(browser.text("table:has(#charges) thead")).contains("Received, UTC");
 
     browser.pressLabelled("#charges tr[data-charge=ch-page] button", "Close…");
     browser.awaitText("#confirm-text", "no money is moved");
