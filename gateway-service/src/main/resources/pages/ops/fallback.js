@@ -21,7 +21,9 @@ export function renderFallback(fallback, context) {
   show($('fallback-switch'), Boolean(fallback));
   if (!fallback) {
     write($('fallback-state'), 'order-consumer does not tell.');
+    $('fallback-state').className = '';
     $('gateways').replaceChildren();
+    $('fallback-sales').replaceChildren();
     return;
   }
   const {mode, state, term, startedBy, changedAt, salesOfRedis, salesInFallback, reservedUnits, sales} = fallback;

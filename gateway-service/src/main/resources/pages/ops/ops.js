@@ -126,6 +126,7 @@ function signOut(why) {
   latest = null;
   receivedAt = 0;
   show($('away'), false);
+  show($('stops'), false);
   $('services').replaceChildren();
   write($('sign-in-problem'), why);
   signedIn();

@@ -535,6 +535,34 @@ class OperationsPageIT {
     assertThat(seen).isEqualTo("true,,Sell the 1 reserved units of SKU 7?,70,true,false");
   }
 
+  @Test
+  void showsNoSaleOfAFallbackThatIsNotKnownAndNoStopAfterSigningOut() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object shown =
+        browser.run(
+            """
+            const context = {token: () => 'a token', changed: () => {}};
+            const [state, sales, stops, signOut] =
+              ['fallback-state', 'fallback-sales', 'stops', 'sign-out'].map((id) => document.getElementById(id));
+            const module = document.querySelector('link[href$="/rates.js"]').href.replace('rates.js', 'fallback.js');
+            return import(module).then(({renderFallback}) => {
+              const render = (fallback) => {
+                renderFallback(fallback, context);
+                return `${state.className} ${sales.children.length}`;
+              };
+              const sale = {skuId: 7, fallback: 'ACTIVE', reservedUnits: 2};
+              const known = {mode: 'manual', state: 'MYSQL', changedAt: '', sales: [sale], salesOfRedis: 0, salesInFallback: 1, gateways: []};
+              const shown = [render(known), render(null)];
+              stops.hidden = false;
+              signOut.click();
+              return [...shown, stops.hidden].join();
+            });
+            """);
+
+    assertThat(shown).isEqualTo("verdict warn 1, 0,true");
+  }
+
   /** A row that is moved loses the focus, and a click under way. */
   @Test
   void movesNoMoreRowsThanItMust() {
