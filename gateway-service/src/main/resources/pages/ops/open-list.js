@@ -6,6 +6,7 @@ import {call} from './api.js';
 import {pagedList} from './pages.js';
 
 const PAGE = 20;
+/** That a call may ask for. */
 const MOST = 200;
 const AGAIN_MS = 30_000;
 
@@ -30,16 +31,23 @@ export function openList(path, member, id, row) {
   async function page(after, isNewest) {
     const isFirst = after === null;
     if (isFirst) readAt = performance.now();
-    const limit = isFirst ? Math.min(MOST, Math.max(PAGE, shown.length)) : PAGE;
-    const query = `?state=OPEN&limit=${limit}${isFirst ? '' : `&after=${after}`}`;
-    const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
-    if (!isNewest()) return null;
-    write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
-    if (answer.status !== 200) {
-      seen = null; // the next snapshot asks again
-      return null;
-    }
-    return {items: answer.json[member], next: answer.json.next};
+    const most = isFirst ? Math.max(PAGE, shown.length) : PAGE;
+    const items = [];
+    let next = after;
+    do {
+      const limit = Math.min(MOST, most - items.length);
+      const query = `?state=OPEN&limit=${limit}${next === null ? '' : `&after=${next}`}`;
+      const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
+      if (!isNewest()) return null;
+      write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
+      if (answer.status !== 200) {
+        seen = null; // the next snapshot asks again
+        return null;
+      }
+      items.push(...answer.json[member]);
+      next = answer.json.next;
+    } while (next !== null && items.length < most);
+    return {items, next};
   }
 
   return {

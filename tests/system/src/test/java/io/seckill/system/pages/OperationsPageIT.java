@@ -1028,6 +1028,44 @@ class OperationsPageIT {
     }
   }
 
+  /** One call has 200 at most. */
+  @Test
+  void keepsAllDeadLettersThatAreShownWhenTheyAreReadAgain() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object shown =
+        browser.run(
+            """
+            const letter = (id) => ({id, reason: 'UNREADABLE', detail: '', attempts: 1, lastFailedAt: '2026-11-29T10:20:30Z'});
+            const letters = Array.from({length: 260}, (_, i) => letter(i + 1));
+            window.fetch = async (url) => {
+              const {limit, after = 0} = Object.fromEntries(new URL(url, location).searchParams);
+              const deadLetters = letters.filter(({id}) => id > after).slice(0, limit);
+              const next = deadLetters.length < limit ? null : deadLetters.at(-1).id;
+              return new Response(JSON.stringify({deadLetters, next}));
+            };
+            const more = document.querySelector('#more-dead-letters');
+            const note = () => `${document.querySelectorAll('#dead-letters tr').length} ${more.hidden}`;
+            return import(document.querySelector('link[href$="/dead-letters.js"]').href).then(async ({readDeadLetters}) => {
+              await readDeadLetters();
+              const shown = [note()];
+              while (!more.hidden) {
+                more.click();
+                await new Promise((resolve) => setTimeout(resolve));
+              }
+              shown.push(note());
+              letters.shift();
+              await readDeadLetters();
+              shown.push(note());
+              letters.push(letter(261));
+              await readDeadLetters();
+              return [...shown, note()].join();
+            });
+            """);
+
+    assertThat(shown).isEqualTo("20 false,260 true,259 true,259 false");
+  }
+
   @Test
   void keepsTheFocusOnADeadLetterWhenAnotherOneComes() {
     keepLetter("of-the-page-first", null, "UNREADABLE");
