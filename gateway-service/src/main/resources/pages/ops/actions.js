@@ -53,7 +53,7 @@ const DECIDERS = [['REDIS', 'Redis, fast'], ['MYSQL', 'MySQL, strong']];
 /** In how many parts, on as many servers at most, a stock may be sold. */
 const SHARDS = [1, 2, 4, 8, 16];
 
-/** Outcomes of a reconciliation after which Redis may differ from MySQL. */
+/** Outcomes of a reconciliation after which Redis may differ from MySQL, the worst last. */
 const NOT_REPAIRED = ['FOUND', 'LOST', 'UNPROVEN'];
 
 /** Sends what the open dialog asks; null while none is open. */
@@ -151,13 +151,19 @@ function askToReconcile(product, context) {
   });
 }
 
-/** Without an outcome, the last finding is shown. */
+/** Without an outcome, the last finding is shown, that of each shard. */
 async function reconcile(context, skuId, dryRun) {
   const path = `admin/v1/skus/${skuId}/reconciliation`;
   const answer = await once('POST', context, path, {dryRun});
   if (!isUnsettled(answer) && answer.code !== 'RECONCILIATION_RUNNING') return answer;
   const reports = await insist(() => call('GET', path, {token: context.token()}));
-  return {...answer, newest: reports.status === 200 && reports.json.reconciliations[0]};
+  return {...answer, newest: reports.status === 200 ? newestOfEach(reports.json.reconciliations) : []};
+}
+
+/** Those first that need an operator most. */
+function newestOfEach(reports) {
+  return reports.filter((one, i) => reports.findIndex(({shard}) => shard === one.shard) === i)
+    .sort((a, b) => NOT_REPAIRED.indexOf(b.outcome) - NOT_REPAIRED.indexOf(a.outcome));
 }
 
 function summary({outcome, detail, dryRun, counts}) {
@@ -359,11 +365,14 @@ function problem(answer) {
   const what = answer.status === 0
     ? 'no answer: what was done is not known. The same action may be repeated.'
     : refusal(answer);
-  const {newest, isUnknown} = answer;
+  const {newest = [], isUnknown} = answer;
   if (isUnknown) return `${what} (until its outcome is known, the same action again counts once)`;
-  return newest
-    ? `${what} The newest report, by ${newest.startedBy} at ${newest.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(newest)}`
-    : what;
+  return newest.length === 0 ? what : `${what} ${newest.map(reported).join(' · ')}`;
+}
+
+function reported(report) {
+  const part = report.shard === undefined ? '' : ` of shard ${report.shard}`;
+  return `The newest report${part}, by ${report.startedBy} at ${report.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(report)}`;
 }
 
 /** Why an answer is not the one that was asked for. */

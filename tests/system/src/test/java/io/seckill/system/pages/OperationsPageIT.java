@@ -981,6 +981,39 @@ class OperationsPageIT {
     assertThat(browser.text("#audit li.bad")).contains("RECONCILIATION_RUNNING", "look: CLEAN");
   }
 
+  @Test
+  void showsTheNewestReportOfEachShardWhenAReconciliationIsNotAnswered() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+    browser.run(
+        """
+        const report = (shard, outcome, detail = '') =>
+          ({shard, outcome, detail, startedBy: 'alice', endedAt: '2026-11-29T10:20:30Z', dryRun: false, counts: {}});
+        const reconciliations =
+          [report(3, 'CLEAN'), report(1, 'LOST'), report(0, 'UNPROVEN', 'Wait.'), report(1, 'CLEAN'), report(3, 'LOST')];
+        window.fetch = async (url, {method}) => {
+          if (method === 'POST') throw new TypeError('cut');
+          return new Response(JSON.stringify({reconciliations}));
+        };
+        return import(document.querySelector('link[href$="/actions.js"]').href).then(({actionButtons}) => {
+          const product = {skuId: 7, name: 'A thing', state: 'OPEN', decides: 'REDIS', shards: 4};
+          const buttons = actionButtons(product, () => product, {token: () => 'a token', changed: () => {}});
+          buttons.find((button) => button.textContent === 'Reconcile…').click();
+        });
+        """);
+    browser.press("#confirm-yes");
+
+    String newest =
+        "The newest report of shard %d, by alice at 2026-11-29 10:20:30 UTC: repair: %s";
+    browser.awaitText("#confirm-problem", newest.formatted(0, "UNPROVEN. Wait."));
+    assertThat(browser.text("#confirm-problem"))
+        .endsWith(
+            String.join(
+                " · ",
+                newest.formatted(0, "UNPROVEN. Wait."),
+                newest.formatted(1, "LOST"),
+                newest.formatted(3, "CLEAN")));
+  }
+
   @Tag("proof")
   @Test
   void replaysAndDiscardsDeadLetters() throws Exception {
