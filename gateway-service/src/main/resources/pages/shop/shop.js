@@ -463,12 +463,15 @@ function orderRow(order) {
 }
 
 function showOther(order) {
-  if (state.wanted && !state.wanted.orderId) return; // its outcome is not known yet
-  const wanted = adopt(order.skuId, session.user(), order.orderId);
   if (order.skuId !== state.sku) {
-    location.href = `?sku=${order.skuId}#${order.orderId}`;
+    location.href = `?sku=${order.skuId}#${order.orderId}`; // what is under way here goes on when this page is opened again
     return;
   }
+  if (state.wanted && !state.wanted.orderId) { // its outcome is not known yet
+    $('order-title').focus();
+    return;
+  }
+  const wanted = adopt(order.skuId, session.user(), order.orderId);
   state.wanted = wanted;
   state.order = null;
   if (wanted.orderId) watch(order.orderId, order);

@@ -854,6 +854,30 @@ class ShopPageIT {
 
   @Tag("proof")
   @Test
+  void showsTheOrderOfAnotherSaleWhileAPurchaseIsRetriedAndGoesOnWithThatLater()
+      throws SQLException {
+    onSale(2061, PurchasePolicy.LIMITED, 5, 100);
+    onSale(2062, PurchasePolicy.LIMITED, 5, 100);
+    String other = pipeline.shop().buy(162, 2061, 1, "of-another-sale").text("orderId");
+    String same = pipeline.shop().buy(162, 2062, 1, "of-the-same-sale").text("orderId");
+    eventually().until(() -> ordersOf(2061) + ordersOf(2062) == 2);
+    page.openFresh(2062).signIn(162);
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.loseAnswers("/2062/orders");
+    page.buy().awaitStatus("RETRYING");
+
+    browser.press("#order-list button[aria-label='Show " + same + "']");
+    browser.awaitShown("#order-title:focus");
+    assertThat(browser.isShown("#order[data-status=RETRYING]")).isTrue();
+    show(other);
+
+    page.open(2062).awaitStatus("CONFIRMED");
+    assertThat(page.orderId()).isNotEqualTo(same);
+    assertThat(ordersOf(2062)).isEqualTo(2);
+  }
+
+  @Tag("proof")
+  @Test
   void keepsAPurchaseOfUnknownOutcomeWhileAnotherShopperBuys() throws SQLException {
     onSale(2025, PurchasePolicy.LIMITED, 5, 100);
     page.openFresh(2025).signIn(125);
