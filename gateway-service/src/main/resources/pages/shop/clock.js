@@ -18,7 +18,12 @@ export function hear(answer, serverTime) {
   }
 }
 
-/** Unix ms by the server's clock; by this machine's until the server has answered. */
+/** Whether the server's time is known. */
+export function isSet() {
+  return best !== null;
+}
+
+/** Unix ms by the server's clock; by this machine's, which may be wrong by days, until that is set. */
 export function now() {
   return best ? performance.now() + best.offset : Date.now();
 }

@@ -1,7 +1,7 @@
 // Shows what became of an intention to buy.
 
 import {$, enable, make, show, write} from './dom.js';
-import {countdown, now} from './clock.js';
+import {countdown, isSet, now} from './clock.js';
 import {isFinal} from './follow.js';
 import {balance} from './wallet.js';
 import {money, reason, t} from './words.js';
@@ -76,7 +76,7 @@ function renderFacts({phase, order, product}) {
   if (phase === 'order') {
     if (order.position !== null) facts.push(['position', String(order.position), true]);
     if (order.expectedSeconds !== null) facts.push(['expected', t('seconds', {n: Math.max(1, order.expectedSeconds)}), true]);
-    if (order.payBy) facts.push(['payWithin', countdown(leftMs(order), t('day')), true]);
+    if (order.payBy && isSet()) facts.push(['payWithin', countdown(leftMs(order), t('day')), true]);
     if (product) facts.push(['total', money(product.priceCents * order.quantity)]);
     facts.push(['orderNumber', order.orderId]);
   }
@@ -114,5 +114,5 @@ function renderButtons({phase, order, product, acting}, status) {
 
 function leftMs(order) {
   // Without a time the service decides whether it is too late.
-  return order.payBy ? Date.parse(order.payBy) - now() : Infinity;
+  return order.payBy && isSet() ? Date.parse(order.payBy) - now() : Infinity;
 }

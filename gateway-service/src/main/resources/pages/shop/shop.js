@@ -646,7 +646,7 @@ const linked = takeFromAddress(TOKEN_IN_ADDRESS);
 const firstRead = state.sku ? refreshProduct() : showList();
 if (state.sku) setInterval(render, TICK_MS);
 if (linked) {
-  firstRead.then(() => signInByLink(linked)); // it has the server's time: by a fast clock a token seems expired
+  firstRead.then(() => signInByLink(linked)); // it has the server's time, by which the token may have expired
 } else {
   resume(chosen);
   listOrders();

@@ -42,6 +42,9 @@ class ShopPageIT {
   private static final String RELOADS = "return Number(sessionStorage.getItem('seckill.reloads'));";
   private static final long FIRST_LOAD_BYTES = 100_000;
 
+  private static final String A_DAY_FAST =
+      "const now = Date.now; Date.now = () => now() + 86_400_000;";
+
   private static Pipeline pipeline;
   private static TcpProxy link;
   private static Browser browser;
@@ -293,12 +296,37 @@ class ShopPageIT {
     assertThat(ordersOf(2021)).isOne();
   }
 
-  /** For the pages that are opened meanwhile. */
+  @Tag("proof")
+  @Test
+  void signsInAndPaysWithAClockThatIsADayFastBeforeTheProductIsRead() {
+    onStrongSale(2063, 100);
+    page.openFresh(2063).signIn(163).buy().awaitStatus("CONFIRMED");
+    browser.press("#account");
+    String cut =
+        """
+        const send = window.fetch;
+        window.fetch = async (url, ...more) => {
+          if (/v1\\/skus\\/2063$/.test(url)) throw new TypeError('cut');
+          return send(url, ...more);
+        };
+        """;
+    withScript(A_DAY_FAST + cut, browser::reload);
+
+    page.signIn(163).awaitStatus("CONFIRMED");
+    assertThat(browser.text("#order-facts")).doesNotContain("Pay within");
+    page.pay().awaitStatus("PAID");
+    assertThat(browser.isShown("#product")).isFalse();
+  }
+
   private static void withAClockThatIsADayFast(Runnable opening) {
-    Map<String, Object> fast =
-        Map.of("source", "const now = Date.now; Date.now = () => now() + 86_400_000;");
+    withScript(A_DAY_FAST, opening);
+  }
+
+  /** Lets a script run first in the pages that are opened meanwhile. */
+  private static void withScript(String script, Runnable opening) {
+    Map<String, Object> first = Map.of("source", script);
     Map<String, Object> added =
-        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", fast);
+        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", first);
     try {
       opening.run();
     } finally {
@@ -644,14 +672,7 @@ class ShopPageIT {
   void sellsFromTheOpeningWhenTheOperatorOpensTheSaleAfterThePageWasLoaded() {
     Instant opening = Instant.now().plusSeconds(20);
     pipeline.admin().preheatOpeningAt(opening, 2038, 50);
-    Map<String, Object> latest = Map.of("source", "Math.random = () => 0.99;");
-    Map<String, Object> added =
-        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", latest);
-    try {
-      page.openFresh(2038).signIn(138);
-    } finally {
-      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
-    }
+    withScript("Math.random = () => 0.99;", () -> page.openFresh(2038).signIn(138));
     eventually().until(() -> pipeline.admin().open(2038).status() == 200);
 
     eventually()
@@ -680,37 +701,29 @@ class ShopPageIT {
    * window.waiting} its timers that run; shortens the waits.
    */
   private static void openRecordingPausesOf(String function, String address) {
-    Map<String, Object> often =
-        Map.of(
-            "source",
-            """
-            const timer = window.setTimeout;
-            const clear = window.clearTimeout;
-            window.waits = [];
-            window.waiting = new Set();
-            window.setTimeout = (done, ms) => {
-              if (done.name !== '%s') return timer(done, ms);
-              window.waits.push(ms);
-              const id = timer(() => {
-                window.waiting.delete(id);
-                done();
-              }, 500);
-              window.waiting.add(id);
-              return id;
-            };
-            window.clearTimeout = (id) => {
-              window.waiting.delete(id);
-              clear(id);
-            };
-            """
-                .formatted(function));
-    Map<String, Object> added =
-        browser.driver().executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", often);
-    try {
-      browser.open("http://127.0.0.1:" + link.port() + address);
-    } finally {
-      browser.driver().executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", added);
-    }
+    String often =
+        """
+        const timer = window.setTimeout;
+        const clear = window.clearTimeout;
+        window.waits = [];
+        window.waiting = new Set();
+        window.setTimeout = (done, ms) => {
+          if (done.name !== '%s') return timer(done, ms);
+          window.waits.push(ms);
+          const id = timer(() => {
+            window.waiting.delete(id);
+            done();
+          }, 500);
+          window.waiting.add(id);
+          return id;
+        };
+        window.clearTimeout = (id) => {
+          window.waiting.delete(id);
+          clear(id);
+        };
+        """;
+    String url = "http://127.0.0.1:" + link.port() + address;
+    withScript(often.formatted(function), () -> browser.open(url));
   }
 
   /** With jitter: shoppers do not read at the same moment. */
