@@ -1,7 +1,9 @@
 // The server's time. The quickest answer of late tells it best: its error is at most half its round trip.
 
 const TRUSTED_MS = 300_000;
+const SLEPT_MS = 2_000;
 let best = null;
+let apart = Date.now() - performance.now();
 
 /** Takes an answer's own time, sent within it.
  * @param {{sentAt: number, receivedAt: number}} answer as call() gives it
@@ -11,11 +13,20 @@ export function hear(answer, serverTime) {
   const roundTrip = answer.receivedAt - answer.sentAt;
   const offset = Date.parse(serverTime) + roundTrip / 2 - answer.receivedAt;
   const stale = best && answer.receivedAt - best.at > TRUSTED_MS;
-  // By more than both errors: this machine has slept, and its performance.now() has stood still.
+  // By more than both errors: this machine has slept for a moment, or while an answer was on its way.
   const contradicted = best && Math.abs(offset - best.offset) > (roundTrip + best.roundTrip) / 2;
   if (!best || stale || contradicted || roundTrip < best.roundTrip) {
     best = {at: answer.receivedAt, roundTrip, offset};
   }
+}
+
+/** Whether this machine has slept since the last call. Its performance.now() has stood still: the clock is not set any more. */
+export function hasSlept() {
+  const before = apart;
+  apart = Date.now() - performance.now();
+  if (apart - before < SLEPT_MS) return false;
+  best = null;
+  return true;
 }
 
 /** Whether the server's time is known. */

@@ -2,7 +2,7 @@
 
 import {$, enable, isEnabled, make, show, updateRows, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause, repeated} from './api.js';
-import {countdown, hear, now} from './clock.js';
+import {countdown, hasSlept, hear, isSet, now} from './clock.js';
 import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
 import {follow, isFinal} from './follow.js';
 import {language, money, switchLanguage, t, translatePage} from './words.js';
@@ -98,7 +98,7 @@ async function refreshProduct() {
 function refreshInMs() {
   const product = state.product;
   if (state.unknown) return aMinute(); // it may be created yet
-  if (!product) return backOffMs(2 + failures);
+  if (!product || !isSet()) return backOffMs(2 + failures);
   const waitMs = Date.parse(product.opensAt) - now() - (product.state === 'OPEN' ? 0 : SPREAD_MS);
   if (waitMs > 0) return Math.min(60_000, waitMs) + Math.random() * SPREAD_MS;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);
@@ -580,6 +580,22 @@ function render() {
   }
 }
 
+/** No timer counts a sleep: what one was to read may be old by hours. */
+function tick() {
+  if (hasSlept()) whenSeen(catchUp);
+  render();
+}
+
+function catchUp() {
+  refreshOrders();
+  if (!state.sku) {
+    refreshList();
+    return;
+  }
+  refreshProduct();
+  if (session.user() && state.phase === 'order' && !isFinal(state.order.status)) watch(state.order.orderId, state.order);
+}
+
 function retranslate() {
   translatePage();
   write($('language'), t('otherLanguage'));
@@ -644,7 +660,7 @@ retranslate();
 const chosen = takeFromAddress(ORDER_IN_ADDRESS); // on another SKU's page
 const linked = takeFromAddress(TOKEN_IN_ADDRESS);
 const firstRead = state.sku ? refreshProduct() : showList();
-if (state.sku) setInterval(render, TICK_MS);
+setInterval(tick, TICK_MS);
 if (linked) {
   firstRead.then(() => signInByLink(linked)); // it has the server's time, by which the token may have expired
 } else {
