@@ -1,5 +1,10 @@
 // Small ways of writing into the page; text never becomes markup.
 
+/** Buttons that appear under a moving finger do nothing at first: the second click of a double click. */
+export const SAFE_AFTER_MS = 600;
+
+let safeTimer = 0;
+
 /** The element with this id, which must be there. */
 export function $(id) {
   const found = document.getElementById(id);
@@ -44,6 +49,13 @@ export function enable(button, enabled) {
 
 export function isEnabled(button) {
   return button.getAttribute('aria-disabled') !== 'true';
+}
+
+/** Enables the button that confirms the dialog just opened; a page has one open at a time. */
+export function enableWhenSafe(button) {
+  enable(button, false);
+  clearTimeout(safeTimer);
+  safeTimer = setTimeout(() => enable(button, true), SAFE_AFTER_MS);
 }
 
 /** Makes rows, each of them different, the children of an element. One that it has already stays as it is. */

@@ -1,6 +1,6 @@
 // What an operator may do, each with a sentence that says what will happen, and a line when it has.
 
-import {$, enable, isEnabled, make, show, updateChildren, write} from './dom.js';
+import {$, enable, enableWhenSafe, isEnabled, make, show, updateChildren, write} from './dom.js';
 import {backOffMs, call, isUnsettled, newKey, pause} from './api.js';
 import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
 
@@ -304,7 +304,7 @@ export function ask(context, question) {
   write($('confirm-problem'), '');
   $('confirm-yes').className = question.danger ? 'danger' : 'primary';
   $('confirm-fields').replaceChildren(...(question.fields || []).map(field));
-  enable($('confirm-yes'), true);
+  enableWhenSafe($('confirm-yes'));
   perform = () => confirmed(context, question);
   $('confirm').showModal();
   ($('confirm-fields').querySelector('input:not([readonly])') || $('confirm-no')).focus();

@@ -1,13 +1,11 @@
 // Shows what became of an intention to buy.
 
-import {$, enable, make, show, write} from './dom.js';
+import {$, enable, make, SAFE_AFTER_MS, show, write} from './dom.js';
 import {countdown, isSet, now} from './clock.js';
 import {isFinal} from './follow.js';
 import {balance} from './wallet.js';
 import {money, reason, t} from './words.js';
 
-/** Buttons that appear under a moving finger do nothing at first: the second click of a double click. */
-const SAFE_AFTER_MS = 600;
 const TONES = {CONFIRMED: 'good', PAID: 'good', REJECTED: 'bad', EXPIRED: 'bad', CANCELLED: 'still'};
 const STEPS = {QUEUED: [0, 0], DELAYED: [0, 0], CONFIRMED: [2, 2], PAID: [3, 3]};
 

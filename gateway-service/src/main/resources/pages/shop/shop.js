@@ -1,6 +1,6 @@
 // The shop page: which product, who buys, and what became of it.
 
-import {$, enable, isEnabled, make, show, updateRows, write} from './dom.js';
+import {$, enable, enableWhenSafe, isEnabled, make, show, updateRows, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause, repeated} from './api.js';
 import {countdown, hasSlept, hear, isSet, now} from './clock.js';
 import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
@@ -369,6 +369,12 @@ async function act(name, method, path) {
   render();
 }
 
+function askToCancel() {
+  if (!isEnabled($('cancel'))) return;
+  enableWhenSafe($('sure-yes'));
+  $('sure').showModal();
+}
+
 function dismiss() {
   stopFollowing();
   if (state.wanted) forget(state.wanted);
@@ -629,7 +635,10 @@ function listen() {
   $('less').addEventListener('click', () => changeQuantity(-1));
   $('more').addEventListener('click', () => changeQuantity(1));
   $('pay').addEventListener('click', () => act('pay', 'POST', `api/v1/orders/${state.order.orderId}/payment`));
-  $('cancel').addEventListener('click', () => isEnabled($('cancel')) && $('sure').showModal());
+  $('cancel').addEventListener('click', askToCancel);
+  $('sure-yes').addEventListener('click', (event) => {
+    if (!isEnabled($('sure-yes'))) event.preventDefault();
+  });
   $('sure').addEventListener('close', () => {
     if ($('sure').returnValue === 'yes' && state.order) act('cancel', 'DELETE', `api/v1/orders/${state.order.orderId}`);
     $('sure').returnValue = '';

@@ -463,6 +463,8 @@ class OperationsPageIT {
         browser.run(
             """
             const calls = [];
+            const timer = window.setTimeout;
+            window.setTimeout = (done) => timer(done); // the dialog confirms at once
             window.fetch = async (url, {method}) => {
               calls.push(`${method} ${url}`);
               return new Response('{}');
@@ -473,8 +475,10 @@ class OperationsPageIT {
             const pressAll = async () => {
               for (const button of document.querySelectorAll('#fallback-switch button')) {
                 button.click();
-                if (dialog.open) document.querySelector('#confirm-form').requestSubmit();
-                while (dialog.open) await new Promise((resolve) => setTimeout(resolve));
+                while (dialog.open) {
+                  document.querySelector('#confirm-form').requestSubmit();
+                  await new Promise((resolve) => setTimeout(resolve));
+                }
               }
             };
             const module = document.querySelector('link[href$="/rates.js"]').href.replace('rates.js', 'fallback.js');
@@ -501,6 +505,33 @@ class OperationsPageIT {
                 + always
                 + "RETURNING\nPOST fallback/enter\n"
                 + always);
+  }
+
+  @Test
+  void confirmsNothingByADoubleClick() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object runs =
+        browser.run(
+            """
+            const context = {token: () => 'a token', changed: () => {}};
+            const yes = document.querySelector('#confirm-yes');
+            let runs = 0;
+            const run = async () => {
+              runs++;
+              return {status: 200, json: {}};
+            };
+            return import(document.querySelector('link[href$="/actions.js"]').href).then(async ({ask}) => {
+              ask(context, {title: 'Do it?', text: '', yes: 'Do it', run, done: () => 'done', what: 'do it'});
+              yes.click();
+              const early = runs;
+              while (yes.ariaDisabled) await new Promise((resolve) => setTimeout(resolve));
+              yes.click();
+              return `${early},${runs}`;
+            });
+            """);
+
+    assertThat(runs).isEqualTo("0,1");
   }
 
   /** A click is lost when a snapshot replaces its button meanwhile. */

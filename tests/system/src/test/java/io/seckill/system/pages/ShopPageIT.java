@@ -1279,7 +1279,13 @@ class ShopPageIT {
     browser.awaitHidden("#sure");
     assertThat(browser.isShown("#order[data-status=CONFIRMED]")).isTrue();
 
-    browser.press("#cancel");
+    tabTo("cancel");
+    keys(Keys.ENTER, Keys.ENTER);
+    browser.awaitHidden("#sure");
+    browser.run("for (const id of ['cancel', 'sure-yes']) document.getElementById(id).click();");
+    assertThat(browser.isShown("#sure")).as("open after a double click").isTrue();
+    assertThat(browser.isShown("#order[data-status=CONFIRMED]")).isTrue();
+
     browser.press("#sure-yes");
     page.awaitStatus("CANCELLED");
     browser.awaitText("#order-text", "on sale again");
