@@ -10,6 +10,7 @@ import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -21,17 +22,54 @@ import reactor.core.publisher.Mono;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Checks the servers and services that the gateway calls. No check fails, and each has a bound. */
+/**
+ * Checks the servers and services that the gateway calls. No check fails, and each has a bound.
+ * Callers need no token: those within half a second share one check.
+ */
 @Service
-record BackendHealth(
-    UnifiedJedis jedis,
-    RedisBreaker breaker,
-    RedisNodeWatch redisNodes,
-    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-    JdbcClient jdbc,
-    @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
-    ConsumerClient orderConsumer,
-    ProductCache products) {
+final class BackendHealth {
+
+  /** Shorter than the second between two probes, each of which makes a new check. */
+  static final Duration SHARED_FOR = Duration.ofMillis(500);
+
+  private final UnifiedJedis jedis;
+  private final RedisBreaker breaker;
+  private final RedisNodeWatch redisNodes;
+  private final ProductCache products;
+  private final Mono<Component> redis;
+  private final Mono<Component> mysql;
+  private final Mono<Component> consumer;
+
+  BackendHealth(
+      UnifiedJedis jedis,
+      RedisBreaker breaker,
+      RedisNodeWatch redisNodes,
+      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+      JdbcClient jdbc,
+      @Qualifier("operatorMysqlCalls") BlockingCalls mysqlCalls,
+      ConsumerClient orderConsumer,
+      ProductCache products) {
+    this.jedis = jedis;
+    this.breaker = breaker;
+    this.redisNodes = redisNodes;
+    this.products = products;
+    this.redis = redisCalls.call(this::askRedis).cache(SHARED_FOR);
+    this.mysql =
+        mysqlCalls
+            .call(() -> jdbc.sql("SELECT 1").query(Integer.class).single())
+            .map(one -> Component.UP)
+            .onErrorReturn(Component.degraded("MySQL does not answer."))
+            .cache(SHARED_FOR);
+    this.consumer =
+        orderConsumer
+            .isReady()
+            .map(
+                ready ->
+                    ready
+                        ? Component.UP
+                        : Component.degraded("order-consumer is unavailable or not ready."))
+            .cache(SHARED_FOR);
+  }
 
   /**
    * DOWN while Redis does not answer: no purchase can be admitted, except of strong sales. DEGRADED
@@ -40,14 +78,12 @@ record BackendHealth(
    * answer: the partitions on the other nodes are still sold.
    */
   Mono<Component> redis() {
-    return redisCalls
-        .call(this::askRedis)
-        .onErrorResume(
-            failure ->
-                Mono.just(
-                    products.isInFallback()
-                        ? Component.degraded("Redis does not answer; MySQL decides its sales.")
-                        : Component.down("Redis does not answer.")));
+    return redis.onErrorResume(
+        failure ->
+            Mono.just(
+                products.isInFallback()
+                    ? Component.degraded("Redis does not answer; MySQL decides its sales.")
+                    : Component.down("Redis does not answer.")));
   }
 
   /**
@@ -55,10 +91,7 @@ record BackendHealth(
    * orders cannot be shown.
    */
   Mono<Component> mysql() {
-    return mysqlCalls
-        .call(() -> jdbc.sql("SELECT 1").query(Integer.class).single())
-        .map(one -> Component.UP)
-        .onErrorReturn(Component.degraded("MySQL does not answer."));
+    return mysql;
   }
 
   /**
@@ -66,13 +99,7 @@ record BackendHealth(
    * sales, and orders still shown.
    */
   Mono<Component> consumer() {
-    return orderConsumer
-        .isReady()
-        .map(
-            ready ->
-                ready
-                    ? Component.UP
-                    : Component.degraded("order-consumer is unavailable or not ready."));
+    return consumer;
   }
 
   private Component askRedis() {

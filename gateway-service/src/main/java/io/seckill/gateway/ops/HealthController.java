@@ -20,18 +20,43 @@ import reactor.core.publisher.Mono;
 
 /** The state of each part of the pipeline with its reason, for people; probes use the actuator. */
 @RestController
-record HealthController(
-    BackendHealth backends,
-    LaneRegistry registry,
-    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-    MeterRegistry meters,
-    DurableIn durableIn,
-    RedisNodeWatch redisNodes,
-    ProductCache products) {
+final class HealthController {
+
+  private final BackendHealth backends;
+  private final Mono<Optional<Lanes>> lanes;
+  private final MeterRegistry meters;
+  private final DurableIn durableIn;
+  private final RedisNodeWatch redisNodes;
+  private final ProductCache products;
+
+  HealthController(
+      BackendHealth backends,
+      LaneRegistry registry,
+      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+      MeterRegistry meters,
+      DurableIn durableIn,
+      RedisNodeWatch redisNodes,
+      ProductCache products) {
+    this.backends = backends;
+    this.lanes = lanes(registry, redisCalls);
+    this.meters = meters;
+    this.durableIn = durableIn;
+    this.redisNodes = redisNodes;
+    this.products = products;
+  }
+
+  /** Empty while Redis does not answer; shared as {@link BackendHealth}'s checks are. */
+  static Mono<Optional<Lanes>> lanes(LaneRegistry registry, BlockingCalls redisCalls) {
+    return redisCalls
+        .call(registry::read)
+        .map(Optional::of)
+        .onErrorReturn(Optional.empty())
+        .cache(BackendHealth.SHARED_FOR);
+  }
 
   @GetMapping("/api/v1/health")
   Mono<ResponseEntity<HealthReport>> health() {
-    return Mono.zip(backends.redis(), backends.mysql(), backends.consumer(), lanes())
+    return Mono.zip(backends.redis(), backends.mysql(), backends.consumer(), lanes)
         .map(
             parts ->
                 HealthReport.of(
@@ -46,10 +71,6 @@ record HealthController(
             report ->
                 ResponseEntity.status(report.status() == HealthReport.HealthState.DOWN ? 503 : 200)
                     .body(report));
-  }
-
-  private Mono<Optional<Lanes>> lanes() {
-    return redisCalls.call(registry::read).map(Optional::of).onErrorReturn(Optional.empty());
   }
 
   private Component redis(Component asProbed, Optional<Lanes> lanes) {
