@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
+import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How pages are served, and who gets a demo token. */
@@ -177,6 +179,23 @@ class PagesIT {
                 .status())
         .isEqualTo(200);
     assertThat(demo.send(demo.shop("/")).body()).contains("data-demo=\"on\"");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"localhost, 200", "evil.example, 404"})
+  void handsOutTokensOnlyToThoseWhoNameThisMachine(String host, int status) {
+    String post =
+        "POST %s HTTP/1.1\r\nHost: %s:8080\r\nContent-Type: application/json\r\n"
+            + "Content-Length: %d\r\n\r\n%s";
+    String body = "{\"userId\":7}";
+    try (RawConnection shopper = new RawConnection(demo.shopPort());
+        RawConnection operator = new RawConnection(demo.adminPort())) {
+      shopper.send(post.formatted("/api/v1/demo/token", host, body.length(), body));
+      operator.send(post.formatted("/admin/v1/demo/token", host, 0, ""));
+
+      assertThat(shopper.answer()).startsWith("HTTP/1.1 " + status + " ");
+      assertThat(operator.answer()).startsWith("HTTP/1.1 " + status + " ");
+    }
   }
 
   @ParameterizedTest
