@@ -2,6 +2,7 @@ package io.seckill.gateway.wallet;
 
 import java.time.LocalDate;
 import java.util.function.LongFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
@@ -18,6 +19,13 @@ final class WalletStatementCsv {
 
   private static final String HEADER =
       "seq,time,kind,amount_cents,balance_cents,request_id,charge_id,reason\r\n";
+
+  /**
+   * In front of a formula, which begins with = + - @, also full-width, a tab or a carriage return.
+   * Spreadsheets with a decimal comma split the line at semicolons, also within the quotes.
+   */
+  private static final Pattern FORMULA =
+      Pattern.compile("(^|;)(?=[\\s\"]*[=+\\-@\\uFF1D\\uFF0B\\uFF0D\\uFF20\\t\\r])");
 
   private final LocalDate from;
   private final LocalDate to;
@@ -88,7 +96,7 @@ final class WalletStatementCsv {
 
   /** Text of callers: a spreadsheet must not take it for a formula. */
   private static String quoted(String text) {
-    String guard = text.matches("(?s)[-=+@\\t\\r].*") ? "'" : "";
-    return text.isEmpty() ? "" : '"' + guard + text.replace("\"", "\"\"") + '"';
+    String guarded = FORMULA.matcher(text).replaceAll("$1'").replace("\"", "\"\"");
+    return text.isEmpty() ? "" : '"' + guarded + '"';
   }
 }
