@@ -30,6 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
+import org.springframework.boot.health.contributor.HealthContributors;
+import org.springframework.boot.health.registry.HealthContributorRegistry;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -211,6 +213,15 @@ class InternalApiIT {
 
     assertThat(readiness).isNotNull();
     assertThat(readiness.isMember("intake")).isTrue();
+  }
+
+  /** A caller needs no token, and would take a connection of each from others. */
+  @Test
+  void healthAsksNeitherMySqlNorTheBroker() {
+    assertThat(consumer.bean(HealthContributorRegistry.class).stream())
+        .extracting(HealthContributors.Entry::name)
+        .contains("intake")
+        .doesNotContain("db", "rabbit");
   }
 
   @ParameterizedTest
