@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param quantity units, 1..{@value #MAX_QUANTITY}
  * @param requestId idempotency key, 8..64 characters of {@code [A-Za-z0-9_-]}
  * @param policy the SKU's policy when it was admitted
- * @param epoch the sale's epoch when it was admitted, from 1
- * @param seq sequence number of the admission within the SKU, from 1
- * @param admittedAt Redis's clock, Unix ms
+ * @param epoch the sale's epoch when it was admitted, 1..{@value #MAX_COUNT}
+ * @param seq sequence number of the admission within the SKU, 1..{@value #MAX_COUNT}
+ * @param admittedAt Redis's clock, Unix ms, up to the end of the year 9999, as MySQL has it
  * @param traceparent W3C trace context of the purchase, or null when it had none
  */
 public record OrderMessage(
@@ -39,6 +39,11 @@ public record OrderMessage(
   /** The largest integer that a double, and so JSON readers and Lua, represent exactly. */
   public static final long MAX_SKU_ID = (1L << 53) - 1;
 
+  /** 14 digits: {@code admit.lua} reads no more, and Lua prints larger numbers with an exponent. */
+  public static final long MAX_COUNT = 99_999_999_999_999L;
+
+  private static final long MAX_TIME = 253_402_300_799_999L;
+
   public static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9_-]{8,64}");
 
   /** Version, trace id, parent id and flags in the format of the W3C Trace Context standard. */
@@ -51,9 +56,9 @@ public record OrderMessage(
     check(skuId >= 1 && skuId <= MAX_SKU_ID, "skuId", skuId);
     check(quantity >= 1 && quantity <= MAX_QUANTITY, "quantity", quantity);
     check(REQUEST_ID.matcher(requestId).matches(), "requestId", "not [A-Za-z0-9_-]{8,64}");
-    check(epoch >= 1, "epoch", epoch);
-    check(seq >= 1, "seq", seq);
-    check(admittedAt >= 1, "admittedAt", admittedAt);
+    check(epoch >= 1 && epoch <= MAX_COUNT, "epoch", epoch);
+    check(seq >= 1 && seq <= MAX_COUNT, "seq", seq);
+    check(admittedAt >= 1 && admittedAt <= MAX_TIME, "admittedAt", admittedAt);
     check(
         traceparent == null || TRACEPARENT.matcher(traceparent).matches(),
         "traceparent",

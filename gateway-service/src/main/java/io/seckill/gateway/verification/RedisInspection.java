@@ -126,8 +126,9 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
             "".equals(reply.get(at + 3)) ? Long.MAX_VALUE : number(reply.get(at + 3)));
   }
 
+  /** 0 for what {@code admit.lua} does not take either. */
   private static long number(Object text) {
     String digits = (String) text;
-    return digits.matches("\\d{1,18}") ? Long.parseLong(digits) : 0;
+    return digits.matches("\\d{1,14}") ? Long.parseLong(digits) : 0;
   }
 }

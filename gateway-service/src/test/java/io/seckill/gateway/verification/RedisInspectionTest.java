@@ -97,6 +97,20 @@ class RedisInspectionTest {
     assertThat(sale.isAheadOf(view.sales().get(SKU))).isEqualTo(lacksSome);
   }
 
+  /** Purchases are refused then, and a report of such a number as well. */
+  @Test
+  void takesNoNumberThatAdmissionDoesNotTake() {
+    View view =
+        inspect(
+            new CannedRedis(
+                command ->
+                    command.contains(Long.toString(SKU))
+                        ? List.of(SERVER, "OPEN", "1", "100000000000000", "0")
+                        : List.of(SERVER)));
+
+    assertThat(view.sales().get(SKU).seq()).isZero();
+  }
+
   /** As many calls fail as before it asked for all at once: the breaker opens as early. */
   @Test
   void triesOneByOneUntilTheBreakerOpensWhenRedisIsAway() {

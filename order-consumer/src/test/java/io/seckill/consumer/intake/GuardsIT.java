@@ -236,6 +236,27 @@ class GuardsIT {
     assertThat(confirmed()).isEqualTo(20);
   }
 
+  /** {@code last_seq} never falls, and {@code admit.lua} takes 14 digits. */
+  @Test
+  void takesNoSequenceNumberFromAMessageThatRedisCannotHaveWritten() {
+    sale(LIMITED, 5, 100);
+    OrderMessage order = OrderFlood.order(sku, LIMITED, 1, 1);
+    String seq = "\"seq\":" + order.seq();
+    long before = deadLetters("UNREADABLE");
+
+    flood.publishRaw(
+        sku,
+        OrderMessageCodec.encode(order).replace(seq, "\"seq\":100000000000000"),
+        java.util.Map.of());
+
+    awaitDeadLetters("UNREADABLE", before + 1);
+    assertThat(lastSeq()).isZero();
+  }
+
+  private long lastSeq() {
+    return database.number("SELECT last_seq FROM products WHERE sku_id = " + sku);
+  }
+
   @Test
   void keepsMessagesOfAnotherVersionForTheirVersion() {
     sale(LIMITED, 5, 100);

@@ -1,5 +1,6 @@
 package io.seckill.support.contract;
 
+import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
@@ -30,7 +31,7 @@ public record Heartbeat(
   public Heartbeat {
     name = SingleLine.checked("name", name, MAX_NAME);
     require("fallback", fallback);
-    RequestChecks.integer("term", term, 0, Long.MAX_VALUE / 2);
+    RequestChecks.integer("term", term, 0, OrderMessage.MAX_COUNT);
     require("redis", redis);
     RequestChecks.integer("forMs", forMs, 0, Long.MAX_VALUE / 2);
     require("breaker", breaker);

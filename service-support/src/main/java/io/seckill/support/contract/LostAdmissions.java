@@ -1,5 +1,6 @@
 package io.seckill.support.contract;
 
+import io.seckill.common.order.OrderMessage;
 import io.seckill.support.web.RequestChecks;
 
 /**
@@ -9,7 +10,7 @@ import io.seckill.support.web.RequestChecks;
 public record LostAdmissions(long epoch, long seq) {
 
   public LostAdmissions {
-    RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE);
-    RequestChecks.integer("seq", seq, 1, Long.MAX_VALUE / 2);
+    RequestChecks.integer("epoch", epoch, 1, OrderMessage.MAX_COUNT);
+    RequestChecks.integer("seq", seq, 1, OrderMessage.MAX_COUNT);
   }
 }

@@ -31,7 +31,7 @@ public record PromiseTransfer(
   public static final int MAX_ORDERS = 200;
 
   public PromiseTransfer {
-    RequestChecks.integer("term", term, 0, Long.MAX_VALUE / 2);
+    RequestChecks.integer("term", term, 0, OrderMessage.MAX_COUNT);
     requireWhole("orders", orders);
     if (orders.size() > MAX_ORDERS) {
       throw ProblemException.invalid("orders", "orders must have at most " + MAX_ORDERS + ".");
@@ -56,8 +56,8 @@ public record PromiseTransfer(
 
     public Admitted {
       RequestChecks.integer("skuId", skuId, 1, OrderMessage.MAX_SKU_ID);
-      RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE / 2);
-      RequestChecks.integer("units", units, 0, Long.MAX_VALUE / 2);
+      RequestChecks.integer("epoch", epoch, 1, OrderMessage.MAX_COUNT);
+      RequestChecks.integer("units", units, 0, OrderMessage.MAX_COUNT);
     }
   }
 
@@ -66,7 +66,7 @@ public record PromiseTransfer(
 
     public Forgotten {
       RequestChecks.integer("skuId", skuId, 1, OrderMessage.MAX_SKU_ID);
-      RequestChecks.integer("epoch", epoch, 1, Long.MAX_VALUE / 2);
+      RequestChecks.integer("epoch", epoch, 1, OrderMessage.MAX_COUNT);
     }
   }
 }

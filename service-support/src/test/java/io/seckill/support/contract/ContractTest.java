@@ -30,6 +30,7 @@ import io.seckill.support.web.StrictJson;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -127,6 +128,33 @@ class ContractTest {
     assertThatThrownBy(
             () -> StrictJson.read(body.replace('\'', '"').getBytes(UTF_8), OrderPayments.class))
         .hasMessageStartingWith("INVALID_REQUEST");
+  }
+
+  /** MySQL keeps the highest, and Redis continues from it. */
+  @Test
+  void noCountIsAboveThoseOfMessages() {
+    long most = OrderMessage.MAX_COUNT;
+    Stream<LongConsumer> counts =
+        Stream.of(
+            count -> new LostAdmissions(count, 1),
+            count -> new LostAdmissions(1, count),
+            ContractTest::heartbeat,
+            count -> new PromiseTransfer(count, List.of(), List.of(), List.of(), true, true),
+            count -> new Admitted(1_001, count, 1),
+            count -> new Admitted(1_001, 1, count),
+            count -> new Forgotten(1_001, count));
+
+    assertThat(counts)
+        .allSatisfy(
+            take -> {
+              take.accept(most);
+              assertThatThrownBy(() -> take.accept(most + 1)).hasMessageContaining("" + most);
+            });
+  }
+
+  private static Heartbeat heartbeat(long term) {
+    return new Heartbeat(
+        "gateway", FallbackMode.OFF, term, RedisView.USABLE, 0, BreakerState.CLOSED, 0, 0);
   }
 
   @Test

@@ -87,8 +87,12 @@ class OrderMessageCodecTest {
         "LIMITED | BOUNDLESS",
         "\"policy\":\"LIMITED\" | \"policy\":1",
         "\"epoch\":3 | \"epoch\":0",
+        "\"epoch\":3 | \"epoch\":100000000000000",
         "\"seq\":17 | \"seq\":0",
+        "\"seq\":17 | \"seq\":100000000000000",
+        "\"seq\":17 | \"seq\":9223372036854775807",
         "\"admittedAt\":1760000000123 | \"admittedAt\":0",
+        "\"admittedAt\":1760000000123 | \"admittedAt\":253402300800000",
         "\"seq\":17 | \"seq\":17,\"extra\":1,\"extra\":2",
         "\"seq\":17 | \"seq\":17,\"extra\":{\"a\":1,\"a\":2}",
         "\"seq\":17 | \"seq\":17,\"extra\":[1",
@@ -102,6 +106,17 @@ class OrderMessageCodecTest {
     assertThatThrownBy(() -> OrderMessageCodec.decode(bad))
         .isInstanceOf(UnreadableMessageException.class)
         .isNotInstanceOf(UnsupportedVersionException.class);
+  }
+
+  @Test
+  void readsTheLargestCountsAndTheLastTimeOfMySql() throws Exception {
+    String last =
+        VALID
+            .replace("\"epoch\":3", "\"epoch\":99999999999999")
+            .replace("\"seq\":17", "\"seq\":99999999999999")
+            .replace("1760000000123", "253402300799999");
+
+    assertThat(OrderMessageCodec.encode(OrderMessageCodec.decode(last))).isEqualTo(last);
   }
 
   /** The files hold messages as earlier releases wrote them, and are never changed. */
