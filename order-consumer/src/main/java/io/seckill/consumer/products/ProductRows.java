@@ -16,6 +16,19 @@ public final class ProductRows {
   public static final String SELECT =
       "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended FROM products p";
 
+  /**
+   * Most by which an order, or Redis, is ahead of MySQL: Redis cannot hold more orders of a SKU. A
+   * number above that is wrong, and would leave none that {@code admit.lua} takes.
+   */
+  static final long MOST_AHEAD = 1_000_000_000;
+
+  /** SQL: the highest sequence number, with that of an order or of Redis. */
+  public static final String RAISED_SEQ =
+      "GREATEST(last_seq, LEAST(?, last_seq + " + MOST_AHEAD + "))";
+
+  /** SQL: the highest epoch, with that of Redis. */
+  public static final String RAISED_EPOCH = "GREATEST(epoch, LEAST(?, epoch + " + MOST_AHEAD + "))";
+
   private ProductRows() {}
 
   public static Optional<ProductSnapshot> find(JdbcClient jdbc, long skuId) {

@@ -87,11 +87,12 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
         || (fields.containsKey("changeSeq") && number("changeSeq") < changeSeq);
   }
 
-  /** Whether this is older than MySQL's sale, unfinished or incomplete. */
+  /** Whether this is older than MySQL's sale, unfinished, incomplete or wrong. */
   public boolean isLostOf(ProductSnapshot sale) {
     return isAbsent()
         || isLoading()
         || isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq())
+        || seq() - sale.lastSeq() > ProductRows.MOST_AHEAD
         || bucketCount() < 1
         || stock == null
         || !stock.matches("\\d{1,14}")

@@ -1,6 +1,7 @@
 package io.seckill.consumer.reconciliation;
 
 import io.seckill.common.sale.SalePhase;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.contract.LostAdmissions;
 import io.seckill.support.web.PathIds;
@@ -26,7 +27,9 @@ record LostAdmissionsController(JdbcClient jdbc) {
    * without the lost ones takes at least one unit.
    */
   private static final String RAISE =
-      "UPDATE products SET last_seq = GREATEST(last_seq, ?) + GREATEST(initial_stock, 1)"
+      "UPDATE products SET last_seq = "
+          + ProductRows.RAISED_SEQ
+          + " + GREATEST(initial_stock, 1)"
           + " WHERE sku_id = ? AND epoch = ? AND "
           + SalePhase.REDIS_DECIDES;
 

@@ -229,7 +229,7 @@ record Rebuild(
   }
 
   /**
-   * The new epoch is also above every epoch that Redis has seen, because MySQL may be the store
+   * The new epoch is also above every epoch that Redis can have, because MySQL may be the store
    * that was restored from a backup. The sequence continues above every number that the lost data
    * can have used: each order that was admitted and not stored held at least one unit. So an order
    * of the old epoch that arrives late never makes the new data look behind, and old data that come
@@ -239,8 +239,11 @@ record Rebuild(
    */
   private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
-                "UPDATE products SET epoch = GREATEST(epoch, ?) + 1,"
-                    + " last_seq = GREATEST(last_seq, ?) + initial_stock, change_seq = 0,"
+                "UPDATE products SET epoch = "
+                    + ProductRows.RAISED_EPOCH
+                    + " + 1, last_seq = "
+                    + ProductRows.RAISED_SEQ
+                    + " + initial_stock, change_seq = 0,"
                     + " settled = IF("
                     + SalePhase.REDIS_DECIDES
                     + ", last_seq - ("

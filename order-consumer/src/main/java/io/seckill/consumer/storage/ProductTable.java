@@ -3,6 +3,7 @@ package io.seckill.consumer.storage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.orders.SkuProgress;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
@@ -20,7 +21,9 @@ final class ProductTable {
       "UPDATE products SET reserved_units ="
           + " LEAST(stock - ?,"
           + " GREATEST(0, reserved_units - IF(reserves_all, ?, IF(? < epoch - 1, 0, ?)))),"
-          + " stock = stock - ?, last_seq = GREATEST(last_seq, ?), settled = settled + ?"
+          + " stock = stock - ?, last_seq = "
+          + ProductRows.RAISED_SEQ
+          + ", settled = settled + ?"
           + " WHERE sku_id = ? AND stock >= ?";
 
   private static final String TAKE_STRONG =

@@ -30,16 +30,23 @@ local function number(i)
   return tonumber(old[i] or '0') or 0
 end
 
+-- Of an epoch or sequence that is ahead of MySQL's by more than ProductRows.MOST_AHEAD, which is wrong, 0.
+local function ahead(i, ofMySql)
+  local found = number(i)
+  return found - tonumber(ofMySql) > 1000000000 and 0 or found
+end
+
 local anything = ARGV[7] == 'ANYTHING'
 if old[1] == 'OPEN' or old[1] == 'PAUSED' then
   return {'SALE_RUNNING', old[1]}
 end
-local epoch = math.max(number(2), number(3))
+local epoch = math.max(ahead(2, ARGV[1]), ahead(3, ARGV[1]))
 if epoch >= tonumber(ARGV[1]) then
   return {'STALE_EPOCH', string.format('%.0f', epoch)}
 end
-local seq = math.max(number(4), tonumber(ARGV[4]))
-local inFlight = number(4) - math.max(number(5), tonumber(ARGV[4]))
+local known = ahead(4, ARGV[4])
+local seq = math.max(known, tonumber(ARGV[4]))
+local inFlight = known - math.max(number(5), tonumber(ARGV[4]))
 if not anything and inFlight > 0 then
   return {'ORDERS_IN_FLIGHT', string.format('%.0f', inFlight)}
 end

@@ -253,6 +253,22 @@ class GuardsIT {
     assertThat(lastSeq()).isZero();
   }
 
+  /** Redis continues from {@code last_seq}: one wrong number leaves enough of those below 10^14. */
+  @Test
+  void aMessageRaisesTheSequenceByNoMoreThanRedisCanHoldOrders() {
+    sale(LIMITED, 5, 100);
+    OrderMessage order = OrderFlood.order(sku, LIMITED, 1, 1);
+    String seq = "\"seq\":" + order.seq();
+
+    flood.publishRaw(
+        sku,
+        OrderMessageCodec.encode(order).replace(seq, "\"seq\":" + OrderMessage.MAX_COUNT),
+        java.util.Map.of());
+
+    database.awaitOrders(sku, 1);
+    assertThat(lastSeq()).isEqualTo(1_000_000_000);
+  }
+
   private long lastSeq() {
     return database.number("SELECT last_seq FROM products WHERE sku_id = " + sku);
   }

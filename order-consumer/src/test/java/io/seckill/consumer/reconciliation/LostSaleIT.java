@@ -516,6 +516,18 @@ class LostSaleIT extends ReconciliationFixture {
     awaitClean(sale);
   }
 
+  @Test
+  void aReportRaisesTheSequenceByNoMoreThanRedisCanHoldOrders() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    String path = "/internal/v1/skus/" + sale.sku + "/lost-admissions";
+
+    consumer.api().post(path, "{\"epoch\":1,\"seq\":99999999999999}");
+
+    assertThat(ledger.number("SELECT last_seq FROM products WHERE sku_id = " + sale.sku))
+        .isEqualTo(1_000_000_100);
+    assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
+  }
+
   @Tag("proof")
   @Test
   void waitsInRedisListsForARelay() {

@@ -189,6 +189,27 @@ class RebuildIT extends ReconciliationFixture {
     assertThat(sale.field("state")).isEqualTo("OPEN");
   }
 
+  /** The numbers of MySQL only rise, and {@code admit.lua} takes 14 digits. */
+  @ParameterizedTest
+  @CsvSource({
+    "seq, 99999999999999",
+    "seq, 100000000000000000",
+    "epoch, 99999999999999",
+    "epoch, 100000000000000000",
+    "loading, 100000000000000000"
+  })
+  void continuesBelowANumberThatNoServiceCanHaveWritten(String field, String value) {
+    if (field.equals("loading")) {
+      sale.setField("state", "PREHEATING");
+    }
+    sale.setField(field, value);
+
+    assertThat(reconcile()).isEqualTo("REBUILT");
+    assertThat(sale.field("state")).isEqualTo("OPEN");
+    assertThat(Long.parseLong(sale.field("seq"))).isLessThanOrEqualTo(2_000_000_000L);
+    assertThat(Long.parseLong(sale.field("epoch"))).isLessThanOrEqualTo(2_000_000_000L);
+  }
+
   /** Only the last step of a loading writes it, in an epoch that nobody needs then. */
   @Test
   void beginsNoEpochWhereSomethingElseIsInThePlaceOfThePendingStops() {
