@@ -5,6 +5,7 @@ import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.web.ProblemException;
+import io.seckill.support.web.RequestChecks;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.DeleteMapping;
@@ -21,12 +22,17 @@ import org.springframework.web.bind.annotation.RestController;
 record GatewayController(
     GatewayTable gateways, FallbackTable fallback, PromiseTransfers transfers) {
 
+  /** More fallbacks than a restored MySQL lacks; a wrong term could never be lowered. */
+  private static final long MOST_TERMS_LOST = 1_000;
+
   private static final Pattern TOKEN = Pattern.compile("[0-9a-f]{32}");
 
   /** The term is read after the gateway is registered: the next one then waits for it. */
   @PutMapping
   HeartbeatAnswer heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
-    gateways.heard(checked(token), heartbeat);
+    String gateway = checked(token);
+    RequestChecks.integer("term", heartbeat.term(), 0, fallback.read().term() + MOST_TERMS_LOST);
+    gateways.heard(gateway, heartbeat);
     FallbackTable.Row now = fallback.read();
     if (now.term() < heartbeat.term()) {
       fallback.raise(heartbeat.term());

@@ -622,6 +622,26 @@ class FallbackIT extends SaleInFallback {
     assertThat(isInFallback ? fallback.buy(sku, 7) : "CONFIRMED").isEqualTo("CONFIRMED");
   }
 
+  /** The next fallback would begin above it, and gateways could not report that one. */
+  @ParameterizedTest
+  @ValueSource(longs = {1_001, OrderMessage.MAX_COUNT, Long.MAX_VALUE / 2})
+  void noTermIsTakenThatMySqlCannotHaveLost(long ahead) {
+    long before = term();
+    String path = "/internal/v1/gateways/" + "0".repeat(31) + "7";
+    String body =
+        """
+        {"name":"gateway","fallback":"manual","term":%d,"redis":"USABLE","forMs":0,
+         "breaker":"OPEN","failurePercent":0,"failuresPerSecond":0}
+        """;
+
+    Answer answer = consumer.api().put(path, body.formatted(before + ahead));
+
+    assertThat(answer.status()).isEqualTo(400);
+    assertThat(answer.text()).contains("term");
+    assertThat(term()).isEqualTo(before);
+    assertThat(ledger.number("SELECT COUNT(*) FROM gateway_node")).isZero();
+  }
+
   private static long term() {
     return fallback.view().path("term").longValue();
   }
