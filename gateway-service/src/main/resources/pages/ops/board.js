@@ -80,7 +80,7 @@ function renderServices({services, durableIn, lanes}) {
 function renderStops(stops) {
   if (!stops) return;
   const lines = stops.map(({skuId, state, operator, askedAt}) =>
-    `SKU ${skuId} is ${state} in Redis, as ${operator} asked at ${new Date(askedAt).toISOString().slice(11, 19)} UTC.`);
+    `SKU ${skuId} is ${state} in Redis, as ${operator} asked at ${new Date(askedAt).toJSON()?.slice(11, 19) ?? '?'} UTC.`);
   write($('stops'), `${lines.join(' ')} MySQL follows as soon as it and order-consumer answer.`);
   show($('stops'), stops.length > 0);
 }

@@ -14,20 +14,28 @@ import java.util.regex.Pattern;
 public record PendingStop(long skuId, String state, long askedAt, String operator) {
 
   private static final Pattern FORMAT =
-      Pattern.compile("(PAUSED|CLOSED)\\|(\\d{1,18})\\|([\\x21-\\x7e]{1,64})");
+      Pattern.compile("(PAUSED|CLOSED)\\|(\\d{1,15})\\|([\\x21-\\x7e]{1,64})");
 
   /** The value in the partition's hash of stops, whose field is the SKU. */
   String format() {
     return state + '|' + askedAt + '|' + operator;
   }
 
-  /** Returns empty when the text is not in the form of {@link #format}. */
+  /**
+   * Returns empty when the text is not exactly what {@link #format} returns: it is compared with
+   * that in Redis.
+   */
   static Optional<PendingStop> parse(String skuId, String text) {
     Matcher part = FORMAT.matcher(text);
     return part.matches() && skuId.matches("\\d{1,18}")
         ? Optional.of(
-            new PendingStop(
-                Long.parseLong(skuId), part.group(1), Long.parseLong(part.group(2)), part.group(3)))
+                new PendingStop(
+                    Long.parseLong(skuId),
+                    part.group(1),
+                    Long.parseLong(part.group(2)),
+                    part.group(3)))
+            .filter(
+                stop -> stop.format().equals(text) && Long.toString(stop.skuId()).equals(skuId))
         : Optional.empty();
   }
 }

@@ -4,10 +4,12 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
@@ -29,6 +31,15 @@ public final class SaleStates {
   public SaleStates(UnifiedJedis redis) {
     this.redis = redis;
   }
+
+  /**
+   * The entries of a partition's hash of stops.
+   *
+   * @param pending the stops that are not stored in MySQL yet
+   * @param wrong those that no service has written, text by field: unreadable, or of a SKU of
+   *     another partition
+   */
+  public record Stops(List<PendingStop> pending, Map<String, String> wrong) {}
 
   /** Outcome of {@link #follow}. */
   public enum Followed {
@@ -108,17 +119,35 @@ public final class SaleStates {
       answers = partitions.stream().map(p -> pipeline.hgetAll(RedisKeys.stops(p))).toList();
       pipeline.sync();
     }
-    return answers.stream().flatMap(answer -> parse(PipelineReplies.get(answer))).toList();
+    return IntStream.range(0, answers.size())
+        .mapToObj(i -> read(partitions.get(i), PipelineReplies.get(answers.get(i))))
+        .flatMap(stops -> stops.pending().stream())
+        .toList();
   }
 
   /** Those of one partition, whose server may answer while others do not. */
-  public List<PendingStop> pendingStops(int partition) {
-    return parse(redis.hgetAll(RedisKeys.stops(partition))).toList();
+  public Stops stops(int partition) {
+    return read(partition, redis.hgetAll(RedisKeys.stops(partition)));
   }
 
-  private static Stream<PendingStop> parse(Map<String, String> stops) {
-    return stops.entrySet().stream()
-        .flatMap(stop -> PendingStop.parse(stop.getKey(), stop.getValue()).stream());
+  private static Stops read(int partition, Map<String, String> entries) {
+    List<PendingStop> pending = new ArrayList<>();
+    Map<String, String> wrong = new HashMap<>();
+    entries.forEach(
+        (skuId, text) ->
+            PendingStop.parse(skuId, text)
+                .filter(stop -> Partition.ofSku(stop.skuId()) == partition)
+                .ifPresentOrElse(pending::add, () -> wrong.put(skuId, text)));
+    return new Stops(pending, wrong);
+  }
+
+  /** Removes an entry that is {@link Stops#wrong}, unless it has changed. */
+  public void removeWrong(int partition, String field, String text) {
+    var unused =
+        FOLLOW.call(
+            redis,
+            List.of(RedisKeys.absent(partition), RedisKeys.stops(partition)),
+            List.of("CLOSED", "0", "0", field, text));
   }
 
   private static List<String> keys(long skuId) {

@@ -4,8 +4,8 @@
 -- stop that is not stored in MySQL yet.
 -- KEYS  1 sku  2 stops    one hash tag, so one cluster slot
 -- ARGV  1 state: PREHEATED, OPEN, PAUSED or CLOSED  2 the sale's epoch in MySQL  3 number of the change in MySQL
---       4 SKU id  5 the stop that MySQL has stored or refused, as recorded in Redis: it is removed;
---       '' for none
+--       4 SKU id  5 the stop that MySQL has stored or refused, or the entry that no service has written, as
+--       recorded in Redis: it is removed; '' for none
 -- reply 'OK' (also when Redis had the state already) · 'STOPPED': a stop is pending · 'NEWER': a
 --       later change was written before · 'ABSENT' · 'PREHEATING': the change is recorded, and the
 --       process that ends the loading applies MySQL's state · 'OTHER_EPOCH' · 'WRONG_TYPE'

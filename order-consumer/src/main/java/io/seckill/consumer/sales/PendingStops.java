@@ -185,10 +185,22 @@ record PendingStops(
 
   private void read(int partition, Map<Integer, List<PendingStop>> read) {
     try {
-      read.put(partition, states.pendingStops(partition));
+      SaleStates.Stops stops = states.stops(partition);
+      read.put(partition, stops.pending());
+      stops.wrong().forEach((field, text) -> remove(partition, field, text));
     } catch (JedisDataException e) { // Redis answers
       log.warn("The pending stops of partition {} cannot be read: {}", partition, e.toString());
     }
+  }
+
+  /** Nothing would end it, and an unreadable one keeps its sale from opening. */
+  private void remove(int partition, String field, String text) {
+    states.removeWrong(partition, field, text);
+    log.warn(
+        "The hash of pending stops of partition {} had {} of {} characters: removed",
+        partition,
+        field.matches("\\d{1,18}") ? "an entry of sku " + field : "another entry",
+        text.length());
   }
 
   private void followOrWait(Products.StateToFollow sale) {

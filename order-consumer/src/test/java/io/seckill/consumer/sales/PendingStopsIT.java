@@ -142,6 +142,23 @@ class PendingStopsIT {
     eventually().until(() -> redis("state").equals(state));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"garbage", "PAUSED|00|x", "CLOSED|999999999999999999|x"})
+  void anEntryThatNoServiceHasWrittenEnds(String text) {
+    sale();
+    String stops = RedisKeys.stops(Partition.ofSku(sku));
+    String misplaced = RedisKeys.stops(Partition.ofSku(sku + 1));
+    move("PAUSED");
+
+    consumer.redis().hset(stops, Long.toString(sku), text);
+    consumer.redis().hset(misplaced, Long.toString(sku), "CLOSED|1790000000000|x");
+
+    eventually().until(() -> !consumer.redis().hexists(stops, Long.toString(sku)));
+    eventually().until(() -> !consumer.redis().hexists(misplaced, Long.toString(sku)));
+    assertThat(mysql("state")).isEqualTo("PAUSED");
+    assertThat(move("OPEN").text("state")).isEqualTo("OPEN");
+  }
+
   /** As if its server was away. */
   @Test
   void aPartitionThatCannotBeReadKeepsNoOtherWaiting() {

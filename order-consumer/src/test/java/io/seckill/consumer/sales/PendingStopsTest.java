@@ -19,6 +19,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -31,12 +33,13 @@ class PendingStopsTest {
   private static final String STOP = "PAUSED|1790000000000|tester";
 
   private final List<Long> locked = new ArrayList<>();
+  private final List<List<String>> removed = new ArrayList<>();
   private final List<String> followed = new ArrayList<>();
-  private boolean areStopped;
+  private List<String> stops = List.of();
 
   @Test
   void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
-    areStopped = true;
+    stops = List.of(Long.toString(ONE), STOP, Long.toString(OTHER), STOP);
 
     sweep();
 
@@ -48,6 +51,27 @@ class PendingStopsTest {
     sweep();
 
     assertThat(followed).containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
+  }
+
+  /** They would stay for good: no script would find them equal to a stop, or in its partition. */
+  @ParameterizedTest
+  @CsvSource({
+    "1001, garbage",
+    "1001, ''",
+    "1001, PAUSED|00|x",
+    "1001, CLOSED|1000000000000000|x",
+    "1001, OPEN|1|x",
+    "01001, PAUSED|1|x",
+    "1002, PAUSED|1|x",
+    "none, PAUSED|1|x"
+  })
+  void removesAnEntryThatNoServiceHasWritten(String field, String text) {
+    stops = List.of(Long.toString(OTHER), STOP, field, text);
+
+    sweep();
+
+    assertThat(removed).containsExactly(List.of(field, text));
+    assertThat(locked).as("the other is written to MySQL").containsExactly(OTHER);
   }
 
   private void sweep() {
@@ -65,12 +89,14 @@ class PendingStopsTest {
   /** To HGETALL and HGET of the stops, and to sale_state.lua. */
   private Object reply(List<String> command) {
     if (command.get(0).equals("HGETALL")) {
-      return areStopped && command.contains(STOPS)
-          ? List.of(Long.toString(ONE), STOP, Long.toString(OTHER), STOP)
-          : List.of();
+      return command.contains(STOPS) ? stops : List.of();
     }
     if (command.get(0).equals("HGET")) {
       return STOP;
+    }
+    if (command.get(3).equals(RedisKeys.absent(Partition.ofSku(ONE)))) {
+      removed.add(command.subList(command.size() - 2, command.size()));
+      return "ABSENT";
     }
     followed.add(command.get(3));
     return new JedisDataException("WRONGTYPE of this sale");

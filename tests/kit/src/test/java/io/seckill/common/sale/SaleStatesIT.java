@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.common.sale.SaleStates.Stops;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
@@ -132,6 +133,24 @@ class SaleStatesIT {
 
     assertThat(states.follow(SKU, "PAUSED", 0, 0, PAUSE)).isEqualTo(Followed.NOT_LOADED);
     assertThat(redis.exists(RedisKeys.stops(Partition.ofSku(SKU)))).isFalse();
+  }
+
+  @Test
+  void anEntryThatNoServiceHasWrittenIsNoStopAndIsRemovedUnlessItHasChanged() {
+    int partition = Partition.ofSku(SKU);
+    String stops = RedisKeys.stops(partition);
+    Map<String, String> wrong =
+        Map.of(Long.toString(SKU), "PAUSED|00|x", Long.toString(SKU + 1), "CLOSED|1|x", "x", "");
+    redis.hset(stops, wrong);
+
+    assertThat(states.pendingStops(PARTITIONS)).isEmpty();
+    assertThat(states.stops(partition)).isEqualTo(new Stops(List.of(), wrong));
+
+    states.stop(CLOSE);
+    wrong.forEach((field, text) -> states.removeWrong(partition, field, text));
+
+    assertThat(states.stops(partition)).isEqualTo(new Stops(List.of(CLOSE), Map.of()));
+    assertThat(state()).isEqualTo("CLOSED");
   }
 
   private String state() {
