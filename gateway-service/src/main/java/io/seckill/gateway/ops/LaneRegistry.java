@@ -102,13 +102,13 @@ record LaneRegistry(UnifiedJedis redis) {
     List<Lane> lanes = new ArrayList<>();
     for (int at = 0; at < fields.size(); at += FIELDS) {
       String[] member = String.valueOf(fields.get(at)).split(":", -1);
-      if (member.length == 3) {
-        long score = Math.round(Double.parseDouble(String.valueOf(fields.get(at + 1))));
+      if (member.length == 3 && member[1].matches("\\d{1,9}")) {
+        long score = score(String.valueOf(fields.get(at + 1)));
         LeaseState state = state(score, now);
         lanes.add(
             new Lane(
                 member[0],
-                (int) number(member[1]),
+                Integer.parseInt(member[1]),
                 partition,
                 member[2],
                 state,
@@ -121,6 +121,11 @@ record LaneRegistry(UnifiedJedis redis) {
     lanes.sort(
         Comparator.comparing(Lane::state).thenComparing(Lane::relay).thenComparing(Lane::lane));
     return lanes;
+  }
+
+  /** Redis writes that of an infinite one as inf. */
+  private static long score(String text) {
+    return Math.round(Double.parseDouble(text.replace("inf", "Infinity")));
   }
 
   private static LeaseState state(long score, long now) {
