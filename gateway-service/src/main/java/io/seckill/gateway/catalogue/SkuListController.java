@@ -2,6 +2,7 @@ package io.seckill.gateway.catalogue;
 
 import com.github.benmanes.caffeine.cache.AsyncLoadingCache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.When;
@@ -17,7 +18,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -37,13 +37,13 @@ final class SkuListController {
   private static final int REMEMBERED = 1_000;
   private static final int MAX_LIMIT = 50;
 
-  private final ProductCache products;
+  private final SortedSkus sorted;
   private final SaleStockCache sales;
   private final AsyncLoadingCache<Query, Page> pages;
   private final Clock clock = Clock.systemUTC();
 
   SkuListController(ProductCache products, SaleStockCache sales) {
-    this.products = products;
+    this.sorted = new SortedSkus(products::all, Ticker.systemTicker());
     this.sales = sales;
     this.pages =
         Caffeine.newBuilder()
@@ -58,12 +58,7 @@ final class SkuListController {
    * @param when null for all sales
    * @param after null for the first page
    */
-  private record Query(@Nullable When when, @Nullable SkuPlace after, int limit) {
-
-    boolean has(SkuPlace place) {
-      return (when == null || when.has(place.group())) && place.isBehind(after);
-    }
-  }
+  private record Query(@Nullable When when, @Nullable SkuPlace after, int limit) {}
 
   /**
    * A product with its sale.
@@ -109,27 +104,12 @@ final class SkuListController {
   }
 
   private Mono<Page> read(Query query) {
-    return Mono.defer(() -> page(query));
-  }
-
-  private Mono<Page> page(Query query) {
-    Instant now = clock.instant();
-    TreeMap<SkuPlace, ProductRow> first = new TreeMap<>();
-    for (ProductRow product : products.all()) {
-      SkuPlace place = SkuPlace.of(product, now);
-      if (place != null && query.has(place)) {
-        first.put(place, product);
-        if (first.size() > query.limit() + 1) {
-          first.pollLastEntry();
-        }
-      }
-    }
-    boolean more = first.size() > query.limit();
-    if (more) {
-      first.pollLastEntry();
-    }
-    String next = more ? first.lastKey().cursor() : null;
-    return sales.of(first.values()).map(found -> new Page(listed(first.values(), found), next));
+    return Mono.fromFuture(() -> sorted.part(query.when(), query.after(), query.limit()))
+        .flatMap(
+            part ->
+                sales
+                    .of(part.skus())
+                    .map(found -> new Page(listed(part.skus(), found), part.next())));
   }
 
   private static List<Listed> listed(
@@ -206,11 +186,6 @@ final class SkuListController {
                   : state == SaleState.PAUSED ? Group.PAUSED : Group.ON_SALE;
       Instant at = begun ? product.closesAt() : product.opensAt();
       return new SkuPlace(group, at.toEpochMilli(), product.skuId());
-    }
-
-    /** Whether this place follows another; every place follows null. */
-    boolean isBehind(@Nullable SkuPlace other) {
-      return other == null || compareTo(other) > 0;
     }
 
     @Override

@@ -186,7 +186,8 @@ class SkuPageIT {
       GatewayAnswer page = eventually().until(() -> show(sku), answer -> !onSale(answer));
       assertThat(page.text("state")).isEqualTo("OPEN");
       assertThat(page.json().path("soldOut").booleanValue()).isFalse();
-      assertThat(list("when=NOW")).anyMatch(one -> isSku(one, sku));
+      eventually()
+          .untilAsserted(() -> assertThat(list("when=NOW")).anyMatch(one -> isSku(one, sku)));
     } finally {
       stage.redis().del(RedisKeys.sku(sku), RedisKeys.stock(sku));
       stage.closeQuarantined(sku);

@@ -89,8 +89,6 @@ class SkuPlaceTest {
 
     assertThat(places).extracting(SkuPlace::skuId).containsExactly(3L, 4L, 5L, 6L, 7L, 8L, 9L);
     assertThat(places).allMatch(place -> SkuPlace.ofCursor(place.cursor()).equals(place));
-    assertThat(places.stream().filter(place -> place.isBehind(places.get(2))))
-        .isEqualTo(places.subList(3, 7));
     assertThat(places.stream().filter(place -> When.SOON.has(place.group())))
         .isEqualTo(places.subList(2, 5));
     assertThat(places.stream().filter(place -> When.NOW.has(place.group()))).hasSize(4);
