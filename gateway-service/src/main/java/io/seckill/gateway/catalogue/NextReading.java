@@ -9,14 +9,16 @@ import org.jspecify.annotations.Nullable;
 final class NextReading {
 
   /**
-   * Most requests that wait for one read: one that hangs would keep something of each. A read takes
-   * milliseconds, so this allows for thousands of unknown SKUs a second.
+   * Most requests for unknown SKUs that wait for one read, and most of the others: one that hangs
+   * would keep something of each. A read takes milliseconds, so this allows for thousands of
+   * unknown SKUs a second. Shoppers who invent SKUs take no place of an operator.
    */
   static final int MOST_WAITING = 1_000;
 
   private CompletableFuture<ProductReading> next = new CompletableFuture<>(); // guarded by this
   private boolean isWanted; // guarded by this
-  private int waiting; // guarded by this: requests that were given next
+  private int waiting; // guarded by this: requests that were given next, for SKUs
+  private int waitingForAny; // guarded by this: the others
   private Set<Long> wanted = new HashSet<>(); // guarded by this: SKUs to look for in the next
 
   /** A read that callers wait for, and the SKUs to look for in it. */
@@ -25,12 +27,18 @@ final class NextReading {
   /**
    * Returns the result of a read that begins after this call, and looks for these SKUs, too; null
    * when too many wait for it.
+   *
+   * @param skus may be empty
    */
   synchronized @Nullable CompletableFuture<ProductReading> await(Set<Long> skus) {
-    if (waiting == MOST_WAITING) {
+    if ((skus.isEmpty() ? waitingForAny : waiting) == MOST_WAITING) {
       return null;
     }
-    waiting++;
+    if (skus.isEmpty()) {
+      waitingForAny++;
+    } else {
+      waiting++;
+    }
     wanted.addAll(skus);
     return next;
   }
@@ -50,6 +58,7 @@ final class NextReading {
     wanted = new HashSet<>();
     isWanted = false;
     waiting = 0;
+    waitingForAny = 0;
     return asked;
   }
 }

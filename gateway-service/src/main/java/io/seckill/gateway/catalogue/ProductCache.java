@@ -32,7 +32,7 @@ import reactor.core.publisher.Mono;
  * request for a SKU that is not cached waits for the next read, which then starts earlier and looks
  * for that SKU, too: a new product is never reported as unknown, and any number of invented SKUs
  * costs four reads a second. While MySQL does not answer, the last read is used for five minutes,
- * and a thousand requests at most wait for the next one.
+ * and of requests for such SKUs, and of others, a thousand at most wait for the next one.
  */
 @Component
 public final class ProductCache implements SmartLifecycle {

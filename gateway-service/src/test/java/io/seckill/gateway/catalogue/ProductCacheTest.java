@@ -1,10 +1,9 @@
 package io.seckill.gateway.catalogue;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.support.contract.ProductRow;
-import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,8 +14,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -47,22 +49,44 @@ class ProductCacheTest {
     assertThat(flood.stream().filter(one -> !one.isDone()))
         .as("none waits for longer than three seconds")
         .hasSizeLessThanOrEqualTo(NextReading.MOST_WAITING);
-    assertThatThrownBy(() -> products.readAgain().block(SOON)).isInstanceOf(ProblemException.class);
 
     mysql.answer.countDown();
     assertThat(flood).allSatisfy(one -> assertThat(one).failsWithin(SOON));
   }
 
+  /** Anybody can invent SKUs; operators wait for a read after each change. */
   @Test
-  void aReadIsAwaitedByABoundedNumberOfRequests() {
+  void inventedSkusTakeNoPlaceOfAnOperator() {
+    eventually() // none waits for longer than three seconds
+        .untilAsserted(
+            () -> {
+              ProductCache answered = TestProducts.unread(false);
+              LongStream.rangeClosed(1, NextReading.MOST_WAITING)
+                  .forEach(sku -> answered.find(2_000 + sku).subscribe(found -> {}, failure -> {}));
+              CompletableFuture<Void> again = answered.readAgain().toFuture();
+              answered.start();
+              try {
+                assertThat(again).succeedsWithin(SOON);
+              } finally {
+                answered.stop();
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,", ", 1"})
+  void aReadIsAwaitedByABoundedNumberOfRequests(@Nullable Long sku, @Nullable Long other) {
+    Set<Long> skus = sku == null ? Set.of() : Set.of(sku);
+    Set<Long> others = other == null ? Set.of() : Set.of(other);
     NextReading next = new NextReading();
     for (int i = 0; i < NextReading.MOST_WAITING; i++) {
-      assertThat(next.await(Set.of(1L))).isNotNull();
+      assertThat(next.await(skus)).isNotNull();
     }
 
-    assertThat(next.await(Set.of(1L))).isNull();
+    assertThat(next.await(skus)).isNull();
+    assertThat(next.await(others)).isNotNull();
     next.begin();
-    assertThat(next.await(Set.of(1L))).as("the next one").isNotNull();
+    assertThat(next.await(skus)).as("the next one").isNotNull();
   }
 
   @Test

@@ -36,6 +36,15 @@ public final class TestProducts {
 
   /** As read once; {@code inFallback}: MySQL decides the sale. */
   public static ProductCache read(boolean inFallback) {
+    ProductCache products = unread(inFallback);
+    products.start();
+    eventually().until(() -> products.lastRead().isPresent());
+    products.stop();
+    return products;
+  }
+
+  /** Not started yet. */
+  static ProductCache unread(boolean inFallback) {
     JdbcTemplate mysql =
         new JdbcTemplate() {
           @Override
@@ -47,11 +56,7 @@ public final class TestProducts {
             }
           }
         };
-    ProductCache products = new ProductCache(JdbcClient.create(mysql));
-    products.start();
-    eventually().until(() -> products.lastRead().isPresent());
-    products.stop();
-    return products;
+    return new ProductCache(JdbcClient.create(mysql));
   }
 
   private static ResultSet row(boolean inFallback) {
