@@ -34,8 +34,7 @@ public record PendingStop(long skuId, String state, long askedAt, String operato
                     part.group(1),
                     Long.parseLong(part.group(2)),
                     part.group(3)))
-            .filter(
-                stop -> stop.format().equals(text) && Long.toString(stop.skuId()).equals(skuId))
+            .filter(stop -> stop.format().equals(text) && Long.toString(stop.skuId()).equals(skuId))
         : Optional.empty();
   }
 }
