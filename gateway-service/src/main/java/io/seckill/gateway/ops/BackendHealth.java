@@ -29,7 +29,7 @@ import redis.clients.jedis.exceptions.JedisException;
 @Service
 final class BackendHealth {
 
-  /** Shorter than the second between two probes, each of which makes a new check. */
+  /** Shorter than the second between two probes: each makes a new check. */
   static final Duration SHARED_FOR = Duration.ofMillis(500);
 
   private final UnifiedJedis jedis;
