@@ -9,12 +9,9 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductRows;
-import io.seckill.consumer.products.ProductSnapshot;
-import io.seckill.consumer.reconciliation.Reconciler;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.SweeperPauses;
@@ -432,22 +429,6 @@ class SaleArchiveIT {
     close();
     begin(sku);
     finish();
-  }
-
-  /** Its units and quotas are not missing. */
-  @Test
-  void aComparisonEndsWhenTheSaleLeavesRedisMeanwhile() {
-    AdmittedSale sale = new AdmittedSale(consumer, sku, PurchasePolicy.LIMITED, 5, 100);
-    OrderMessage order = sale.admit(7, 2);
-    flood.publish(order);
-    eventually().until(() -> sale.result(order).equals("C"));
-    close();
-    ProductSnapshot closed = ProductRows.find(consumer.sql(), sku).orElseThrow();
-    ArchiveSteps steps = consumer.bean(ArchiveSteps.class);
-    Reconciler reconciler = consumer.bean(Reconciler.class);
-
-    assertThatThrownBy(() -> reconciler.differences(sku, () -> steps.removeFromRedis(closed)))
-        .hasMessageContaining("UNAVAILABLE: Redis has lost the sale meanwhile, or");
   }
 
   @Test
