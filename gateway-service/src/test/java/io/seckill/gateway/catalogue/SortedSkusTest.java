@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 class SortedSkusTest {
 
-  private static final Instant NOW = Instant.now();
+  private final Instant now = Instant.now();
 
   private final AtomicInteger reads = new AtomicInteger();
   private final AtomicLong nanos = new AtomicLong();
@@ -102,7 +102,7 @@ class SortedSkusTest {
   }
 
   /** Of one hour ago, or in one hour. */
-  private static ProductRow product(long sku, SaleState state, long stock) {
+  private ProductRow product(long sku, SaleState state, long stock) {
     int opens = state == SaleState.PREHEATED ? 3_600 : -3_600;
     return new ProductRow(
         sku,
@@ -114,8 +114,8 @@ class SortedSkusTest {
         5,
         Decider.REDIS,
         "NO",
-        NOW.plusSeconds(opens),
-        NOW.plusSeconds(7_200),
+        now.plusSeconds(opens),
+        now.plusSeconds(7_200),
         state,
         1,
         1,
