@@ -24,6 +24,7 @@ import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.consumer.testing.UnstoredProducts;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.ChildProcessesOnly;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
@@ -36,6 +37,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,34 @@ class SaleLoadingIT {
     int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(sku), "bucketCount"));
     assertThat(redis.exists(RedisKeys.bucket(sku, RedisKeys.bucketOf(7, buckets)))).isFalse();
     assertThat(redis.exists(RedisKeys.stock(sku))).isFalse();
+  }
+
+  /** The later one loads all of the sale anew, so that nothing of the first is in it. */
+  @Test
+  void theLaterOfTwoPreheatsLoadsTheSale() {
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    CompletableFuture<Answer> first;
+    CompletableFuture<Answer> later;
+    try (RowLock held = consumer.lock("LOCK TABLES stock_change WRITE")) {
+      first = preheatUntilItLoads(1);
+      later = preheatUntilItLoads(2);
+      held.release();
+    }
+
+    assertThat(Bounded.get(first).code()).isEqualTo("PREHEAT_OVERTAKEN");
+    assertThat(Bounded.get(later).status()).isEqualTo(200);
+    assertThat(redis.hmget(RedisKeys.sku(sku), "state", "epoch", "loading"))
+        .containsExactly("PREHEATED", "2", null);
+    assertThat(redis.get(RedisKeys.stock(sku))).isEqualTo("100");
+  }
+
+  /** While the table of stock changes is locked, none ends. */
+  private CompletableFuture<Answer> preheatUntilItLoads(int epoch) {
+    CompletableFuture<Answer> preheated =
+        CompletableFuture.supplyAsync(() -> api.post(path + "/preheat", ""));
+    eventually()
+        .until(() -> Integer.toString(epoch).equals(redis.hget(RedisKeys.sku(sku), "loading")));
+    return preheated;
   }
 
   /** The replica has the beginning of the loading, and not the quota that was written then. */
