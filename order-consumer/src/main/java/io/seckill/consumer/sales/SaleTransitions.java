@@ -154,7 +154,7 @@ public class SaleTransitions {
       case DONE -> opened;
       case NOT_LOADED -> {
         if (!Shards.isShard(opened.skuId())) {
-          throw notPreheated();
+          throw notPreheated("reconcile it first.");
         }
         yield opened; // a shard that was lost meanwhile
       }
@@ -183,8 +183,10 @@ public class SaleTransitions {
   /** {@code product} was read from MySQL before this call. */
   private void refuseOtherData(Product product) {
     RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
-    if (sale.isLoading() || sale.epoch() != product.epoch()) {
-      throw notPreheated();
+    if (sale.isLoading() && !product.state().isRunning()) {
+      throw notPreheated("it is being loaded. Preheat it again only if that has failed.");
+    } else if (sale.isLoading() || sale.epoch() != product.epoch()) {
+      throw notPreheated(product.state().isRunning() ? "reconcile it first." : "preheat it first.");
     }
     if (sale.isBehind(product.epoch(), product.lastSeq(), product.changeSeq())) {
       throw ProblemException.of(
@@ -202,9 +204,9 @@ public class SaleTransitions {
     throw illegal(now.state());
   }
 
-  private static ProblemException notPreheated() {
+  private static ProblemException notPreheated(String remedy) {
     return ProblemException.of(
-        ProblemCode.NOT_PREHEATED, "Redis does not hold this sale; preheat it first.");
+        ProblemCode.NOT_PREHEATED, "Redis does not hold this sale; " + remedy);
   }
 
   private static ProblemException illegal(SaleState state) {
