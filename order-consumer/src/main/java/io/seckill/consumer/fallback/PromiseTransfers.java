@@ -13,7 +13,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -69,27 +68,34 @@ class PromiseTransfers {
   private void store(List<OrderMessage> orders) {
     List<StoreOutcome> outcomes = connections.within(() -> stored(orders));
     outcomes.forEach(PromiseTransfers::logUnstorable);
-    Set<Long> failed =
-        outcomes.stream()
-            .filter(Failed.class::isInstance)
-            .map(outcome -> outcome.order().orderId().value())
-            .collect(Collectors.toSet());
-    if (!failed.isEmpty() && !areDeadLetters(failed)) {
+    List<OrderMessage> failed =
+        outcomes.stream().filter(Failed.class::isInstance).map(StoreOutcome::order).toList();
+    if (!withoutDeadLetters(failed).isEmpty()) {
       throw again();
     }
   }
 
   /** MySQL may never take them: operators decide on these orders, whose units stay reserved. */
-  private boolean areDeadLetters(Set<Long> orders) {
-    return jdbc.sql(DEAD_LETTERS).param("ids", orders).query(Long.class).set().containsAll(orders);
+  private List<OrderMessage> withoutDeadLetters(List<OrderMessage> orders) {
+    if (orders.isEmpty()) {
+      return orders;
+    }
+    List<Long> ids = orders.stream().map(order -> order.orderId().value()).toList();
+    Set<Long> dead = jdbc.sql(DEAD_LETTERS).param("ids", ids).query(Long.class).set();
+    return orders.stream().filter(order -> !dead.contains(order.orderId().value())).toList();
   }
 
+  /** Where MySQL refuses the statements of many orders, the store blames none of them. */
   private List<StoreOutcome> stored(List<OrderMessage> orders) {
     try {
-      return store.store(orders).outcomes();
+      return orders.isEmpty() ? List.of() : store.store(orders).outcomes();
     } catch (DatabaseUnavailableException e) {
       log.warn("Promised orders are not stored yet: {}", e.toString());
-      throw again();
+      List<OrderMessage> others = withoutDeadLetters(orders);
+      if (others.size() == orders.size()) {
+        throw again();
+      }
+      return stored(others);
     }
   }
 

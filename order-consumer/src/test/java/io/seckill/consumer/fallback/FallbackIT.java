@@ -27,6 +27,7 @@ import io.seckill.testing.RedisServer;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
@@ -129,33 +130,61 @@ class FallbackIT extends SaleInFallback {
     assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
   }
 
-  /** An operator decides on its dead letter, which may take longer than the fallback. */
-  @Test
-  void aPromisedOrderThatIsADeadLetterKeepsNobodyWaiting() {
-    OrderMessage dead = sale.admit(7, 4);
-    String letter = " FROM dead_letter WHERE state = 'OPEN' AND order_id = " + dead.orderId();
-    consumer.asRoot(
-        "CREATE TRIGGER refusal BEFORE INSERT ON orders FOR EACH ROW IF NEW.order_id = "
-            + dead.orderId()
-            + " THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF");
+  /**
+   * An operator decides on its dead letter, which may take longer than the fallback. Where MySQL
+   * refuses the statements of eight orders as too long, the store blames none of them.
+   */
+  @ParameterizedTest(name = "{0} orders, which MySQL refuses by error {1}")
+  @CsvSource({"1, 1644", "8, 3024"})
+  void aPromisedOrderThatIsADeadLetterKeepsNobodyWaiting(int orders, int error) {
+    OrderMessage[] dead =
+        IntStream.range(0, orders)
+            .mapToObj(n -> sale.admit(10 + n, 1))
+            .toArray(OrderMessage[]::new);
+    refuseOrders(dead, 1644);
     try {
       broker.publish(dead);
-      ledger.await("SELECT COUNT(*)" + letter, 1);
+      ledger.await("SELECT COUNT(*)" + letters(dead), orders);
+      consumer.asRoot("DROP TRIGGER refusal");
+      refuseOrders(dead, error);
 
-      fallback.enterWith(GATEWAY, admitted(sku, 1, 4), dead);
+      fallback.enterWith(GATEWAY, admitted(sku, 1, orders), dead);
 
       assertThat(fallback.product(sku, "CONCAT_WS(' ', reserved_units, reserves_all)"))
-          .isEqualTo("4 0");
+          .isEqualTo(orders + " 0");
       assertThat(fallback.buy(sku, 8)).isEqualTo("CONFIRMED");
     } finally {
       consumer.asRoot("DROP TRIGGER refusal");
     }
 
-    String replay = "/internal/v1/dead-letters/" + ledger.number("SELECT id" + letter) + "/replay";
-    eventually().until(() -> consumer.api().post(replay).status() == 200);
-    eventually().until(() -> ledger.status(dead).equals("CONFIRMED"));
+    for (OrderMessage order : dead) {
+      long letter = ledger.number("SELECT id" + letters(order));
+      String replay = "/internal/v1/dead-letters/" + letter + "/replay";
+      eventually().until(() -> consumer.api().post(replay).status() == 200);
+      eventually().until(() -> ledger.status(order).equals("CONFIRMED"));
+    }
     assertThat(fallback.number(sku, "reserved_units")).isZero();
     fallback.assertBalanced(sku);
+  }
+
+  /** By a trigger, until it is dropped. */
+  private static void refuseOrders(OrderMessage[] orders, int error) {
+    consumer.asRoot(
+        """
+        CREATE TRIGGER refusal BEFORE INSERT ON orders FOR EACH ROW IF NEW.order_id IN (%s)
+        THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = 'refused'; END IF
+        """
+            .formatted(ids(orders), error));
+  }
+
+  private static String letters(OrderMessage... orders) {
+    return " FROM dead_letter WHERE state = 'OPEN' AND order_id IN (%s)".formatted(ids(orders));
+  }
+
+  private static String ids(OrderMessage... orders) {
+    return Arrays.stream(orders)
+        .map(order -> order.orderId().toString())
+        .collect(Collectors.joining(","));
   }
 
   @Test
