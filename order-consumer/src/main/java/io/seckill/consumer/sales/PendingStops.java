@@ -33,6 +33,7 @@ import redis.clients.jedis.exceptions.JedisException;
 record PendingStops(
     Products products,
     SaleStates states,
+    RememberedStops remembered,
     TransactionOperations transactions,
     AuditLog audit,
     Clock clock,
@@ -170,6 +171,7 @@ record PendingStops(
   /**
    * Copies every stop that one of the stores has missed, and the opening of a shard that Redis has
    * missed; one that fails, and a partition whose server does not answer, keep no other waiting.
+   * MySQL gets the stops that such a partition had before.
    */
   void sweep() {
     Map<Integer, List<PendingStop>> read = new HashMap<>();
@@ -177,7 +179,11 @@ record PendingStops(
       int partition = p;
       guard.run(partition % guard.parts(), () -> read(partition, read));
     }
-    read.values().forEach(stops -> stops.forEach(this::carryOrWait));
+    read.values()
+        .forEach(stops -> stops.forEach(stop -> carryOrWait(stop, () -> carry(stop.skuId()))));
+    remembered
+        .besides(read.keySet())
+        .forEach(one -> carryOrWait(one.stop(), () -> remembered.take(one)));
     products.findFollowed(clock.instant()).stream()
         .filter(sale -> read.containsKey(Partition.ofSku(sale.skuId())))
         .forEach(this::followOrWait);
@@ -188,6 +194,7 @@ record PendingStops(
       SaleStates.Stops stops = states.stops(partition);
       read.put(partition, stops.pending());
       stops.wrong().forEach((field, text) -> remove(partition, field, text));
+      remembered.remember(partition, stops.pending());
     } catch (JedisDataException e) { // Redis answers
       log.warn("The pending stops of partition {} cannot be read: {}", partition, e.toString());
     }
@@ -211,22 +218,22 @@ record PendingStops(
     }
   }
 
-  private void carryOrWait(PendingStop stop) {
+  private void carryOrWait(PendingStop stop, Runnable carrying) {
     try {
-      carryAudited(stop);
+      carryAudited(stop, carrying);
     } catch (RuntimeException e) {
       log.warn(
           "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
     }
   }
 
-  private void carryAudited(PendingStop stop) {
+  private void carryAudited(PendingStop stop, Runnable carrying) {
     audit.audited(
         new Operator(stop.operator()),
         "stop",
         "sku=" + stop.skuId(),
         () -> {
-          carry(stop.skuId());
+          carrying.run();
           return products.findBySkuId(stop.skuId());
         },
         row -> "state=" + row.map(Product::state).orElse(null) + " asked=" + stop.askedAt());

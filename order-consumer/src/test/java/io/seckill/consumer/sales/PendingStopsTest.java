@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.ProductInPhase;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.web.AuditLog;
@@ -18,13 +20,15 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** Nothing can be written of either sale. */
+/** Nothing can be written of either sale, unless MySQL has a row. */
 class PendingStopsTest {
 
   private static final long ONE = 1_001;
@@ -36,6 +40,10 @@ class PendingStopsTest {
   private final List<List<String>> removed = new ArrayList<>();
   private final List<String> followed = new ArrayList<>();
   private List<String> stops = List.of();
+  private final CannedRedis redis = new CannedRedis(this::reply);
+  private final PendingStops pending = pendingStops();
+  private boolean isRedisAway;
+  private @Nullable Product row;
 
   @Test
   void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
@@ -74,25 +82,82 @@ class PendingStopsTest {
     assertThat(locked).as("the other is written to MySQL").containsExactly(OTHER);
   }
 
-  private void sweep() {
-    CannedRedis redis = new CannedRedis(this::reply);
-    new PendingStops(
-            new FailingProducts(),
-            new SaleStates(redis),
-            TransactionOperations.withoutTransaction(),
-            new AuditLog(),
-            Clock.systemUTC(),
-            new RedisCallGuard(redis, new SimpleMeterRegistry()))
-        .sweep();
+  /** A fallback may begin meanwhile, which raises the number once, and once more when it sells. */
+  @ParameterizedTest
+  @CsvSource({"REDIS, 5", "ENTERING, 6", "MYSQL, 7"})
+  void aStopThatRedisHadReachesMySqlWithoutRedis(SalePhase phase, long stateVersion) {
+    stops = List.of(Long.toString(ONE), STOP);
+    sweep();
+    isRedisAway = true;
+    sweep();
+    Product sold = ProductInPhase.open(ONE, phase, stateVersion);
+    row = sold;
+
+    sweep();
+    sweep();
+
+    assertThat(sold.state()).isEqualTo(SaleState.PAUSED);
+    assertThat(locked).as("until MySQL has it").containsExactly(ONE, ONE, ONE);
   }
 
-  /** To HGETALL and HGET of the stops, and to sale_state.lua. */
+  /** An operator may have resumed it. */
+  @ParameterizedTest
+  @CsvSource({"REDIS, 4", "REDIS, 7", "ENTERING, 5", "ENTERING, 8", "MYSQL, 9", "LOADING, 8"})
+  void aStopThatRedisHadStopsNoSaleThatHasChangedSince(SalePhase phase, long stateVersion) {
+    stops = List.of(Long.toString(ONE), STOP);
+    sweep();
+    isRedisAway = true;
+    Product sold = ProductInPhase.open(ONE, phase, stateVersion);
+    row = sold;
+
+    sweep();
+    sweep();
+
+    assertThat(sold.state()).isEqualTo(SaleState.OPEN);
+    assertThat(locked).as("once after Redis went away").containsExactly(ONE, ONE);
+  }
+
+  @Test
+  void aStopThatHasEndedInRedisIsForgotten() {
+    stops = List.of(Long.toString(ONE), STOP);
+    sweep();
+    stops = List.of();
+    sweep();
+    isRedisAway = true;
+
+    sweep();
+
+    assertThat(locked).containsExactly(ONE);
+  }
+
+  private void sweep() {
+    pending.sweep();
+  }
+
+  private PendingStops pendingStops() {
+    Products products = new FailingProducts();
+    SaleStates states = new SaleStates(redis);
+    TransactionOperations transactions = TransactionOperations.withoutTransaction();
+    return new PendingStops(
+        products,
+        states,
+        new RememberedStops(states, products, transactions),
+        transactions,
+        new AuditLog(),
+        Clock.systemUTC(),
+        new RedisCallGuard(redis, new SimpleMeterRegistry()));
+  }
+
+  /** To HGETALL and HGET of the stops, HGET of a version, and to sale_state.lua. */
   private Object reply(List<String> command) {
+    if (isRedisAway) {
+      throw new JedisConnectionException("for the test");
+    }
     if (command.get(0).equals("HGETALL")) {
       return command.contains(STOPS) ? stops : List.of();
     }
     if (command.get(0).equals("HGET")) {
-      return STOP;
+      return command.contains("stateVersion") ? "5" : STOP;
     }
     if (command.get(3).equals(RedisKeys.absent(Partition.ofSku(ONE)))) {
       removed.add(command.subList(command.size() - 2, command.size()));
@@ -107,7 +172,10 @@ class PendingStopsTest {
     @Override
     public Optional<Product> lock(long skuId) {
       locked.add(skuId);
-      throw new IllegalStateException("for the test");
+      if (row == null) {
+        throw new IllegalStateException("for the test");
+      }
+      return Optional.of(row);
     }
 
     @Override
