@@ -82,11 +82,17 @@ record ShardedPurchases(
     return outcome == Refusal.SOLD_OUT || outcome == Refusal.TOO_FEW_LEFT;
   }
 
-  /** The outcomes of one attempt, one after the other. */
+  /**
+   * The outcomes of one attempt, one after the other. An earlier attempt with the same key may have
+   * been admitted while this one waited, or after its shard had refused it: when no unit is left,
+   * the shard is asked once more, and answers from the order if there is one.
+   */
   private final class Outcomes implements Consumer<Admission>, Waiter {
     private final PurchaseAttempt attempt;
     private final Consumer<Admission> answer;
+    private final long beganNanos = System.nanoTime();
     private @Nullable WaitingPurchase waiting;
+    private @Nullable Refusal proven;
 
     Outcomes(PurchaseAttempt attempt, Consumer<Admission> answer) {
       this.attempt = attempt;
@@ -95,10 +101,20 @@ record ShardedPurchases(
 
     @Override
     public void accept(Admission outcome) {
-      if (!isShort(outcome) || (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId()))) {
+      if (!isShort(outcome)) {
         answer.accept(outcome);
-        return;
+      } else if (proven != null) {
+        answer.accept(proven);
+      } else if (outcome == Refusal.SOLD_OUT && shield.coversSince(attempt.skuId(), beganNanos)) {
+        answer.accept(outcome);
+      } else if (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId())) {
+        refuse(Refusal.SOLD_OUT);
+      } else {
+        await();
       }
+    }
+
+    private void await() {
       if (waiting == null) {
         waiting = new WaitingPurchase(attempt.skuId(), attempt.quantity(), System.nanoTime(), this);
       }
@@ -111,14 +127,24 @@ record ShardedPurchases(
         case SEND_AGAIN -> Admissions.enqueue(admit, new Purchase(attempt, this));
         case SOLD_OUT -> {
           shield.raise(attempt.skuId(), askedNanos);
-          answer.accept(Refusal.SOLD_OUT);
+          refuse(Refusal.SOLD_OUT);
         }
-        case TOO_FEW_LEFT -> answer.accept(Refusal.TOO_FEW_LEFT);
+        case TOO_FEW_LEFT -> refuse(Refusal.TOO_FEW_LEFT);
         case BUSY -> {
           long sku = Shards.sku(attempt.skuId());
           List<Long> shards = Shards.ids(sku, products.shards(sku));
           answer.accept(busy(shards, servers, breaker::isOpen));
         }
+      }
+    }
+
+    /** A gateway's own key cannot be that of an earlier attempt. */
+    private void refuse(Refusal reason) {
+      if (attempt.keyFromShopper()) {
+        proven = reason;
+        Admissions.enqueue(admit, new Purchase(attempt, this));
+      } else {
+        answer.accept(reason);
       }
     }
   }

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Caches for a short time that a SKU's stock was 0. Only a purchase without a key from the shopper
@@ -14,8 +15,16 @@ final class SoldOutShield {
   private static final int MAX_SKUS = 10_000;
 
   private final long lifetimeNanos;
-  private final Cache<Long, Long> soldOutAt =
+  private final Cache<Long, SoldOut> soldOut =
       Caffeine.newBuilder().maximumSize(MAX_SKUS).executor(Runnable::run).build();
+
+  /**
+   * By System.nanoTime().
+   *
+   * @param askedNanos before Redis was queried
+   * @param seenNanos after its answer; of answers that follow each other the first
+   */
+  private record SoldOut(long askedNanos, long seenNanos) {}
 
   /** An entry holds for this long after Redis was queried; zero switches the shield off. */
   SoldOutShield(Duration lifetime) {
@@ -23,8 +32,17 @@ final class SoldOutShield {
   }
 
   boolean covers(long skuId) {
-    Long at = soldOutAt.getIfPresent(skuId);
-    return at != null && System.nanoTime() - at < lifetimeNanos;
+    return isValid(soldOut.getIfPresent(skuId));
+  }
+
+  /** Whether it has covered the SKU since this moment of System.nanoTime(), or longer. */
+  boolean coversSince(long skuId, long nanos) {
+    SoldOut entry = soldOut.getIfPresent(skuId);
+    return entry != null && isValid(entry) && entry.seenNanos() - nanos <= 0;
+  }
+
+  private boolean isValid(@Nullable SoldOut entry) {
+    return entry != null && System.nanoTime() - entry.askedNanos() < lifetimeNanos;
   }
 
   /**
@@ -32,9 +50,10 @@ final class SoldOutShield {
    * the first refusal of a reply updates the cache; the others are cheap.
    */
   void raise(long skuId, long askedNanos) {
-    Long at = soldOutAt.getIfPresent(skuId);
-    if (at == null || askedNanos - at > 0) {
-      soldOutAt.put(skuId, askedNanos);
+    SoldOut before = soldOut.getIfPresent(skuId);
+    if (before == null || askedNanos - before.askedNanos() > 0) {
+      long seenNanos = before != null && isValid(before) ? before.seenNanos() : System.nanoTime();
+      soldOut.put(skuId, new SoldOut(askedNanos, seenNanos));
     }
   }
 }

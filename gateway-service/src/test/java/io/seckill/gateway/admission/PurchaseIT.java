@@ -18,6 +18,7 @@ import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.RedisServer;
@@ -166,6 +167,24 @@ class PurchaseIT {
     mine.stock(0);
     eventually().until(() -> codeWithElsewhere(mine, 0, 1).equals("SOLD_OUT"));
     eventually().until(() -> gateway.buy(7, SHARDED, 1, "key-0003").code().equals("BUSY"));
+
+    // The last units went to an earlier attempt with its key while it waited.
+    GatewayAnswer repeated =
+        eventually()
+            .until(() -> afterAnEarlierAttempt(mine, order), one -> !one.code().equals("BUSY"));
+    assertThat(repeated.expect(202).json().path("orderId").asString())
+        .isEqualTo(order.orderId().toString());
+  }
+
+  private static GatewayAnswer afterAnEarlierAttempt(TestSale shard, OrderMessage admitted) {
+    redis.hdel(shard.bucket(7), "7:key-0004");
+    shard.with("elsewhere", "9:" + System.currentTimeMillis()).without("asked");
+    CompletableFuture<GatewayAnswer> bought = gateway.buyAsync(7, SHARDED, 2, "key-0004");
+    if (asksBeforeItIsAnswered(shard, bought)) {
+      redis.hset(shard.bucket(7), "7:key-0004", admitted.orderId() + ":2");
+      shard.with("elsewhere", "0:" + System.currentTimeMillis());
+    }
+    return Bounded.get(bought);
   }
 
   /** Purchases that one sale of all units refuses, or repeats: user, key, quantity, change. */

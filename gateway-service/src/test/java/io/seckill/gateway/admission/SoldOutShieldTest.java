@@ -33,6 +33,22 @@ class SoldOutShieldTest {
     assertThat(shield.covers(1)).isTrue();
   }
 
+  /** A call that began before its answer was seen may be older than the last admission. */
+  @Test
+  void coversSinceTheFirstOfTheAnswersThatFollowEachOther() {
+    SoldOutShield shield = new SoldOutShield(HOUR);
+    long before = System.nanoTime();
+    assertThat(shield.coversSince(1, before)).isFalse();
+    shield.raise(1, before);
+    long after = System.nanoTime();
+    assertThat(shield.coversSince(1, before - 1)).isFalse();
+    assertThat(shield.coversSince(1, after)).isTrue();
+
+    shield.raise(1, System.nanoTime());
+    assertThat(shield.coversSince(1, after)).isTrue();
+    assertThat(shield.coversSince(2, after)).isFalse();
+  }
+
   @Test
   void coversNothingWhenItsLifetimeIsZero() {
     SoldOutShield shield = new SoldOutShield(Duration.ZERO);
