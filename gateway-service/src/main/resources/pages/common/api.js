@@ -71,6 +71,7 @@ export function backOffMs(attempt, retryAfterMs = 0) {
 /**
  * A read that is repeated a few times while there is no answer, and ends when it is begun anew.
  * @param {(isNewest: () => boolean) => Promise<boolean>} read resolves to whether there is an answer
+ * @returns {() => Promise<boolean>} resolves to false when it has given up
  */
 export function repeated(read) {
   let newest = 0;
@@ -78,9 +79,10 @@ export function repeated(read) {
     const mine = ++newest;
     const isNewest = () => mine === newest;
     for (let attempt = 0; attempt < READS && isNewest(); attempt++) {
-      if (await read(isNewest)) return;
+      if (await read(isNewest)) return true;
       await pause(backOffMs(attempt));
     }
+    return !isNewest();
   };
 }
 

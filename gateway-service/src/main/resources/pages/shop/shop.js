@@ -359,7 +359,7 @@ async function act(name, method, path) {
       const status = answer.json.orderStatus;
       if (answer.code === 'PAYMENT_DECLINED') {
         state.declined = order.orderId;
-        readWallet(); // it may be frozen, or have paid elsewhere
+        refreshWallet(); // it may be frozen, or have paid elsewhere
       } else if (isFinal(status)) take({...state.order, status, payBy: null});
       break; // anything else is shown by the order's own events
     }
@@ -397,13 +397,19 @@ function resume(chosen) {
 // ---- orders of this shopper ----
 
 function listOrders() {
-  readWallet();
+  refreshWallet();
   readOrders();
 }
 
+let walletMissing = false;
 let ordersMissing = false;
 let ordersTimer = 0;
 const orders = pagedList(readOrderPage, renderOrders);
+
+async function refreshWallet() {
+  walletMissing = !(await readWallet());
+  if (walletMissing) refreshOrdersLater(); // with which it is read again
+}
 
 const readOrders = repeated(async () => {
   if (session.token()) {
@@ -424,8 +430,9 @@ function refreshOrdersWhenSeen() {
   whenSeen(refreshOrders);
 }
 
-/** Not while further pages are shown: it reads the first one. */
+/** Of the orders only the first page, so not while further ones are shown. */
 function refreshOrders() {
+  refreshWallet();
   if (orders.isFirstPage()) readOrders();
   else refreshOrdersLater();
 }
@@ -452,7 +459,7 @@ function renderOrders(items, next) {
   show($('more-orders'), next !== null);
   updateRows($('order-list'), others.map(orderRow));
   // The order at hand is followed, and nothing happens to the others any more.
-  if (!ordersMissing && others.every(({status}) => isFinal(status))) clearTimeout(ordersTimer);
+  if (!ordersMissing && !walletMissing && others.every(({status}) => isFinal(status))) clearTimeout(ordersTimer);
 }
 
 function orderRow(order) {

@@ -287,6 +287,32 @@ class ShopPageIT {
     browser.awaitShown("#wallet-entries li[data-seq='1']");
   }
 
+  /** No order is listed, for which the page would read again. */
+  @Test
+  void readsTheWalletAgainAfterAnOutageThatIsLongerThanItsRepeats() {
+    onSale(2066, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2066);
+    browser.run(
+        """
+        const timer = window.setTimeout;
+        const shortened = {done: 20, refreshOrdersWhenSeen: 500};
+        window.setTimeout = (done, ms) => timer(done, shortened[done.name] ?? ms);
+        const send = window.fetch;
+        window.lost = 0;
+        window.fetch = async (url, ...more) => {
+          if (!url.endsWith('v1/wallet') || window.isHealed) return send(url, ...more);
+          window.lost++;
+          throw new TypeError('cut');
+        };
+        """);
+    page.signIn(2_066_001); // of whom no other class has a wallet
+    eventually().until(() -> (long) browser.run("return window.lost;") > 6);
+
+    browser.run("window.isHealed = true;");
+
+    browser.awaitText("#wallet-balance", "Balance $100,000.00");
+  }
+
   @Tag("proof")
   @Test
   void buysWithAClockThatIsADayFast() throws SQLException {
@@ -770,6 +796,7 @@ class ShopPageIT {
     browser.run("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'));");
 
     browser.awaitText("#order-list", "Paid");
+    browser.awaitText("#wallet-balance", "Balance $99,980.01");
     eventually("the last read; a list that may be incomplete is read again")
         .until(() -> ordersTimers() == 0);
   }
