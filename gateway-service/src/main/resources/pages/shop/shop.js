@@ -17,6 +17,7 @@ const MOST_WITHOUT_LIMIT = 100;
 const TICK_MS = 250;
 const SPREAD_MS = 8000;
 const MINUTE_MS = 60_000;
+const AWAY_MS = 16_000;
 const MOST_LOSSES = 6;
 const WITHOUT_RESULT = new Set(['QUEUED', 'DELAYED']);
 const RANKS = {QUEUED: 0, DELAYED: 1, CONFIRMED: 2}; // all others are final
@@ -99,6 +100,13 @@ function refreshInMs() {
   const product = state.product;
   if (state.unknown) return aMinute(); // it may be created yet
   if (!product || !isSet()) return backOffMs(2 + failures);
+  const inMs = usualRefreshInMs(product);
+  if (!state.away) return inMs;
+  // Soon after the first failure only: a gateway that refuses reads is not to get more of them for long.
+  return Math.min(inMs, AWAY_MS * 2 ** (failures - 1) * (0.75 + Math.random() / 4));
+}
+
+function usualRefreshInMs(product) {
   const waitMs = Date.parse(product.opensAt) - now() - (product.state === 'OPEN' ? 0 : SPREAD_MS);
   if (waitMs > 0) return Math.min(60_000, waitMs) + Math.random() * SPREAD_MS;
   return (product.state === 'CLOSED' ? 60_000 : product.state === 'PREHEATED' ? 3_000 : 8_000) * (0.75 + Math.random() / 2);

@@ -677,6 +677,29 @@ class ShopPageIT {
     assertThat(browser.run("return window.waits.every((ms) => ms >= 6000);")).isEqualTo(true);
   }
 
+  /** It says that it tries again, and reads this product about every minute otherwise. */
+  @Test
+  void readsAProductAgainSoonAfterAFailureAndThenMoreAndMoreSeldom() {
+    onSaleFrom(Instant.now().plus(Duration.ofDays(1)), Duration.ofHours(1), 2067);
+    page.openFresh(2067);
+    openRecordingPausesOf("refreshWhenSeen", "/?sku=2067");
+    browser.awaitShown("#product");
+    browser.run("window.waits = [];");
+    browser.cut("v1/skus/2067");
+    browser.awaitText("#away", "Trying again");
+    eventually().until(() -> (long) browser.run("return window.waits.length;") >= 6);
+
+    assertThat(
+            browser.run(
+                """
+                const [first, second, ...more] = window.waits.filter((ms) => ms < 45000);
+                return first <= 16000 && second > 16000 && second <= 32000 && more.length === 0;
+                """))
+        .isEqualTo(true);
+    browser.heal();
+    browser.awaitHidden("#away");
+  }
+
   /** Records in {@code window.waits} how long a function is to wait, and shortens the waits. */
   private static void recordPausesOf(String function) {
     browser.run(
