@@ -449,14 +449,16 @@ async function readOrderPage(cursor, isNewest) {
   const token = session.token();
   const answer = await call('GET', `api/v1/orders?limit=8${cursor === null ? '' : `&cursor=${cursor}`}`, {token});
   if (!isNewest() || session.token() !== token) return null;
-  if (answer.status === 401) {
-    session.signOut();
-    render();
-    listOrders();
-  }
+  if (answer.status === 401) signOut();
   if (isUnsettled(answer)) return null;
   ordersMissing = answer.json.complete === false || (cursor !== null && ordersMissing);
   return {items: answer.json.orders ?? [], next: answer.json.next ?? null};
+}
+
+function signOut() {
+  session.signOut();
+  render();
+  listOrders(); // clears what belongs to the shopper
 }
 
 function renderOrders(items, next) {
@@ -658,7 +660,7 @@ function listen() {
     if ($('sure').returnValue === 'yes' && state.order) act('cancel', 'DELETE', `api/v1/orders/${state.order.orderId}`);
     $('sure').returnValue = '';
   });
-  listenToWallet();
+  listenToWallet(signOut);
   $('dismiss').addEventListener('click', dismiss);
   $('sign-in-form').addEventListener('submit', (event) => {
     event.preventDefault();

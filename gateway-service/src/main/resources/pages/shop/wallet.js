@@ -15,6 +15,7 @@ const STATEMENT_DAYS = 90;
 let wallet = null;
 let entries = [];
 let next = null;
+let onExpired;
 
 const list = pagedList(readEntries, (items, before) => {
   entries = items;
@@ -31,7 +32,7 @@ export const readWallet = repeated(async (isNewest) => {
     return true;
   }
   const answer = await call('GET', 'api/v1/wallet', {token});
-  if (!isNewest() || session.token() !== token) return true;
+  if (!isNewest() || !isForShopper(answer, token)) return true;
   if (answer.status !== 200) return !isUnsettled(answer);
   if (wallet?.userId !== answer.json.userId) list.clear();
   wallet = answer.json.seq > 0 ? answer.json : null;
@@ -45,11 +46,18 @@ function hasNewEntries() {
   return wallet !== null && wallet.seq > (entries[0]?.seq ?? 0);
 }
 
+/** False when nobody, or somebody else, is signed in by now; a token that has expired signs out. */
+function isForShopper(answer, token) {
+  if (session.token() !== token) return false;
+  if (answer.status === 401) onExpired();
+  return answer.status !== 401;
+}
+
 /** @param {number | null} before null for the newest */
 async function readEntries(before, isNewest) {
   const token = session.token();
   const answer = await call('GET', `api/v1/wallet/entries?limit=${PAGE}${before === null ? '' : `&before=${before}`}`, {token});
-  if (!isNewest() || session.token() !== token) return null;
+  if (!isNewest() || !isForShopper(answer, token)) return null;
   if (before !== null) write($('wallet-problem'), answer.status === 200 ? '' : t('noEntries'));
   if (answer.status !== 200) return null;
   return {items: answer.json.entries, next: answer.json.next};
@@ -77,15 +85,19 @@ function row({seq, kind, amountCents, balanceAfterCents, chargeId, createdAt}) {
 }
 
 async function statement() {
+  const token = session.token();
   const day = (ms) => new Date(ms).toISOString().slice(0, 10);
   const to = day(now());
   const from = day(now() - STATEMENT_DAYS * 86_400_000);
-  const answer = await call('GET', `api/v1/wallet/entries?from=${from}&to=${to}`, {token: session.token(), accept: 'text/csv', timeoutMs: STATEMENT_MS});
+  const answer = await call('GET', `api/v1/wallet/entries?from=${from}&to=${to}`, {token, accept: 'text/csv', timeoutMs: STATEMENT_MS});
+  if (!isForShopper(answer, token)) return;
   write($('wallet-problem'), answer.status === 200 ? '' : t('noStatement'));
   if (answer.status === 200) offer(answer.text, 'text/csv', `wallet-${from}-${to}.csv`);
 }
 
-export function listenToWallet() {
+/** @param {() => void} expired signs the shopper out */
+export function listenToWallet(expired) {
+  onExpired = expired;
   $('more-entries').addEventListener('click', list.more);
   $('statement').addEventListener('click', statement);
 }

@@ -252,6 +252,35 @@ class ShopPageIT {
     assertThat(entriesShown()).isEqualTo(all);
   }
 
+  @Test
+  void signsOutAShopperWhoseTokenHasExpiredWhenMoreOfTheWalletIsAskedFor() {
+    onSale(2068, PurchasePolicy.LIMITED, 5, 100);
+    for (int n = 1; n <= 6; n++) {
+      pipeline.admin().recharge(168, 1_000, "recharge-before-the-end-" + n);
+    }
+    page.openFresh(2068);
+    browser.run(
+        """
+        const send = window.fetch;
+        window.fetch = (url, options) => {
+          const isExpired = window.expired && url.includes('wallet/entries');
+          if (isExpired) options.headers.Authorization = `Bearer ${window.expired}`;
+          return send(url, options);
+        };
+        """);
+    for (String button : List.of("#more-entries", "#statement")) {
+      page.signIn(168);
+      browser.awaitShown("#more-entries");
+      browser.run("window.expired = arguments[0];", expiredTokenOf(168));
+
+      browser.press(button);
+
+      browser.awaitText("#account", "Sign in");
+      browser.awaitHidden("#wallet");
+      browser.run("window.expired = null;");
+    }
+  }
+
   private static int lastSeq() {
     return Integer.parseInt(entriesShown().split(",", -1)[0]);
   }
