@@ -48,6 +48,7 @@ async function newest(context, after, isNewest) {
   if (!isNewest()) return null;
   failed = answer.status !== 200;
   write($('audits-problem'), failed ? `The audits could not be read (${refusal(answer)}). Trying again…` : '');
+  if (answer.status === 401) context.signInAgain();
   if (failed) return null;
   day = answer.json.day;
   write($('audits-day'), day);

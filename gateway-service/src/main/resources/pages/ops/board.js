@@ -164,6 +164,7 @@ async function readChosen(consumer, context) {
   ]);
   if (reading !== skuId) return; // another one was chosen, or a later snapshot is complete
   reading = null;
+  if ([answer, ledger].some((one) => one?.status === 401)) context.signInAgain();
   known = ledger?.status === 200 ? ledger.json : null;
   const product = productOf(skuId) ?? (answer?.status === 200 ? answer.json : null);
   if (product) renderSale(product, known, context);
@@ -204,6 +205,7 @@ export async function readMoreSales(context, pages = further.pages) {
     const answer = await call('GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`, {token: context.token()});
     if (mine !== further.reads) return;
     write($('sales-problem'), answer.status === 200 ? '' : `No more sales could be read (${refusal(answer)}). Try again.`);
+    if (answer.status === 401) context.signInAgain();
     if (answer.status !== 200) return;
     if (page > 0) skus.push(...answer.json.skus);
     cursor = answer.json.next;

@@ -42,6 +42,7 @@ export function openList(path, member, id, row) {
       write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
       if (answer.status !== 200) {
         seen = null; // the next snapshot asks again
+        if (answer.status === 401) context.signInAgain();
         return null;
       }
       items.push(...answer.json[member]);

@@ -1462,6 +1462,40 @@ class OperationsPageIT {
     browser.awaitShown("#token");
   }
 
+  /** Its stream goes on with the token with which it was opened. */
+  @Test
+  void asksForAnotherTokenWhenAReadIsRefused() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object asked =
+        browser.run(
+            """
+            window.fetch = async () => new Response('{"code": "UNAUTHORIZED"}', {status: 401});
+            const problem = document.querySelector('#sign-in-problem');
+            const context = {token: () => 'a token', signInAgain: () => (problem.textContent = 'Sign in again.')};
+            const sku = {skuId: 7, name: 'A thing', state: 'OPEN', decides: 'MYSQL', opensAt: '', closesAt: ''};
+            const services = {redis: 'UP', mysql: 'UP', broker: 'UP', consumer: 'UP', relay: 'UP'};
+            const snapshot = {services, durableIn: 'REDIS', lanes: null, stops: null, links: {}, skus: [sku], ledgers: [],
+              deadLetters: 0, clickToRow: null, fallback: null, pendingWork: null};
+            const load = (module) => import(document.querySelector(`link[href$="/${module}.js"]`).href);
+            return Promise.all(['dead-letters', 'unexplained-charges', 'audits', 'board'].map(load)).then(async ([letters, charges, audits, board]) => {
+              const chosen = async () => {
+                board.renderBoard(snapshot, null, context);
+                for (let turn = 0; turn < 100 && problem.textContent === ''; turn++) await new Promise((resolve) => setTimeout(resolve));
+              };
+              const asked = [];
+              for (const read of [letters.readDeadLetters, charges.readUnexplainedCharges, audits.readAudits, () => board.readMoreSales(context, 1), chosen]) {
+                problem.textContent = '';
+                await read();
+                asked.push(problem.textContent.includes('Sign in again.'));
+              }
+              return asked.join();
+            });
+            """);
+
+    assertThat(asked).isEqualTo("true,true,true,true,true");
+  }
+
   @Test
   void showsNothingToWhoHasSignedOutWhenBackBringsThePageAsItWasLeft() {
     page.open(pipeline.tokens().operator());
