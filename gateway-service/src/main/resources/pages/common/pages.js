@@ -32,6 +32,7 @@ export function pagedList(read, render) {
     first: () => load(null),
     /** Whether no page is shown but the first, and none is being read. */
     isFirstPage: () => pages <= 1 && !reading,
+    isReading: () => reading,
     /** Reads the next page; does nothing while one is being read. */
     more: () => reading || next === null || load(next),
     clear() {

@@ -56,9 +56,12 @@ export function openList(path, member, id, row) {
       context = to;
       $(`more-${id}`).addEventListener('click', list.more);
     },
-    /** @param {number | null} open how many there are, by the stream; null when nobody knows */
+    /**
+     * A read under way is never dropped for it: the numbers may change faster than a slow one ends.
+     * @param {number | null} open how many there are, by the stream; null when nobody knows
+     */
     changed(open) {
-      if (open === null || (open === seen && performance.now() - readAt < AGAIN_MS)) return;
+      if (open === null || list.isReading() || (open === seen && performance.now() - readAt < AGAIN_MS)) return;
       seen = open;
       list.first();
     },

@@ -1130,6 +1130,40 @@ class OperationsPageIT {
     assertThat(shown).isEqualTo("20 false,260 true,259 true,259 false");
   }
 
+  /** As after an outage, when MySQL is slow and dead letters keep coming. */
+  @Test
+  void showsDeadLettersWhoseReadTakesLongerThanTheirNumberStays() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object shown =
+        browser.run(
+            """
+            const answers = [];
+            window.fetch = () => new Promise((resolve) => answers.push(resolve));
+            const answer = async (...ids) => {
+              const deadLetters = ids.map((id) => ({id, reason: 'UNREADABLE', detail: '', attempts: 1, lastFailedAt: '2026-11-29T10:20:30Z'}));
+              answers.shift()(new Response(JSON.stringify({deadLetters, next: null})));
+              for (let turn = 0; turn < 100 && rows() < ids.length; turn++) await new Promise((resolve) => setTimeout(resolve));
+            };
+            const rows = () => document.querySelectorAll('#dead-letters tr').length;
+            const note = () => `${rows()} shown, ${answers.length} asked`;
+            return import(document.querySelector('link[href$="/dead-letters.js"]').href).then(async ({deadLettersChanged}) => {
+              [1, 2, 3].forEach(deadLettersChanged);
+              const shown = [note()];
+              await answer(1);
+              shown.push(note());
+              deadLettersChanged(3);
+              shown.push(note());
+              await answer(1, 2, 3);
+              deadLettersChanged(3);
+              return [...shown, note()].join();
+            });
+            """);
+
+    assertThat(shown)
+        .isEqualTo("0 shown, 1 asked,1 shown, 0 asked,1 shown, 1 asked,3 shown, 0 asked");
+  }
+
   @Test
   void keepsTheFocusOnADeadLetterWhenAnotherOneComes() {
     keepLetter("of-the-page-first", null, "UNREADABLE");
