@@ -19,12 +19,7 @@ import org.springframework.stereotype.Component;
  * each compensation once.
  */
 @Component
-record CompensationSweep(
-    CompensationTable table,
-    Compensations compensations,
-    OrderResults results,
-    RedisCallGuard redis,
-    Pace pace) {
+class CompensationSweep {
 
   /** The time left to the first delivery, right after COMMIT, before the sweep delivers. */
   private static final int MIN_AGE_SECONDS = 1;
@@ -32,8 +27,33 @@ record CompensationSweep(
   /** Rows read at once; bounds the memory that a backlog needs. */
   private static final int PAGE = 500;
 
+  /** In a round while a part of Redis is unavailable: its rows stay, and are read again. */
+  private static final int MOST_PAGES = 20;
+
   /** Units that a crash or an outage left behind can be bought again this soon. */
   private static final Duration PAUSE = Duration.ofSeconds(2);
+
+  private final CompensationTable table;
+  private final Compensations compensations;
+  private final OrderResults results;
+  private final RedisCallGuard redis;
+  private final Pace pace;
+
+  /** The order after which the next round begins; 0 for the oldest. */
+  private long last;
+
+  CompensationSweep(
+      CompensationTable table,
+      Compensations compensations,
+      OrderResults results,
+      RedisCallGuard redis,
+      Pace pace) {
+    this.table = table;
+    this.compensations = compensations;
+    this.results = results;
+    this.redis = redis;
+    this.pace = pace;
+  }
 
   @Bean
   Sweeper compensationSweeper() {
@@ -41,20 +61,25 @@ record CompensationSweep(
   }
 
   /**
-   * Delivers everything pending, page by page. A part of Redis that does not answer is left out for
-   * the rest of the round, and the round ends when no part is left.
+   * One round of the sweeper, for its thread alone: delivers everything pending, page by page. A
+   * part of Redis that does not answer is left out for the rest of the round, which then has {@link
+   * #MOST_PAGES} at most, and the next one continues there. The round ends when no part is left.
    */
   void sweep() {
     Set<Integer> unavailable = new HashSet<>();
-    long after = 0;
-    List<Compensation> page;
+    long after = last;
+    last = 0; // where the next round begins after a failure
+    int pages = 0;
     do {
       long from = after;
-      page = pace.step(() -> deliverAfter(from, unavailable));
-      after = page.isEmpty() ? after : page.get(page.size() - 1).orderId().value();
-    } while (page.size() == PAGE
+      List<Compensation> page = pace.step(() -> deliverAfter(from, unavailable));
+      after = page.size() == PAGE ? page.get(PAGE - 1).orderId().value() : 0;
+      pages++;
+    } while (after > 0
+        && (unavailable.isEmpty() || pages < MOST_PAGES)
         && unavailable.size() < redis.parts()
         && !Thread.currentThread().isInterrupted());
+    last = after;
   }
 
   private List<Compensation> deliverAfter(long orderId, Set<Integer> unavailable) {
