@@ -310,6 +310,10 @@ class SaleArchiveIT {
   }
 
   private static SaleArchiver archiver(ArchiveTable table, ArchiveSteps steps) {
+    return archiver(table, steps, consumer.bean(SaleArchiver.class).jdbc());
+  }
+
+  private static SaleArchiver archiver(ArchiveTable table, ArchiveSteps steps, JdbcClient jdbc) {
     SaleArchiver real = consumer.bean(SaleArchiver.class);
     return new SaleArchiver(
         table,
@@ -317,7 +321,7 @@ class SaleArchiveIT {
         steps,
         real.sales(),
         real.pools(),
-        real.jdbc(),
+        jdbc,
         real.transactions(),
         real.pace());
   }
@@ -872,6 +876,45 @@ class SaleArchiveIT {
     assertThat(consumer.product(sku, "state")).isEqualTo(state);
     assertThat(rows("archive")).isZero();
     close();
+  }
+
+  /** Before it is read again, which is after the transaction that closes it. */
+  @Test
+  void aSaleThatIsExtendedRightAfterItWasClosedIsNotArchived() {
+    String path = "/internal/v1/skus/" + sku;
+    String product = Sales.product("ONE_PER_USER", 1, 10);
+    InternalApi api = consumer.api();
+    api.put(path, product);
+    api.post(path + "/preheat");
+    close();
+    SaleArchiver real = consumer.bean(SaleArchiver.class);
+    eventually("at rest")
+        .until(
+            () -> real.rest().missing(List.of(ProductRows.find(real.jdbc(), sku).orElseThrow())),
+            List::isEmpty);
+    closedLongAgo(sku);
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<DueSale> due(Duration after, DueSale last, int limit) {
+            return super.due(after, last, limit).stream()
+                .filter(sale -> sale.skuId() == sku)
+                .toList();
+          }
+        };
+    List<Integer> edits = new ArrayList<>();
+    JdbcClient extendsFirst =
+        statement -> {
+          if (edits.isEmpty()) {
+            edits.add(api.put(path, product).status());
+          }
+          return real.jdbc().sql(statement);
+        };
+
+    archiver(table, real.steps(), extendsFirst).beginDue(Duration.ofDays(7));
+
+    assertThat(edits).containsExactly(200);
+    assertThat(rows("archive")).isZero();
   }
 
   @Test
