@@ -181,18 +181,20 @@ class SaleCountTest {
     assertThat(sale.differences()).containsExactly(difference);
   }
 
-  /** Ten orders, five of them named, all logged. */
+  /** Ten orders without a charge, five of them named, and one with: all logged. */
   @Test
   void namesTheFirstOfMany() {
     SaleCount count = new SaleCount();
-    Map<OrderId, AdmissionRecord> paid = new TreeMap<>();
+    Map<OrderId, AdmissionRecord> wrong = new TreeMap<>();
     LongStream.rangeClosed(1, 10)
-        .forEach(id -> paid.put(new OrderId(id), order(1, OrderStatus.PAID, null)));
+        .forEach(id -> wrong.put(new OrderId(id), order(1, OrderStatus.PAID, null)));
+    OrderId charged = new OrderId(11);
+    wrong.put(charged, order(1, OrderStatus.CANCELLED, null));
     LoggedLines lines = LoggedLines.ofThisThread(SaleCount.class);
-    count.add(paid, Map.of());
+    count.add(wrong, Map.of(charged, new Payment("CHARGED", 100, 0)));
     lines.close();
 
-    assertThat(lines.texts()).singleElement().asString().endsWith(": " + paid.keySet());
+    assertThat(lines.texts()).singleElement().asString().endsWith(": " + wrong.keySet());
     assertThat(count.differences(new Sale().snapshot(), 0, Map.of()))
         .contains("10 PAID orders without a charge: [1, 2, 3, 4, 5]");
   }
