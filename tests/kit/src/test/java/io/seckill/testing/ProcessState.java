@@ -44,12 +44,13 @@ public final class ProcessState {
 
   /**
    * Whether the process has ended; also one whose parent does not ask for that, as the first
-   * process of a container may not.
+   * process of a container may not. The main thread may end before others, which have files and
+   * ports until they end, too.
    */
   static boolean hasEnded(ProcessHandle process) {
     try {
-      return fields(Path.of("/proc", Long.toString(process.pid()))).startsWith("Z")
-          || !process.isAlive();
+      String[] stat = fields(Path.of("/proc", Long.toString(process.pid()))).split(" ", 19);
+      return (stat[0].equals("Z") && Integer.parseInt(stat[17]) <= 1) || !process.isAlive();
     } catch (IOException e) {
       return !process.isAlive();
     }
@@ -64,7 +65,7 @@ public final class ProcessState {
     }
   }
 
-  /** What follows the name, which may contain spaces: state, parent, group and more. */
+  /** What follows the name, which may contain spaces: state, parent, group; 18th the threads. */
   private static String fields(Path folder) throws IOException {
     String stat = Files.readString(folder.resolve("stat"));
     return stat.substring(stat.lastIndexOf(')') + 2);
