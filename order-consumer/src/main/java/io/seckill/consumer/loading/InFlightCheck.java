@@ -52,30 +52,35 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    * Counts orders and compensations only when Redis holds exactly this epoch. An older epoch was
    * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
    * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
-   * compensations could be applied either.
-   *
-   * @param settled orders of the SKU settled in MySQL, counted in the same sequence as in Redis
+   * compensations could be applied either. A wrong number in Redis counts no orders.
    */
-  Count of(long skuId, long epoch, long settled) {
+  Count of(Product product) {
+    long skuId = product.skuId();
     RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
-    boolean sameEpoch = sale.epoch() == epoch;
-    long orders = sameEpoch ? Math.max(0, sale.seq() - settled) : 0;
+    boolean sameEpoch = sale.epoch() == product.epoch();
+    boolean counted = sameEpoch && !sale.isTooFarAhead(seq(product));
+    long orders = counted ? Math.max(0, sale.seq() - product.settled()) : 0;
     return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
   }
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
-   * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or may lack
-   * orders that the broker still has.
+   * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
+   * one, or may lack orders that the broker still has.
    */
   boolean isUnknownOf(Product product) {
-    return product.state() == SaleState.CLOSED
-        && (RedisSaleState.readRules(redis, product.skuId())
-                .isBehind(
-                    product.epoch(),
-                    Math.max(product.settled(), product.lastSeq()),
-                    product.changeSeq())
-            || !isProvenServerOf(product.skuId()));
+    if (product.state() != SaleState.CLOSED) {
+      return false;
+    }
+    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
+    long seq = seq(product);
+    return sale.isBehind(product.epoch(), seq, product.changeSeq())
+        || sale.isTooFarAhead(seq)
+        || !isProvenServerOf(product.skuId());
+  }
+
+  private static long seq(Product product) {
+    return Math.max(product.settled(), product.lastSeq());
   }
 
   private boolean isProvenServerOf(long skuId) {

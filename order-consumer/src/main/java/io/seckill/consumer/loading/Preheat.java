@@ -206,7 +206,7 @@ public class Preheat {
   }
 
   private void refuseInFlight(Product product) {
-    InFlightCheck.Count count = inFlight.of(product.skuId(), product.epoch(), product.settled());
+    InFlightCheck.Count count = inFlight.of(product);
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }

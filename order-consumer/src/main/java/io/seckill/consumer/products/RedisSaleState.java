@@ -87,12 +87,17 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
         || (fields.containsKey("changeSeq") && number("changeSeq") < changeSeq);
   }
 
+  /** Whether the number of the last order is wrong: no Redis can have admitted so many. */
+  public boolean isTooFarAhead(long seqInMySql) {
+    return seq() - seqInMySql > ProductRows.MOST_AHEAD;
+  }
+
   /** Whether this is older than MySQL's sale, unfinished, incomplete or wrong. */
   public boolean isLostOf(ProductSnapshot sale) {
     return isAbsent()
         || isLoading()
         || isBehind(sale.epoch(), sale.lastSeq(), sale.changeSeq())
-        || seq() - sale.lastSeq() > ProductRows.MOST_AHEAD
+        || isTooFarAhead(sale.lastSeq())
         || bucketCount() < 1
         || stock == null
         || !stock.matches("\\d{1,14}")

@@ -34,6 +34,12 @@ class RedisSaleStateTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"'', false", "3, false", "1000000010, false", "1000000011, true"})
+  void isTooFarAheadBeyondWhatRedisCanHold(String seq, boolean wrong) {
+    assertThat(state(Map.of("seq", seq)).isTooFarAhead(10)).isEqualTo(wrong);
+  }
+
+  @ParameterizedTest
   @CsvSource({"4, '', 4", "0, 5, 5", "4, 5, 5", "'', '', 0"})
   void theHighestEpochIsLoadedOrLoading(String epoch, String loading, long highest) {
     RedisSaleState state = state(Map.of("epoch", epoch, "loading", loading));

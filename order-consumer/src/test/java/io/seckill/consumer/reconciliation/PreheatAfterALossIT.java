@@ -119,6 +119,28 @@ class PreheatAfterALossIT extends ReconciliationFixture {
     preheatsOnceStored(consumer, sale, 1);
   }
 
+  /** No order can ever reach that number, and a closed sale is not rebuilt. */
+  @Test
+  void waitsForAnOrderOfASaleWhoseNumberInRedisIsWrong() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage order = sale.admit(1, 1);
+    close(consumer, sale.sku);
+    sale.outbox(order);
+    sale.setField("seq", "90000000000000");
+    refuses(consumer, sale);
+    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
+    try (RowLock held = consumer.lockProduct(sale.sku)) {
+      flood.publish(order);
+      refuses(consumer, sale);
+      held.release();
+    }
+
+    preheatsOnceStored(consumer, sale, 1);
+    assertThat(sale.field("seq")).isEqualTo(Long.toString(ledger.settled(sale.sku)));
+    String open = "/internal/v1/skus/" + sale.sku + "/open";
+    assertThat(consumer.api().post(open, "{}").status()).isEqualTo(200);
+  }
+
   @Tag("proof")
   @Test
   void waitsForTheOrdersOfASaleThatRedisHasLost() {
