@@ -3,6 +3,7 @@
 const TRUSTED_MS = 300_000;
 const SLEPT_MS = 2_000;
 let best = null;
+let former = null; // the best before a sleep
 let apart = Date.now() - performance.now();
 
 /** Takes an answer's own time, sent within it.
@@ -25,6 +26,7 @@ export function hasSlept() {
   const before = apart;
   apart = Date.now() - performance.now();
   if (apart - before < SLEPT_MS) return false;
+  former = best ?? former;
   best = null;
   return true;
 }
@@ -34,9 +36,13 @@ export function isSet() {
   return best !== null;
 }
 
-/** Unix ms by the server's clock; by this machine's, which may be wrong by days, until that is set. */
+/**
+ * Unix ms by the server's clock. Until that is set: after a sleep, as if there had been none; before the first answer,
+ * by this machine's clock, which may be wrong by days.
+ */
 export function now() {
-  return best ? performance.now() + best.offset : Date.now();
+  const known = best ?? former;
+  return known ? performance.now() + known.offset : Date.now();
 }
 
 /** h:mm:ss or m:ss, with days in front when there are any; never below zero. */

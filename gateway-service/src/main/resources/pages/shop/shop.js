@@ -144,7 +144,7 @@ function renderProduct() {
   const [label, time] = timer(product);
   write($('timer-label'), label);
   write($('countdown'), time);
-  show($('countdown'), time !== '');
+  show($('countdown'), time !== '' && isSet());
   const most = mostAtOnce(product);
   show($('quantity-box'), most > 1);
   $('quantity').max = String(most);

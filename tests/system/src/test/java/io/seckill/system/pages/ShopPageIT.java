@@ -873,6 +873,26 @@ class ShopPageIT {
         .until(() -> browser.text("#countdown"), time -> time.matches("[0-2]:\\d\\d"));
   }
 
+  @Test
+  void judgesNothingByTheDevicesClockAfterTheMachineHasSlept() {
+    Instant before = Instant.now().minus(Duration.ofMinutes(121)); // also an hour ago it was open
+    onSaleFrom(before, Duration.ofHours(4), 2065);
+    withAClockThatIsADayFast(() -> page.openFresh(2065));
+    browser.awaitText("#availability", "On sale");
+    browser.awaitShown("#buy:not([aria-disabled])");
+    browser.awaitShown("#countdown");
+    browser.hold("v1/skus/2065");
+
+    sleepAnHour();
+    browser.awaitHidden("#countdown");
+
+    assertThat(browser.text("#availability")).isEqualTo("On sale");
+    assertThat(browser.text("#timer-label")).isEqualTo("Closes in");
+    assertThat(browser.isEnabled("#buy")).isTrue();
+    browser.release("v1/skus/2065");
+    eventually().until(() -> browser.text("#countdown"), time -> time.matches("1:5\\d:\\d\\d"));
+  }
+
   @Tag("proof")
   @Test
   void followsItsOrderAnewAfterTheMachineHasSlept() {
