@@ -116,7 +116,8 @@ start_service_containers() {
 service_logs() {
   local service failed='APPLICATION FAILED TO START\|Application run failed'
   for service in migration order-consumer relay-service gateway-service; do
-    "${COMPOSE[@]}" logs --no-color "$service" 2>/dev/null </dev/null | tac | sed "/$failed/q" | tac | sed -n "/$failed/,\$p"
+    "${COMPOSE[@]}" logs --no-color "$service" 2>/dev/null </dev/null | tac | sed "/$failed/q" | tac | sed -n "/$failed/,\$p" ||
+      true # the first tac cannot write what sed does not read
   done
 }
 
