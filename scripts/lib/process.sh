@@ -5,9 +5,10 @@
 birth_of() { # PID: prints the identity of a running process; fails when there is none
   local stat fields
   { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
-  # The command's name, in parentheses, may contain any character; the state is the first field after it.
+  # The command's name, in parentheses, may contain any character; the state is the first field after it. The main thread
+  # may have ended before others, which have files and ports until they end, too.
   read -r -a fields <<<"${stat##*) }"
-  [[ ${fields[0]} != Z ]] || return 1
+  [[ ${fields[0]} != Z ]] || ((fields[17] > 1)) || return 1
   printf '%s %s\n' "${fields[19]}" "$(</proc/sys/kernel/random/boot_id)"
 }
 
