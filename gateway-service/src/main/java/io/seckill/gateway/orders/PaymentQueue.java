@@ -15,6 +15,8 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -30,6 +32,7 @@ import reactor.core.publisher.Mono;
 final class PaymentQueue implements DisposableBean {
 
   private final Function<OrderPayment, Mono<OrderRow>> alone;
+  private final ConcurrentMap<OrderPayment, Mono<OrderRow>> underWay = new ConcurrentHashMap<>();
   private final RequestBatcher<Payment> queue;
 
   @Autowired
@@ -106,7 +109,17 @@ final class PaymentQueue implements DisposableBean {
     if (!queue.offer(mine)) {
       mine.fail(PendingRequest.Failure.NOT_SENT);
     }
-    return Mono.fromFuture(mine.result).switchIfEmpty(Mono.defer(() -> alone.apply(mine.payment)));
+    return Mono.fromFuture(mine.result).switchIfEmpty(Mono.defer(() -> payAlone(mine.payment)));
+  }
+
+  /**
+   * Repeats share the call under way: while a payment provider answers, each call keeps one of few
+   * connections. A shopper who leaves does not end it for the others.
+   */
+  private Mono<OrderRow> payAlone(OrderPayment payment) {
+    return underWay.computeIfAbsent(
+        payment,
+        one -> Mono.defer(() -> alone.apply(one)).doFinally(end -> underWay.remove(one)).cache());
   }
 
   private static List<PaymentOutcome> outcomes(

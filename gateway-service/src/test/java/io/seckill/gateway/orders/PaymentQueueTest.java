@@ -27,6 +27,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** Payments that share a call do not share their result. */
 class PaymentQueueTest {
@@ -44,6 +45,7 @@ class PaymentQueueTest {
   private final List<OrderPayment> alone = new CopyOnWriteArrayList<>();
   private final CountDownLatch firstMayEnd = new CountDownLatch(1);
   private volatile UnaryOperator<List<PaymentOutcome>> spoiled = UnaryOperator.identity();
+  private volatile Mono<OrderRow> sentAlone = Mono.error(new IllegalStateException("alone"));
   private PaymentQueue queue = queue(LONG);
 
   @AfterEach
@@ -130,14 +132,34 @@ class PaymentQueueTest {
   @Test
   void onePaymentThatMustWaitIsSentAloneAndTheOthersAreAnswered() {
     List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11, 12);
-    spoiled =
-        outcomes ->
-            outcomes.stream().map(one -> one.orderId().value() == 11 ? waits(one) : one).toList();
+    spoiled = PaymentQueueTest::theEleventhWaits;
 
     firstMayEnd.countDown();
 
     assertThat(texts(paid)).containsExactly("PAID", "PAID", "alone", "PAID");
     assertThat(alone).containsExactly(new OrderPayment(new OrderId(11), USER));
+  }
+
+  /** A provider may keep each call waiting, and all shoppers share 32 connections. */
+  @Test
+  void repeatsOfAPaymentThatIsSentAloneShareItsCall() {
+    Sinks.One<OrderRow> provider = Sinks.one();
+    sentAlone = provider.asMono();
+    spoiled = PaymentQueueTest::theEleventhWaits;
+    CompletableFuture<String> left = pay(11, USER);
+    eventually().until(() -> !alone.isEmpty());
+    left.cancel(true);
+
+    List<CompletableFuture<String>> paid =
+        LongStream.range(0, 40).mapToObj(repeat -> pay(11, USER)).toList();
+    assertThat(Bounded.get(pay(12, USER))).as("sent after the repeats").isEqualTo("PAID");
+    assertThat(alone).hasSize(1);
+
+    provider.tryEmitValue(row(new OrderId(11))).orThrow();
+    assertThat(texts(paid)).containsOnly("PAID");
+    assertThat(alone).hasSize(1);
+    assertThat(Bounded.get(pay(11, USER))).isEqualTo("PAID");
+    assertThat(alone).as("a payment after the end of the call").hasSize(2);
   }
 
   @Test
@@ -176,7 +198,7 @@ class PaymentQueueTest {
         this::answer,
         payment -> {
           alone.add(payment);
-          return Mono.error(new IllegalStateException("alone"));
+          return sentAlone;
         },
         new RequestBatcherProperties(
             1, 1, OrderPayments.MAX_PAYMENTS, CAPACITY, patience, patience));
@@ -200,6 +222,10 @@ class PaymentQueueTest {
     List<PaymentOutcome> turned = new ArrayList<>(outcomes);
     Collections.reverse(turned);
     return turned;
+  }
+
+  private static List<PaymentOutcome> theEleventhWaits(List<PaymentOutcome> outcomes) {
+    return outcomes.stream().map(one -> one.orderId().value() == 11 ? waits(one) : one).toList();
   }
 
   private static PaymentOutcome waits(PaymentOutcome outcome) {
