@@ -10,6 +10,7 @@ import io.seckill.gateway.testing.SeededDatabase;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.testing.ChildProcessesOnly;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.RedisCluster;
@@ -43,17 +44,29 @@ class AdmissionStartIT {
     "seckill.redis.url=http://localhost, url must be redis"
   })
   void refusesToStartWithASettingThatCannotBeRight(String properties, String message) {
-    assertThatThrownBy(() -> startWithoutStores(properties.split(" ", -1)))
+    assertThatThrownBy(() -> startWithoutStores(properties.split(" ", -1)).close())
         .hasStackTraceContaining(message);
   }
 
-  private static void startWithoutStores(String... properties) {
-    TestGateway.start(
-            "redis://127.0.0.1:1",
-            new MySqlDatabase("127.0.0.1", 1, "x", "u", "p"),
-            TestGateway.NO_CONSUMER,
-            properties)
-        .close();
+  private static TestGateway startWithoutStores(String... properties) {
+    return TestGateway.start(
+        "redis://127.0.0.1:1",
+        new MySqlDatabase("127.0.0.1", 1, "x", "u", "p"),
+        TestGateway.NO_CONSUMER,
+        properties);
+  }
+
+  /** Shoppers who reload would fill a disk. */
+  @Test
+  void logsNothingOfEachListThatCannotBeRead() {
+    try (TestGateway gateway = startWithoutStores();
+        LoggedLines lines = LoggedLines.of("com.github.benmanes.caffeine")) { // after its levels
+      for (int list = 0; list < 20; list++) {
+        assertThat(gateway.send(gateway.shop("/api/v1/skus")).status()).isEqualTo(503);
+      }
+
+      assertThat(lines.texts()).isEmpty();
+    }
   }
 
   @Test
