@@ -1,5 +1,6 @@
 package io.seckill.gateway.backends;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,8 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
@@ -95,6 +98,39 @@ class BlockingCallsTest {
     assertThat(lines.events())
         .extracting(line -> line.getLevel() + " " + (line.getThrowableProxy() != null))
         .containsExactly("WARN false", "WARN false", "ERROR true", "ERROR true", "ERROR true");
+  }
+
+  /** Their callers have been answered. */
+  @Test
+  void logsCallsThatFailAfterTheirTimeOutOnceAMinute() {
+    BlockingCalls calls =
+        new BlockingCalls("test", ProblemCode.UNAVAILABLE, THREADS, WAITING, Duration.ofMillis(50));
+    DroppedFailures dropped = new DroppedFailures();
+    AtomicInteger late = new AtomicInteger();
+    Hooks.onErrorDropped(failure -> late.incrementAndGet()); // after the other hook
+    LoggedLines ofReactor = LoggedLines.of("reactor.core.publisher.Operators");
+    LoggedLines lines = LoggedLines.of(DroppedFailures.class);
+    CountDownLatch end = new CountDownLatch(1);
+    try (ofReactor;
+        lines) {
+      eventually()
+          .until(
+              () -> {
+                Mono<Integer> held = calls.call(() -> hold(new CountDownLatch(1), end));
+                assertThatThrownBy(held::block).isInstanceOf(ProblemException.class);
+                return late.get() >= 3;
+              });
+    } finally {
+      end.countDown();
+      calls.destroy();
+      dropped.destroy();
+    }
+
+    assertThat(lines.texts())
+        .singleElement()
+        .asString()
+        .contains("no caller waits", "interrupted while waiting");
+    assertThat(ofReactor.texts()).isEmpty();
   }
 
   private static int hold(CountDownLatch running, CountDownLatch end) {
