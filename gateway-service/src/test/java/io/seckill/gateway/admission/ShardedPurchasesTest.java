@@ -2,18 +2,28 @@ package io.seckill.gateway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.batching.RequestBatcher;
+import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.gateway.catalogue.TestProducts;
+import io.seckill.gateway.shards.TestShardLines;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.testing.Bounded;
+import io.seckill.testing.CannedRedis;
+import io.seckill.testing.Eventually;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,6 +108,33 @@ class ShardedPurchasesTest {
         .accept(Refusal.SOLD_OUT);
 
     assertThat(answers).containsExactly(Refusal.SOLD_OUT);
+  }
+
+  /** The units that it is sent for are gone each time it arrives. */
+  @Test
+  void aPurchaseThatIsSentAgainAndAgainIsAnsweredInTime() {
+    CannedRedis redis = new CannedRedis(command -> List.of(1L, -1L)); // its shard has a unit
+    RequestBatcherProperties bounds =
+        new RequestBatcherProperties(1, 1, 1, 1, Eventually.SOON, Eventually.SOON);
+    CompletableFuture<Admission> answer = new CompletableFuture<>();
+    try (TestShardLines shards = new TestShardLines(redis);
+        RequestBatcher<Purchase> admit =
+            new RequestBatcher<>(
+                "admit", bounds, false, sent -> sent.get(0).answer(Refusal.SOLD_OUT))) {
+      new ShardedPurchases(
+              TestProducts.read(false),
+              shards.lines(),
+              new SoldOutShield(Duration.ofDays(1)),
+              new VerifiedServers(),
+              RedisBreakers.of(redis, new SimpleMeterRegistry()),
+              admit)
+          .untilProven(
+              new PurchaseAttempt(Shards.id(SKU, 2), 7, "key-00001", false, 1, null),
+              answer::complete)
+          .accept(Refusal.SOLD_OUT);
+
+      assertThat(Bounded.get(answer)).isEqualTo(Admission.Busy.BRIEFLY);
+    }
   }
 
   private static ProductRow sku(long stock) {
