@@ -63,14 +63,30 @@ class ProductCacheTest {
               ProductCache answered = TestProducts.unread(false);
               LongStream.rangeClosed(1, NextReading.MOST_WAITING)
                   .forEach(sku -> answered.find(2_000 + sku).subscribe(found -> {}, failure -> {}));
-              CompletableFuture<Void> again = answered.readAgain().toFuture();
-              answered.start();
-              try {
-                assertThat(again).succeedsWithin(SOON);
-              } finally {
-                answered.stop();
-              }
+              assertReadsAgain(answered);
             });
+  }
+
+  /** All that wait for a read wait for the same one. */
+  @Test
+  void aRequestThatLeavesEndsTheReadForNobodyElse() {
+    eventually() // as above
+        .untilAsserted(
+            () -> {
+              ProductCache answered = TestProducts.unread(false);
+              answered.find(2_001).subscribe().dispose();
+              assertReadsAgain(answered);
+            });
+  }
+
+  private static void assertReadsAgain(ProductCache unread) {
+    CompletableFuture<Void> again = unread.readAgain().toFuture();
+    unread.start();
+    try {
+      assertThat(again).succeedsWithin(SOON);
+    } finally {
+      unread.stop();
+    }
   }
 
   @ParameterizedTest
