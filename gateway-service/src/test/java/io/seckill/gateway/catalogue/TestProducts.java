@@ -5,7 +5,7 @@ import static io.seckill.testing.Eventually.eventually;
 import java.lang.reflect.Proxy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.LocalDateTime;
+import java.time.LocalDate;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.PreparedStatementCreator;
@@ -24,9 +24,9 @@ public final class TestProducts {
           "policy",
           "UNLIMITED",
           "opens_at",
-          LocalDateTime.MIN,
+          LocalDate.EPOCH.atStartOfDay(),
           "closes_at",
-          LocalDateTime.MAX,
+          LocalDate.of(9999, 1, 1).atStartOfDay(),
           "state",
           "OPEN",
           "is_retained",
