@@ -148,6 +148,30 @@ class SaleWatchTest {
     }
   }
 
+  /** It may have been preheated after MySQL was read. */
+  @Test
+  void comparesASaleThatItQuarantinesAgainAtOnce() {
+    mysql.sales = List.of(new Sale(SKU, "OPEN", false, 3, 0, 0));
+    AtomicInteger inspected = new AtomicInteger();
+    CannedRedis preheated =
+        new CannedRedis(
+            command -> {
+              if (!command.contains(Long.toString(SKU))) {
+                return List.of("5eed");
+              }
+              String epoch = inspected.getAndIncrement() == 0 ? "2" : "3";
+              return List.of("5eed", "OPEN", epoch, "0", "0");
+            });
+    RedisInspection inspection =
+        new RedisInspection(preheated, RedisBreakers.of(preheated, new SimpleMeterRegistry()));
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases, inspection, server -> true)) {
+      watch.wake();
+
+      eventually().until(() -> inspected.get() > 1 && servers.quarantined().isEmpty());
+    }
+  }
+
   /** Else sales read before the server was proven would pass for all that was published. */
   @Test
   void readsTheProvenServersBeforeTheSales() {
