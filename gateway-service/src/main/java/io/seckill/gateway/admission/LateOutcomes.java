@@ -84,8 +84,7 @@ record LateOutcomes(
   /** The shards of a SKU that is known may be on sale since the last read. */
   private Mono<ProductRow> asReadAgain(long skuId) {
     @Nullable ProductRow read = products.lastRead(skuId);
-    Mono<ProductRow> found = Mono.defer(() -> products.find(skuId));
-    return read != null && read.shards() > 1 ? products.readAgain().then(found) : found;
+    return read != null && read.shards() > 1 ? products.findAgain(skuId) : products.find(skuId);
   }
 
   private Mono<Admission> decidedBy(ProductRow found, PurchaseAttempt attempt, Admission outcome) {

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 final class NextReading {
 
   /**
-   * Most requests for unknown SKUs that wait for one read, and most of the others: one that hangs
-   * would keep something of each. A read takes milliseconds, so this allows for thousands of
-   * unknown SKUs a second. Shoppers who invent SKUs take no place of an operator.
+   * Most requests for SKUs that wait for one read, and most of the others: one that hangs would
+   * keep something of each. A read takes milliseconds, so this allows for thousands of unknown SKUs
+   * a second. Shoppers who invent SKUs take no place of an operator.
    */
   static final int MOST_WAITING = 1_000;
 

@@ -85,7 +85,15 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   /**
-   * Completes when the products have been read by a read that began after this call.
+   * As {@link #find}, but by a read that began after this call. Shoppers who wait for it take no
+   * place of {@link #readAgain}.
+   */
+  public Mono<ProductRow> findAgain(long skuId) {
+    return Mono.defer(() -> findInNext(skuId));
+  }
+
+  /**
+   * Completes when the products have been read by a read that began after this call; for operators.
    *
    * @return fails as {@link #find}
    */

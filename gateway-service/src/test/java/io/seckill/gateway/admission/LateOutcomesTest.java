@@ -1,8 +1,11 @@
 package io.seckill.gateway.admission;
 
+import static io.seckill.testing.Eventually.SOON;
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.catalogue.TestProducts;
 import io.seckill.testing.Bounded;
 import java.time.Duration;
@@ -14,19 +17,42 @@ class LateOutcomesTest {
   /** It may be a strong sale that Redis never has. */
   @Test
   void refusesNoSkuAsUnknownWithoutAnotherReadOfTheProducts() {
+    assertThat(Bounded.get(refusedAsUnknown(7, TestProducts.read(false))))
+        .isEqualTo(Unknown.PRODUCTS);
+  }
+
+  /** Anybody can ask for it again and again; operators wait for a read after each change. */
+  @Test
+  void aSkuWithShardsBeforeItsPreheatTakesNoPlaceOfAnOperator() {
+    eventually() // none waits for longer than three seconds
+        .untilAsserted(
+            () -> {
+              ProductCache products = TestProducts.beforeThePreheatOfShards();
+              for (int i = 0; i < TestProducts.MOST_WAITING; i++) {
+                var unused = refusedAsUnknown(1_001, products);
+              }
+              CompletableFuture<Void> again = products.readAgain().toFuture();
+              products.start();
+              try {
+                assertThat(again).succeedsWithin(SOON);
+              } finally {
+                products.stop();
+              }
+            });
+  }
+
+  /** The outcome of a purchase whose SKU Redis does not have. */
+  private static CompletableFuture<Admission> refusedAsUnknown(long sku, ProductCache products) {
     CompletableFuture<Admission> decided = new CompletableFuture<>();
     AdmissionProperties settings =
         new AdmissionProperties(
             1, 1, 1, Duration.ofMillis(200), Durability.Store.REDIS, 0, Duration.ZERO);
-    long unread = 7;
-
-    new LateOutcomes(TestProducts.read(false), null, null, null, settings)
+    new LateOutcomes(products, null, null, null, settings)
         .complete(
-            new PurchaseAttempt(unread, 1, "key-0001", true, 1, null),
-            unread,
+            new PurchaseAttempt(sku, 1, "key-0001", true, 1, null),
+            sku,
             Refusal.UNKNOWN_SKU,
             decided);
-
-    assertThat(Bounded.get(decided)).isEqualTo(Unknown.PRODUCTS);
+    return decided;
   }
 }

@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDate;
+import java.util.HashMap;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.PreparedStatementCreator;
@@ -30,27 +31,46 @@ public final class TestProducts {
           "state",
           "OPEN",
           "is_retained",
-          true);
+          true,
+          "in_fallback",
+          false,
+          "sale_phase",
+          "REDIS");
+
+  /** As {@link NextReading#MOST_WAITING}. */
+  public static final int MOST_WAITING = NextReading.MOST_WAITING;
 
   private TestProducts() {}
 
   /** As read once; {@code inFallback}: MySQL decides the sale. */
   public static ProductCache read(boolean inFallback) {
-    ProductCache products = unread(inFallback);
+    return readOnce(unread(inFallback));
+  }
+
+  /** As read once, before the first preheat of the sale, which is to have four shards. */
+  public static ProductCache beforeThePreheatOfShards() {
+    return readOnce(with(Map.of("state", "NEW", "shards", 4)));
+  }
+
+  /** Not started yet. */
+  static ProductCache unread(boolean inFallback) {
+    return with(Map.of("in_fallback", inFallback, "sale_phase", inFallback ? "MYSQL" : "REDIS"));
+  }
+
+  private static ProductCache readOnce(ProductCache products) {
     products.start();
     eventually().until(() -> products.lastRead().isPresent());
     products.stop();
     return products;
   }
 
-  /** Not started yet. */
-  static ProductCache unread(boolean inFallback) {
+  private static ProductCache with(Map<String, Object> columns) {
     JdbcTemplate mysql =
         new JdbcTemplate() {
           @Override
           public void query(PreparedStatementCreator statement, RowCallbackHandler rows) {
             try {
-              rows.processRow(row(inFallback));
+              rows.processRow(row(columns));
             } catch (SQLException e) {
               throw new AssertionError(e);
             }
@@ -59,21 +79,19 @@ public final class TestProducts {
     return new ProductCache(JdbcClient.create(mysql));
   }
 
-  private static ResultSet row(boolean inFallback) {
+  /** Numbers that are not given are 1. */
+  private static ResultSet row(Map<String, Object> columns) {
+    Map<Object, Object> row = new HashMap<>(SALE);
+    row.putAll(columns);
     return (ResultSet)
         Proxy.newProxyInstance(
             ResultSet.class.getClassLoader(),
             new Class<?>[] {ResultSet.class},
             (proxy, method, args) ->
-                switch (String.valueOf(args[0])) {
-                  case "in_fallback" -> inFallback;
-                  case "sale_phase" -> inFallback ? "MYSQL" : "REDIS";
-                  default ->
-                      switch (method.getName()) {
-                        case "getLong" -> SALE.getOrDefault(args[0], 1L);
-                        case "getInt" -> 1;
-                        default -> SALE.get(args[0]);
-                      };
+                switch (method.getName()) {
+                  case "getLong" -> row.getOrDefault(args[0], 1L);
+                  case "getInt" -> row.getOrDefault(args[0], 1);
+                  default -> row.get(args[0]);
                 });
   }
 }
