@@ -32,6 +32,12 @@ public record DeadLetter(
     detail = oneLine(detail);
   }
 
+  /** One order of the message. */
+  DeadLetter of(byte[] part) {
+    return new DeadLetter(
+        part, orderIn(part), routingKey, reason, detail, attempts, firstFailedAt, lastFailedAt);
+  }
+
   /** The order in a payload; null when it cannot be read. */
   static @Nullable OrderMessage orderIn(byte[] payload) {
     try {

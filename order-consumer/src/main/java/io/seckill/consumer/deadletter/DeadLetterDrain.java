@@ -195,9 +195,10 @@ class DeadLetterDrain {
   private void store(List<GetResponse> messages) {
     int dropped = 0;
     for (GetResponse message : messages) {
-      DeadLetter letter = DeadLetterHeaders.read(message);
-      table.keep(letter);
-      dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
+      for (DeadLetter letter : DeadLetterHeaders.readAll(message)) {
+        table.keep(letter);
+        dropped += letter.reason() == DeadLetterReason.DROPPED_BY_BROKER ? 1 : 0;
+      }
     }
     meters.count(DeadLetterReason.DROPPED_BY_BROKER, dropped);
   }

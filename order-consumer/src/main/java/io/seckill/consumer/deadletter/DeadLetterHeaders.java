@@ -2,8 +2,10 @@ package io.seckill.consumer.deadletter;
 
 import com.rabbitmq.client.GetResponse;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderLines;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +44,18 @@ public final class DeadLetterHeaders {
     return headers;
   }
 
-  /** Reads a message of the dead queue; its headers may be missing or wrong. */
-  static DeadLetter read(GetResponse message) {
+  /**
+   * Reads a message of the dead queue; its headers may be missing or wrong. The broker drops a
+   * message as it is, with all its orders; each of them is a dead letter of its own.
+   */
+  static List<DeadLetter> readAll(GetResponse message) {
+    DeadLetter whole = read(message);
+    return whole.reason() != DeadLetterReason.DROPPED_BY_BROKER
+        ? List.of(whole)
+        : OrderLines.split(whole.payload()).stream().map(whole::of).toList();
+  }
+
+  private static DeadLetter read(GetResponse message) {
     Map<String, Object> headers = message.getProps().getHeaders();
     if (headers == null) {
       headers = Map.of();

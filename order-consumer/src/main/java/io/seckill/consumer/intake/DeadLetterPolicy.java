@@ -113,14 +113,14 @@ class DeadLetterPolicy {
   /** Adds the attempts before a replay, which a replayed order has in its headers. */
   private static DeadLetter deadLetter(
       Delivery delivery, DeadLetterReason reason, String detail, Attempts counted) {
-    Map<String, Object> headers = delivery.properties().getHeaders();
+    Map<String, Object> headers = delivery.message().properties().getHeaders();
     long before = DeadLetterHeaders.number(headers, DeadLetterHeaders.ATTEMPTS, 0);
     long firstAt =
         DeadLetterHeaders.number(headers, DeadLetterHeaders.FIRST_FAILED_AT, counted.firstAt());
     return new DeadLetter(
         delivery.body(),
         delivery.order(),
-        delivery.routingKey(),
+        delivery.message().routingKey(),
         reason,
         detail,
         (int) Math.min(1_000_000, Math.max(0, before) + counted.count()),

@@ -1,6 +1,7 @@
 package io.seckill.consumer.intake;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import io.seckill.common.order.OrderLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,18 +15,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Deliveries that wait to be processed: newly received ones, and those to be retried later. Bounded
- * by the prefetch. Thread-safe; only one thread calls {@link #take}.
+ * by the prefetch and the orders of a message. Thread-safe; only one thread calls {@link #take}.
  */
 final class Inbox {
 
   /** Not a delivery: ends a wait. */
   private static final Delivery WAKE =
-      new Delivery(0, "", new byte[0], new BasicProperties(), null, null, System.nanoTime());
+      new Delivery(
+          0,
+          new ReceivedMessage(0, "", new BasicProperties(), 1),
+          new byte[0],
+          null,
+          null,
+          System.nanoTime());
 
   private final BlockingQueue<Delivery> arrived;
   private final PriorityQueue<Retry> retries = new PriorityQueue<>();
 
-  /** Tags of deliveries that wait for a retry, or are being retried. */
+  /** Numbers of deliveries that wait for a retry, or are being retried. */
   private final NavigableSet<Long> postponed = new ConcurrentSkipListSet<>();
 
   /** Whether {@link #WAKE} is in the queue. */
@@ -38,8 +45,11 @@ final class Inbox {
     }
   }
 
+  /**
+   * @param prefetch most unsettled messages
+   */
   Inbox(int prefetch) {
-    this.arrived = new LinkedBlockingQueue<>(prefetch + 1); // and WAKE
+    this.arrived = new LinkedBlockingQueue<>(prefetch * OrderLines.MOST_ORDERS + 1); // and WAKE
   }
 
   /** Returns false when there are more deliveries than the prefetch allows, by two or more. */
@@ -49,7 +59,7 @@ final class Inbox {
 
   /** Makes {@link #take} return a delivery again after the pause; it stays unsettled until then. */
   void retryLater(Delivery delivery, Duration pause) {
-    postponed.add(delivery.tag());
+    postponed.add(delivery.number());
     synchronized (retries) {
       retries.add(new Retry(System.nanoTime() + pause.toNanos(), delivery));
     }
@@ -66,13 +76,13 @@ final class Inbox {
   /** Forgets that these were postponed: they are settled. */
   void settled(List<Delivery> deliveries) {
     if (!postponed.isEmpty()) {
-      deliveries.forEach(delivery -> postponed.remove(delivery.tag()));
+      deliveries.forEach(delivery -> postponed.remove(delivery.number()));
     }
   }
 
   /** Whether a delivery received before this one was postponed and is not settled yet. */
   boolean hasPostponedBefore(Delivery delivery) {
-    return postponed.lower(delivery.tag()) != null;
+    return postponed.lower(delivery.number()) != null;
   }
 
   /**

@@ -33,10 +33,10 @@ record IntakeProperties(
   }
 
   /**
-   * Most unsettled orders per queue, about 1 kB each: eight batches keep the writer busy while
-   * others wait for confirms or arrive.
+   * Most unsettled messages per queue, of up to 16 orders of about 1 kB each: two batches of single
+   * orders keep the writer busy while others wait for confirms or arrive.
    */
   int prefetch() {
-    return 8 * batch;
+    return 2 * batch;
   }
 }

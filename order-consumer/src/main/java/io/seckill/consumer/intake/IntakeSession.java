@@ -9,6 +9,7 @@ import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.BrokerConnections;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -39,7 +40,7 @@ final class IntakeSession implements AutoCloseable {
   private final CountDownLatch over = new CountDownLatch(1);
   private volatile boolean open = true;
 
-  /** Both only grow; each is written by one thread. */
+  /** Orders; both only grow, and each is written by one thread. */
   private final AtomicLong delivered = new AtomicLong();
 
   private final AtomicLong acked = new AtomicLong();
@@ -55,7 +56,7 @@ final class IntakeSession implements AutoCloseable {
   /**
    * Declares the topology and begins to consume.
    *
-   * @param prefetch most unsettled deliveries
+   * @param prefetch most unsettled messages
    * @throws IOException when the broker cannot be reached or refuses
    */
   static IntakeSession open(BrokerConnections connections, String queue, int prefetch)
@@ -86,8 +87,9 @@ final class IntakeSession implements AutoCloseable {
     @Override
     public void handleDelivery(
         String consumerTag, Envelope envelope, BasicProperties properties, byte[] body) {
-      delivered.lazySet(delivered.get() + 1);
-      if (!inbox.offer(Delivery.of(envelope, properties, body))) {
+      List<Delivery> orders = Delivery.of(envelope, properties, body, delivered.get());
+      delivered.lazySet(delivered.get() + orders.size());
+      if (!orders.stream().allMatch(inbox::offer)) {
         log.error("{} sent more than the prefetch allows", queue);
         end(); // the writer closes it
       }
@@ -125,7 +127,7 @@ final class IntakeSession implements AutoCloseable {
     return open && delivered.get() > 0;
   }
 
-  /** Number of unacked deliveries; 0 once the session has ended, when the broker requeues them. */
+  /** Number of unsettled orders; 0 once the session has ended, when the broker requeues them. */
   long unacked() {
     long settled = acked.get(); // read first: the result may be too high, but never too low
     return open ? delivered.get() - settled : 0;
@@ -137,15 +139,16 @@ final class IntakeSession implements AutoCloseable {
   }
 
   /**
-   * Acks these deliveries and no other (facts.md 22): with one frame for those below which nothing
-   * is unsettled, which is all of a batch unless one of them waits for a retry, and one each for
-   * the others, in the order of tags, which the broker finds fastest.
+   * Settles these deliveries, and acks the messages whose last order is settled and no other
+   * (facts.md 22): with one frame for those below which nothing is unsettled, which is all of a
+   * batch unless one of them waits for a retry, and one each for the others, in the order of tags,
+   * which the broker finds fastest.
    *
    * @throws IOException or ShutdownSignalException when the session has ended: the broker
    *     redelivers
    */
   void ack(List<Delivery> deliveries) throws IOException {
-    long[] tags = deliveries.stream().mapToLong(Delivery::tag).sorted().toArray();
+    long[] tags = settled(deliveries).stream().mapToLong(Long::longValue).sorted().toArray();
     int together = settled.add(tags);
     if (together > 0) {
       channel.basicAck(tags[together - 1], true);
@@ -155,6 +158,17 @@ final class IntakeSession implements AutoCloseable {
     }
     acked.lazySet(acked.get() + deliveries.size());
     inbox.settled(deliveries);
+  }
+
+  /** Returns the tags of the messages whose last order is settled now. */
+  private static List<Long> settled(List<Delivery> deliveries) {
+    List<Long> tags = new ArrayList<>();
+    for (Delivery delivery : deliveries) {
+      if (delivery.message().settleOne()) {
+        tags.add(delivery.message().tag());
+      }
+    }
+    return tags;
   }
 
   /**

@@ -120,7 +120,8 @@ record Settler(
       return;
     }
     if (!session.inbox().hasPostponedBefore(barrier)
-        && ConfirmingPublisher.await(barriers.forward(barrier.properties()), batch.deadlineNanos)) {
+        && ConfirmingPublisher.await(
+            barriers.forward(barrier.message().properties()), batch.deadlineNanos)) {
       session.ack(List.of(barrier));
     } else {
       session.inbox().retryLater(barrier, BARRIER_PAUSE);
@@ -145,7 +146,7 @@ record Settler(
     Plan plan = new Plan();
     IdentityHashMap<OrderMessage, Delivery> byOrder = new IdentityHashMap<>();
     for (Delivery delivery : work.deliveries()) {
-      if (Barriers.isBarrier(delivery.properties())) {
+      if (delivery.isBarrier()) {
         plan.barriers.add(delivery);
       } else if (delivery.order() == null) {
         giveUp(plan, delivery, policy.unreadable(delivery));

@@ -44,7 +44,12 @@ class BrokerBalanceItems {
     this.board = board;
   }
 
-  /** The messages of one order queue. */
+  /**
+   * What one order queue holds.
+   *
+   * @param ready messages
+   * @param unacked orders
+   */
   record Messages(long ready, long unacked) {}
 
   /**
@@ -73,9 +78,9 @@ class BrokerBalanceItems {
   }
 
   /**
-   * Shares the number of unacked deliveries between the consumer processes. The active consumer of
-   * a queue writes its number to Redis several times a second; the key expires soon after its
-   * writer stops. Thread-safe.
+   * Shares the number of unsettled orders between the consumer processes. The active consumer of a
+   * queue writes its number to Redis several times a second; the key expires soon after its writer
+   * stops. Thread-safe.
    */
   @Component
   static class UnackedBoard {
@@ -118,7 +123,7 @@ class BrokerBalanceItems {
           notes.forEach((key, note) -> redis.set(key, note, life));
         }
       } catch (JedisException e) {
-        log.debug("Cannot publish the number of unacked deliveries", e);
+        log.debug("Cannot publish the number of unsettled orders", e);
       }
     }
 
@@ -130,8 +135,8 @@ class BrokerBalanceItems {
     }
 
     /**
-     * Returns the number of unacked deliveries of a queue, counted after this call began. Waits up
-     * to 600 ms when another process holds them; 0 when no process does, empty when Redis does not
+     * Returns the number of unsettled orders of a queue, counted after this call began. Waits up to
+     * 600 ms when another process holds them; 0 when no process does, empty when Redis does not
      * answer, takes no writes, so that another process could not write its number, or has an
      * unreadable key.
      */
@@ -140,7 +145,7 @@ class BrokerBalanceItems {
       try {
         return Optional.of(here != null ? here : elsewhere(queue));
       } catch (JedisException | NumberFormatException e) {
-        log.debug("Cannot read the number of unacked deliveries", e);
+        log.debug("Cannot read the number of unsettled orders", e);
         return Optional.empty();
       }
     }

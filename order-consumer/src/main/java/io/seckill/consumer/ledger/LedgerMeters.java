@@ -54,7 +54,8 @@ class LedgerMeters {
         MultiGauge.builder("seckill.ledger.age.seconds")
             .description("Time since the ledger of a SKU was read the last time")
             .register(meters);
-    this.queues = gauge(meters, "queue.orders", "Orders an order queue holds");
+    this.queues =
+        gauge(meters, "queue.orders", "Messages ready in an order queue, and orders unacked");
     this.reads =
         Timer.builder("seckill.ledger.read")
             .description("Time to read the ledgers of all SKUs on sale")

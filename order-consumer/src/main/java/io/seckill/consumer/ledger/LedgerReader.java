@@ -1,6 +1,7 @@
 package io.seckill.consumer.ledger;
 
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderLines;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.ledger.BrokerBalanceItems.Messages;
@@ -112,12 +113,15 @@ record LedgerReader(
         mysqlItems.progress(sales.stream().map(RedisSaleCounters::skuId).toList());
     long expected =
         sales.stream().mapToLong(sale -> inBroker(sale, progress.get(sale.skuId()))).sum();
-    return new Queue(
-        queue,
-        found.ready(),
-        found.unacked(),
-        expected,
-        expected - found.ready() - found.unacked());
+    long difference = difference(expected, found);
+    return new Queue(queue, found.ready(), found.unacked(), expected, difference);
+  }
+
+  /** Each ready message has one order, or up to {@value OrderLines#MOST_ORDERS}. */
+  private static long difference(long expected, Messages found) {
+    long fewest = found.ready() + found.unacked();
+    long most = found.ready() * OrderLines.MOST_ORDERS + found.unacked();
+    return Math.max(expected - most, Math.min(0, expected - fewest));
   }
 
   /** Returns 0 for a sale that is being preheated, or that MySQL has in another epoch. */

@@ -119,11 +119,13 @@ record SkuLedger(
   }
 
   /**
-   * The SKU's queue compared with the counters of all SKUs in it, in orders: {@code expected =
-   * ready + unacked + difference}.
+   * The SKU's queue compared with the counters of all SKUs in it.
    *
-   * @param unacked delivered to the queue's active consumer and not acked; some may already be
-   *     stored
+   * @param ready messages, of several orders each
+   * @param unacked orders delivered to the queue's active consumer and not settled; some may
+   *     already be stored
+   * @param expected orders
+   * @param difference orders that are in none of these, or below 0 messages and orders too many
    */
   record Queue(String queue, long ready, long unacked, long expected, long difference) {}
 

@@ -61,7 +61,7 @@ class DeadLetterIT {
             + " ELSEIF NEW.user_id = 14 THEN SIGNAL SQLSTATE '70100'"
             + " SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'took too long'; END IF");
 
-    flood.publish(orders);
+    flood.publishTogether(orders);
 
     database.await("SELECT COUNT(*) FROM dead_letter WHERE reason = 'FAILED_TOO_OFTEN'", 2);
     database.awaitOrders(SKU, 28);
@@ -85,6 +85,9 @@ class DeadLetterIT {
   private static void assertIsDead(OrderMessage order, String why) {
     String letter = " FROM dead_letter WHERE order_id = " + order.orderId();
     assertThat(database.number("SELECT attempts" + letter)).isEqualTo(3);
+    assertThat(database.number("SELECT LENGTH(payload)" + letter))
+        .as("of this order alone")
+        .isEqualTo(OrderMessageCodec.encode(order).length());
     assertThat(database.number("SELECT LOCATE('" + why + "', detail) > 0" + letter)).isEqualTo(1);
     eventually().untilAsserted(() -> assertThat(redis.result(order)).isEqualTo("D"));
   }

@@ -73,7 +73,7 @@ class StoreFromQueueIT {
                     order.orderId().toString(),
                     AdmissionRecord.queued(order).format()));
 
-    flood.publish(orders);
+    flood.publishTogether(orders);
 
     eventually().untilAsserted(() -> assertThat(count("COUNT(*) FROM orders")).isEqualTo(2_000));
     long units = orders.stream().mapToLong(OrderMessage::quantity).sum();
@@ -150,6 +150,42 @@ class StoreFromQueueIT {
 
         Delivery first = standby.inbox().take(1, Duration.ZERO, Eventually.SOON).get(0);
         assertThat(new String(first.body(), UTF_8)).isEqualTo("4");
+      } finally {
+        channel.queueDelete(queue);
+      }
+    }
+  }
+
+  /** A crash before would lose the others. */
+  @Test
+  void aMessageIsAckedWhenTheLastOfItsOrdersIsSettled() throws Exception {
+    String queue = "orders-of-one-message";
+    BrokerConnections connections = consumer.bean(BrokerConnections.class);
+    List<OrderMessage> orders =
+        IntStream.rangeClosed(1, 3)
+            .mapToObj(user -> OrderFlood.order(SKU, PurchasePolicy.LIMITED, user, 1))
+            .toList();
+    try (Connection connection = consumer.vhost().connect();
+        Channel channel = connection.createChannel()) {
+      channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
+      channel.confirmSelect();
+      channel.basicPublish("", queue, null, OrderFlood.lines(orders).getBytes(UTF_8));
+      channel.basicPublish("", queue, null, OrderFlood.lines(orders.subList(0, 1)).getBytes(UTF_8));
+      channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
+      try (IntakeSession session = IntakeSession.open(connections, queue, 10)) {
+        eventually().until(() -> session.unacked() == 4);
+        List<Delivery> all = session.inbox().take(4, Duration.ZERO, Eventually.SOON);
+        assertThat(all).extracting(Delivery::order).startsWith(orders.toArray(OrderMessage[]::new));
+        session.ack(List.of(all.get(2), all.get(0), all.get(3)));
+        assertThat(session.unacked()).isEqualTo(1);
+      }
+      try (IntakeSession next = IntakeSession.open(connections, queue, 10)) {
+        List<Delivery> again = next.inbox().take(3, Duration.ZERO, Eventually.SOON);
+        assertThat(again).extracting(Delivery::order).isEqualTo(orders);
+        next.ack(again);
+      }
+      try (IntakeSession last = IntakeSession.open(connections, queue, 10)) {
+        assertThat(last.inbox().take(1, Duration.ZERO, Duration.ofSeconds(1))).isEmpty();
       } finally {
         channel.queueDelete(queue);
       }

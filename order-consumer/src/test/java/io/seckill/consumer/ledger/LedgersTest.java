@@ -49,6 +49,7 @@ class LedgersTest {
   private long deadUnits;
   private List<Object> otherSale = List.of();
   private @Nullable Long inBroker = 2L;
+  private long inConsumer;
   private Runnable whileReading = () -> {};
 
   private final Clock clock = ((InstantSource) () -> now).withZone(ZoneOffset.UTC);
@@ -122,12 +123,34 @@ class LedgersTest {
   @Test
   void aSaleWithoutItsOrdersHidesNoMissingOrderOfAnother() {
     otherSale = List.of("" + (SKU + Partition.COUNT), "10", "1", "0", "0", "0", "0", "0");
-    inBroker = 1L;
+    inBroker = 0L;
 
     SkuLedger ledger = ledgers.of(SKU);
 
-    assertThat(ledger.queue().difference()).isEqualTo(1);
+    assertThat(ledger.queue().difference()).isEqualTo(2);
     assertThat(ledger.balanced()).isFalse();
+  }
+
+  /** Two orders are published and not decided; a message has 1 to 16. */
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 2",
+    "0, 1, 1",
+    "0, 2, 0",
+    "1, 0, 0",
+    "1, 1, 0",
+    "2, 0, 0",
+    "1, 2, -1",
+    "3, 0, -1"
+  })
+  void aQueueLacksTheOrdersThatNoMessageCanHave(long ready, long unacked, long difference) {
+    inBroker = ready;
+    inConsumer = unacked;
+
+    SkuLedger ledger = ledgers.of(SKU);
+
+    assertThat(ledger.queue().difference()).isEqualTo(difference);
+    assertThat(ledger.balanced()).isEqualTo(difference <= 0);
   }
 
   /** Its loading takes minutes if it has many orders. */
@@ -165,7 +188,7 @@ class LedgersTest {
 
     @Override
     Optional<Messages> read(String queue) {
-      return Optional.ofNullable(inBroker).map(ready -> new Messages(ready, 0));
+      return Optional.ofNullable(inBroker).map(ready -> new Messages(ready, inConsumer));
     }
   }
 

@@ -5,6 +5,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderLines;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 /**
  * Publishes orders directly to the exchange, without any check of gateway or Redis. Not
@@ -63,6 +65,21 @@ public final class OrderFlood implements AutoCloseable {
       send(order.skuId(), bytes(OrderMessageCodec.encode(order)), Map.of());
     }
     awaitConfirms();
+  }
+
+  /** The same for orders of one queue, with as many in a message as a busy relay puts there. */
+  public void publishTogether(List<OrderMessage> orders) {
+    for (int from = 0; from < orders.size(); from += OrderLines.MOST_ORDERS) {
+      List<OrderMessage> some =
+          orders.subList(from, Math.min(from + OrderLines.MOST_ORDERS, orders.size()));
+      send(some.get(0).skuId(), bytes(lines(some)), Map.of());
+    }
+    awaitConfirms();
+  }
+
+  /** The body of one message with these orders. */
+  public static String lines(List<OrderMessage> orders) {
+    return orders.stream().map(OrderMessageCodec::encode).collect(Collectors.joining("\n"));
   }
 
   public void publish(OrderMessage... orders) {

@@ -132,8 +132,8 @@ public final class PublisherChannel implements AutoCloseable {
   }
 
   /**
-   * Publishes at most {@link #room} orders, persistent and mandatory; an unreadable entry as a dead
-   * letter.
+   * Publishes at most {@link #room} orders, persistent and mandatory, those of one queue together;
+   * an unreadable entry as a dead letter.
    *
    * @throws BrokerFailureException when the link broke; some, all or none may have been sent
    */
@@ -142,11 +142,11 @@ public final class PublisherChannel implements AutoCloseable {
     try {
       socket.writes().holdBack();
       try {
-        for (OutboundOrder order : orders) {
-          report(order.defect());
-          window.enter(channel.getNextPublishSeqNo(), order, System.nanoTime());
+        for (OutboundMessage message : OutboundMessage.of(orders)) {
+          report(message.defect());
+          window.enter(channel.getNextPublishSeqNo(), message, System.nanoTime());
           channel.basicPublish(
-              order.exchange(), order.routingKey(), true, order.properties(), order.published());
+              message.exchange(), message.routingKey(), true, message.properties(), message.body());
         }
       } finally {
         socket.writes().release();
@@ -164,19 +164,19 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /** Number of publishes that the window has room for. */
+  /** Number of orders that the window has room for. */
   public int room() {
     return window.room();
   }
 
-  /** Number of publishes without an answer. */
+  /** Number of orders without an answer. */
   public int pending() {
     return window.pending();
   }
 
   /**
    * Takes the orders that were confirmed (acked and not returned) since the last call. Returns
-   * number of publishes still without an answer at that moment.
+   * number of orders still without an answer at that moment.
    */
   public int drainConfirmed(List<OutboundOrder> into) {
     int before = into.size();

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The publishes of one channel that the broker has not answered, by publish sequence number. The
- * lane's thread adds publishes and takes confirmed ones out; the connection's thread delivers the
- * answers. Bounded by its capacity, in memory too.
+ * lane's thread adds publishes and takes confirmed orders out; the connection's thread delivers the
+ * answers. Bounded by its capacity in orders, in memory too.
  *
  * <p>Confirmed means acked and not returned: the return of an unroutable message arrives before its
  * ack. A nacked or returned publish leaves the window; the lane is informed of the refusal and
@@ -27,7 +27,7 @@ final class UnconfirmedWindow {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition answered = lock.newCondition();
-  private final @Nullable OutboundOrder[] orders;
+  private final @Nullable OutboundMessage[] messages;
   private final long[] sentAt;
   private final boolean[] returned;
 
@@ -35,6 +35,8 @@ final class UnconfirmedWindow {
   private long first = 1;
 
   private long next = 1;
+
+  /** Orders of the messages without an answer. */
   private int pending;
 
   /** Number of confirmed publishes the lane waits for; only the lane's thread waits. */
@@ -49,44 +51,45 @@ final class UnconfirmedWindow {
   private @Nullable String failure;
 
   UnconfirmedWindow(int capacity) {
-    orders = new OutboundOrder[capacity];
+    messages = new OutboundMessage[capacity];
     sentAt = new long[capacity];
     returned = new boolean[capacity];
   }
 
   /**
-   * Enters a publish that is about to be sent; there must be room.
+   * Enters a publish that is about to be sent; there must be room for its orders.
    *
    * @param tag sequence number of the publish on the channel, one above that of the last
    */
-  void enter(long tag, OutboundOrder order, long nanos) {
+  void enter(long tag, OutboundMessage message, long nanos) {
     lock.lock();
     try {
-      if (tag != next || room() == 0) {
+      if (tag != next || room() < message.orders().size()) {
         throw new IllegalStateException(
             "publish " + tag + " into a window of " + first + ".." + next);
       }
       int slot = slot(tag);
-      orders[slot] = order;
+      messages[slot] = message;
       sentAt[slot] = nanos;
       returned[slot] = false;
       next++;
-      pending++;
+      pending += message.orders().size();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Number of publishes that may be entered now, 0..capacity. */
+  /** Number of orders that may be entered now, 0..capacity, in any number of messages. */
   int room() {
     lock.lock();
     try {
-      return orders.length - (int) (next - first);
+      return messages.length - Math.max(pending, (int) (next - first));
     } finally {
       lock.unlock();
     }
   }
 
+  /** Number of orders without an answer. */
   int pending() {
     lock.lock();
     try {
@@ -99,8 +102,8 @@ final class UnconfirmedWindow {
   /**
    * Records the broker's answer to one publish, or to all up to this one.
    *
-   * @param confirmTimes receives the send time of each confirmed publish, by System.nanoTime
-   * @return how many publishes were answered
+   * @param confirmTimes receives the send time of each confirmed order, by System.nanoTime
+   * @return how many orders were answered
    */
   int answer(long tag, boolean multiple, boolean ack, LongConsumer confirmTimes) {
     lock.lock();
@@ -110,7 +113,7 @@ final class UnconfirmedWindow {
       for (long t = multiple ? first : Math.max(tag, first); t <= tag && t < next; t++) {
         answerOne(slot(t), ack, confirmTimes);
       }
-      while (first < next && orders[slot(first)] == null) {
+      while (first < next && messages[slot(first)] == null) {
         first++;
       }
       signalIfEnough();
@@ -121,17 +124,17 @@ final class UnconfirmedWindow {
   }
 
   private void answerOne(int slot, boolean ack, LongConsumer confirmTimes) {
-    OutboundOrder order = orders[slot];
-    if (order == null) {
+    OutboundMessage message = messages[slot];
+    if (message == null) {
       return;
     }
-    orders[slot] = null;
-    pending--;
+    messages[slot] = null;
+    pending -= message.orders().size();
     if (!ack) {
       refusal = "the broker refused a message (nack): queue full or without a leader";
     } else if (!returned[slot]) {
-      confirmTimes.accept(sentAt[slot]);
-      confirmed.add(order);
+      message.orders().forEach(order -> confirmTimes.accept(sentAt[slot]));
+      confirmed.addAll(message.orders());
     }
   }
 
@@ -140,8 +143,8 @@ final class UnconfirmedWindow {
     lock.lock();
     try {
       for (long t = first; t < next; t++) {
-        OutboundOrder order = orders[slot(t)];
-        if (order != null && !returned[slot(t)] && order.messageId().equals(messageId)) {
+        OutboundMessage message = messages[slot(t)];
+        if (message != null && !returned[slot(t)] && message.id().equals(messageId)) {
           returned[slot(t)] = true;
           break;
         }
@@ -191,7 +194,7 @@ final class UnconfirmedWindow {
    * Takes out the orders that were confirmed since the last call.
    *
    * @param into receives them, in the order of the confirms
-   * @return number of publishes still without an answer at that moment
+   * @return number of orders still without an answer at that moment
    */
   int drainConfirmed(List<OutboundOrder> into) {
     lock.lock();
@@ -275,6 +278,6 @@ final class UnconfirmedWindow {
   }
 
   private int slot(long tag) {
-    return (int) (tag % orders.length);
+    return (int) (tag % messages.length);
   }
 }

@@ -5,6 +5,9 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.Delivery;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderLines;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
@@ -14,7 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
-/** Consumes the messages of the order queues and the dead-letter queue, and counts them. */
+/**
+ * Consumes the messages of the order queues and the dead-letter queue, and counts them: of the
+ * former each order, with its id as the message id.
+ */
 public final class TestBroker implements AutoCloseable {
 
   private final Connection connection;
@@ -61,16 +67,30 @@ public final class TestBroker implements AutoCloseable {
     }
   }
 
-  private synchronized void received(Delivery order) {
-    orders.add(order);
-    deliveries.merge(order.getProperties().getMessageId(), 1, Integer::sum);
+  private synchronized void received(Delivery message) {
+    List<byte[]> parts = OrderLines.split(message.getBody());
+    for (byte[] part : parts) {
+      Delivery order = parts.size() == 1 ? message : alone(message, part);
+      orders.add(order);
+      deliveries.merge(order.getProperties().getMessageId(), 1, Integer::sum);
+    }
+  }
+
+  private static Delivery alone(Delivery message, byte[] order) {
+    try {
+      String id = OrderMessageCodec.decode(order).orderId().toString();
+      return new Delivery(
+          message.getEnvelope(), message.getProperties().builder().messageId(id).build(), order);
+    } catch (UnreadableMessageException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private synchronized void receivedDead(Delivery deadLetter) {
     deadLetters.add(deadLetter);
   }
 
-  /** All messages delivered from the order queues, in the order of arrival. */
+  /** All orders delivered from the order queues, in the order of arrival. */
   public synchronized List<Delivery> orders() {
     return List.copyOf(orders);
   }

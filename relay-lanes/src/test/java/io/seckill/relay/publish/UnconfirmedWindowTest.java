@@ -2,6 +2,7 @@ package io.seckill.relay.publish;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderMessageCodec;
@@ -42,10 +43,10 @@ class UnconfirmedWindowTest {
   /** The place of the first publish is that of the fifth by then. */
   @Test
   void takesASecondAnswerToOnePublishForNoAnswerToAnother() {
-    window.enter(1, order(1), 0);
+    window.enter(1, message(order(1)), 0);
     ack(1, false);
     for (int tag = 2; tag <= 5; tag++) {
-      window.enter(tag, order(tag), 0);
+      window.enter(tag, message(order(tag)), 0);
     }
 
     ack(1, false);
@@ -69,7 +70,7 @@ class UnconfirmedWindowTest {
   @Test
   void refusesMoreThanItHasRoomFor() {
     enter(4);
-    assertThatThrownBy(() -> window.enter(5, order(5), 0))
+    assertThatThrownBy(() -> window.enter(5, message(order(5)), 0))
         .isInstanceOf(IllegalStateException.class);
   }
 
@@ -77,7 +78,7 @@ class UnconfirmedWindowTest {
   @Test
   void doesNotTakeAnAckForAConfirmWhenTheMessageWasReturned() {
     List<OutboundOrder> orders = enter(2);
-    window.returned(orders.get(0).messageId(), "NO_ROUTE");
+    window.returned(message(orders.get(0)).id(), "NO_ROUTE");
     ack(2, true);
 
     assertThat(window.drainConfirmed(confirmed)).isZero();
@@ -89,12 +90,12 @@ class UnconfirmedWindowTest {
 
   @Test
   void confirmsTheNextMessageInThePlaceOfOneThatWasReturned() {
-    window.enter(1, order(1), 0);
-    window.returned(order(1).messageId(), "NO_ROUTE");
+    window.enter(1, message(order(1)), 0);
+    window.returned(message(order(1)).id(), "NO_ROUTE");
     ack(1, false);
 
     for (int tag = 2; tag <= 5; tag++) {
-      window.enter(tag, order(tag), 0);
+      window.enter(tag, message(order(tag)), 0);
       ack(tag, false);
     }
 
@@ -103,11 +104,40 @@ class UnconfirmedWindowTest {
   }
 
   @Test
+  void countsAndConfirmsEachOrderOfAMessage() {
+    List<Long> times = new ArrayList<>();
+    OutboundMessage three = message(order(1), order(2), order(3));
+    window.enter(1, three, 7);
+    assertThat(window.pending()).isEqualTo(3);
+    assertThat(window.room()).isEqualTo(1);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> window.enter(2, message(order(4), order(5)), 0));
+
+    assertThat(window.answer(1, false, true, times::add)).isEqualTo(3);
+
+    assertThat(times).containsExactly(7L, 7L, 7L);
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).isEqualTo(three.orders());
+    assertThat(window.room()).isEqualTo(4);
+  }
+
+  @Test
+  void confirmsNoOrderOfAMessageThatWasReturned() {
+    OutboundMessage two = message(order(1), order(2));
+    window.enter(1, two, 0);
+    window.returned(two.id(), "NO_ROUTE");
+    ack(1, false);
+
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).isEmpty();
+  }
+
+  @Test
   void confirmsNeitherOfTwoPublishesOfAnOrderWhenBothWereReturned() {
-    window.enter(1, order(1), 0);
-    window.enter(2, order(1), 0);
-    window.returned(order(1).messageId(), "NO_ROUTE");
-    window.returned(order(1).messageId(), "NO_ROUTE");
+    window.enter(1, message(order(1)), 0);
+    window.enter(2, message(order(1)), 0);
+    window.returned(message(order(1)).id(), "NO_ROUTE");
+    window.returned(message(order(1)).id(), "NO_ROUTE");
     ack(2, true);
 
     assertThat(window.drainConfirmed(confirmed)).isZero();
@@ -134,7 +164,7 @@ class UnconfirmedWindowTest {
     lane.start();
     eventually().until(() -> lane.getState() == Thread.State.TIMED_WAITING);
 
-    window.returned(orders.get(1).messageId(), "NO_ROUTE");
+    window.returned(message(orders.get(1)).id(), "NO_ROUTE");
     ack(2, false);
     assertThat(lane.isAlive()).isTrue();
 
@@ -191,8 +221,8 @@ class UnconfirmedWindowTest {
   void countsSilenceFromTheLastAnswer() {
     long longAgo = System.nanoTime() - TimeUnit.HOURS.toNanos(1);
     assertThat(window.silentNanos()).isZero();
-    window.enter(1, order(1), longAgo);
-    window.enter(2, order(2), longAgo);
+    window.enter(1, message(order(1)), longAgo);
+    window.enter(2, message(order(2)), longAgo);
     ack(1, false);
     assertThat(window.silentNanos()).isLessThan(TimeUnit.MINUTES.toNanos(10));
     ack(2, false);
@@ -203,7 +233,7 @@ class UnconfirmedWindowTest {
   @Test
   void countsSilenceAfterAPauseFromTheFirstPublish() {
     long inAnHour = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
-    window.enter(1, order(1), inAnHour);
+    window.enter(1, message(order(1)), inAnHour);
 
     assertThat(window.silentNanos()).isNegative();
   }
@@ -212,13 +242,17 @@ class UnconfirmedWindowTest {
     List<OutboundOrder> orders = new ArrayList<>();
     for (int tag = 1; tag <= count; tag++) {
       orders.add(order(tag));
-      window.enter(tag, orders.get(tag - 1), System.nanoTime());
+      window.enter(tag, message(orders.get(tag - 1)), System.nanoTime());
     }
     return orders;
   }
 
   private void ack(long tag, boolean multiple) {
     window.answer(tag, multiple, true, sentAt -> {});
+  }
+
+  private static OutboundMessage message(OutboundOrder... orders) {
+    return OutboundMessage.of(List.of(orders)).get(0);
   }
 
   private static OutboundOrder order(int n) {

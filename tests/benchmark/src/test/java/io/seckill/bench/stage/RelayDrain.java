@@ -80,8 +80,7 @@ final class RelayDrain implements Stage {
     Waiting.until("the outbox to be drained", LOOK, () -> outbox.waiting() == 0);
     into.add(rateKey, count * 1e9 / (System.nanoTime() - start));
     before.addSince(into, rateKey, count);
-    into.count(lostKey, Waiting.missing(count, queues::depth));
-    queues.purge();
+    into.count(lostKey, count - queues.takeAll());
   }
 
   /** The relay, its ceiling and its baseline, over the same queues. */

@@ -131,14 +131,14 @@ public final class FaultRun implements AutoCloseable {
     return sales.stream().mapToLong(always::waiting).sum();
   }
 
-  /** Orders in the broker's queues, ready or unacknowledged, of all runs. */
+  /** Messages in the broker's queues, ready or unacknowledged, of all runs. */
   public long inBroker() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).total())
         .sum();
   }
 
-  /** Orders delivered to consumers and not acknowledged, of all runs. */
+  /** Messages delivered to consumers and not acknowledged, of all runs. */
   public long inConsumers() {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).unacked())

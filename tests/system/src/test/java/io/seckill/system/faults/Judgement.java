@@ -58,7 +58,7 @@ final class Judgement {
     long inBroker = QUEUES.stream().filter(queues::contains).mapToLong(this::depth).sum();
     List<SaleAtRest> read = new ArrayList<>();
     if (inBroker > 0) {
-      found.add("RabbitMQ: " + inBroker + " orders in the queues");
+      found.add("RabbitMQ: " + inBroker + " messages in the queues");
     } else {
       for (SaleOffer sale : sales) {
         for (SaleAtRest one : lab.sales().readAll(sale)) {

@@ -3,9 +3,14 @@ package io.seckill.system.faults;
 import static java.util.stream.Collectors.toSet;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Delivery;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderLines;
+import io.seckill.common.order.OrderMessageCodec;
+import io.seckill.common.order.UnreadableMessageException;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -36,9 +41,24 @@ final class PublishedOrders implements AutoCloseable {
         .basicConsume(
             queue,
             true,
-            (tag, order) ->
-                times.merge(String.valueOf(order.getProperties().getMessageId()), 1, Integer::sum),
+            (tag, message) -> ids(message).forEach(id -> times.merge(id, 1, Integer::sum)),
             tag -> {});
+  }
+
+  /** The orders of a message, or the test's own mark. */
+  private static List<String> ids(Delivery message) {
+    byte[] body = message.getBody();
+    return body.length == 0
+        ? List.of(String.valueOf(message.getProperties().getMessageId()))
+        : OrderLines.split(body).stream().map(PublishedOrders::id).toList();
+  }
+
+  private static String id(byte[] order) {
+    try {
+      return OrderMessageCodec.decode(order).orderId().toString();
+    } catch (UnreadableMessageException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Returns those of the orders that have been published, or those that have not. */
