@@ -334,7 +334,7 @@ class ShopPageIT {
           throw new TypeError('cut');
         };
         """);
-    page.signIn(2_066_001); // of whom no other class has a wallet
+    page.signIn(2_066_001); // no other class has a wallet of theirs
     eventually().until(() -> (long) browser.run("return window.lost;") > 6);
 
     browser.run("window.isHealed = true;");
