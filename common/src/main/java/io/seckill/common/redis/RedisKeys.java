@@ -134,7 +134,7 @@ public final class RedisKeys {
     return of(partition, "stock:0");
   }
 
-  /** String: deliveries of an order queue that its active consumer has not acked; short-lived. */
+  /** String: orders of an order queue that its active consumer has not settled; short-lived. */
   public static String unacked(String queue) {
     return "seckill:{consumers}:unacked:" + queue;
   }

@@ -71,7 +71,7 @@ public final class RelayLanes implements SmartLifecycle {
     Tags tags = Tags.of("lane", status.lane(), "partition", Integer.toString(status.partition()));
     meters.gauge(
         "private.queue", "orders taken and not settled, per lane", tags, status::outstanding);
-    meters.gauge("in.flight", "publishes without an answer, per lane", tags, status::inFlight);
+    meters.gauge("in.flight", "orders without an answer, per lane", tags, status::inFlight);
     for (LaneState state : LaneState.values()) {
       meters.gauge(
           "lane.state",

@@ -4,6 +4,7 @@ import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderLines;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -98,7 +99,7 @@ public final class PublisherChannel implements AutoCloseable {
         (tag, multiple) -> meters.nacked(window.answer(tag, multiple, false, meters::confirmed)));
     channel.addReturnListener(
         returned -> {
-          meters.returned();
+          meters.returned(OrderLines.split(returned.getBody()).size());
           window.returned(
               String.valueOf(returned.getProperties().getMessageId()),
               returned.getReplyText() + " (routing key " + returned.getRoutingKey() + ")");

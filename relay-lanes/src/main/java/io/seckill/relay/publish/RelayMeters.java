@@ -54,8 +54,8 @@ public final class RelayMeters {
             .description("orders that a lane publishes at once")
             .serviceLevelObjectives(1, 4, 16, 64, 256, 512)
             .register(registry);
-    this.nacks = counter("nacks", "publishes the broker refused");
-    this.returns = counter("returns", "publishes the broker could not route");
+    this.nacks = counter("nacks", "orders the broker refused");
+    this.returns = counter("returns", "orders the broker could not route");
     this.settled = counter("settled", "orders removed from private queues after their confirm");
     this.republished = counter("republished", "orders published again from a private queue");
     this.adopted = counter("adopted", "orders taken over from dead private queues");
@@ -100,8 +100,8 @@ public final class RelayMeters {
     nacks.increment(orders);
   }
 
-  void returned() {
-    returns.increment();
+  void returned(int orders) {
+    returns.increment(orders);
   }
 
   public void settled(int orders) {

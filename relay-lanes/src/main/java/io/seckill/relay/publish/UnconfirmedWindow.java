@@ -138,15 +138,18 @@ final class UnconfirmedWindow {
     }
   }
 
-  /** Marks a publish as unroutable; its ack, still to come, does not count. */
+  /**
+   * Marks a publish as unroutable; its ack, still to come, does not count. Messages of the same
+   * first order may have different others: all that have no answer are marked, and are published
+   * again.
+   */
   void returned(String messageId, String reason) {
     lock.lock();
     try {
       for (long t = first; t < next; t++) {
         OutboundMessage message = messages[slot(t)];
-        if (message != null && !returned[slot(t)] && message.id().equals(messageId)) {
+        if (message != null && message.id().equals(messageId)) {
           returned[slot(t)] = true;
-          break;
         }
       }
       refusal = "the broker returned a message: " + reason;

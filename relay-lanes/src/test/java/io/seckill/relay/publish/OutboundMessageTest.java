@@ -84,9 +84,10 @@ class OutboundMessageTest {
   @Test
   void longOrdersAreNoLongerTogetherThanTheBoundOfTheBroker() {
     String order = OrderMessageCodec.encode(OrderMessages.of(SKU, 1));
-    String longest = order.replace("}", ",\"x\":\"" + "x".repeat(4_000 - order.length()) + "\"}");
+    String longest = order.replace("}", ",\"x\":\"" + "x".repeat(4_089 - order.length()) + "\"}");
     OutboundOrder entry = OutboundOrder.of(longest.getBytes(UTF_8), 0);
     assertThat(entry.message()).isNotNull();
+    assertThat(entry.body()).hasSize(4_096);
 
     List<OutboundMessage> messages =
         OutboundMessage.of(IntStream.range(0, 40).mapToObj(n -> entry).toList());

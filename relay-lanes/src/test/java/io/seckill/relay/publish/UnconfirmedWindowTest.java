@@ -132,6 +132,18 @@ class UnconfirmedWindowTest {
     assertThat(confirmed).isEmpty();
   }
 
+  /** The second one has an order that is nowhere else. */
+  @Test
+  void confirmsNoOrderOfAMessageThatBeginsLikeAReturnedOne() {
+    window.enter(1, message(order(1), order(2)), 0);
+    window.enter(2, message(order(1), order(3)), 0);
+    window.returned(message(order(1)).id(), "NO_ROUTE");
+    ack(2, true);
+
+    assertThat(window.drainConfirmed(confirmed)).isZero();
+    assertThat(confirmed).isEmpty();
+  }
+
   @Test
   void confirmsNeitherOfTwoPublishesOfAnOrderWhenBothWereReturned() {
     window.enter(1, message(order(1)), 0);
