@@ -47,7 +47,7 @@ final class ConsumerDrain implements Stage {
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    int count = lab.settings().choose(200_000, 60_000);
+    int count = lab.settings().choose(200_000, 140_000);
     DirectStore store = new DirectStore(lab);
     Duration run = lab.settings().seconds(6, 3);
     warmUp(lab, store);

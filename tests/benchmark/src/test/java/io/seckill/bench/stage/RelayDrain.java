@@ -155,7 +155,7 @@ final class RelayDrain implements Stage {
 
   @Override
   public List<Row> rows() {
-    Against perfTest = new Against("PerfTest, 4 publishers, window 512", PERF_TEST);
+    Against perfTest = new Against("PerfTest, 4 publishers, window 512, one order a message", PERF_TEST);
     return List.of(
         new Row(
             "relay, 200 000 orders prefilled, 4 lanes",
@@ -165,12 +165,12 @@ final class RelayDrain implements Stage {
             "relay, 1 000 000 orders prefilled, 4 lanes",
             MILLION,
             List.of(
-                new Against("PerfTest, as many messages", PERF_TEST_MILLION),
+                new Against("PerfTest, as many messages of one order", PERF_TEST_MILLION),
                 new Against("relay, 200 000 orders", ORDERS))),
         new Row(
             "relay, one hot SKU: one lane",
             ONE_LANE,
-            List.of(new Against("PerfTest, 1 publisher, window 512", PERF_TEST_ONE))),
+            List.of(new Against("PerfTest, 1 publisher, window 512, one order a message", PERF_TEST_ONE))),
         Row.of("relay: orders that reached no queue", LOST),
         Row.of("relay, idle: LPUSH to confirmed and removed: p50", RelayIdle.P50),
         Row.of("relay, idle: LPUSH to confirmed and removed: p99", RelayIdle.P99),

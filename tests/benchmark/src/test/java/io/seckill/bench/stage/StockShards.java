@@ -103,7 +103,7 @@ final class StockShards implements Stage {
 
   private static void consumer(Lab lab, Figures figures) throws Exception {
     lab.runOnly(Service.CONSUMER, Service.GATEWAY);
-    int count = lab.settings().choose(200_000, 60_000);
+    int count = lab.settings().choose(200_000, 140_000);
     inTurns(
         lab,
         figures,
