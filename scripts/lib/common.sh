@@ -9,6 +9,8 @@ fi
 
 # With it cd goes elsewhere, and prints where.
 unset CDPATH
+# With these a client of MySQL goes to another server, and a node of RabbitMQ to other data.
+unset "${!MYSQL_@}" "${!MARIADB_@}" "${!RABBITMQ_@}"
 # The same by every path that leads to the clone: containers and processes are found by it.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 LOCAL=$ROOT/.local
