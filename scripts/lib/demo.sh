@@ -10,7 +10,7 @@ http() { # METHOD URL TOKEN [BODY [HEADER…]]: sets STATUS and BODY; fails only
   local header
   for header in "$@"; do headers+=(-H "$header"); done
   # The token goes through a pipe: arguments can be read by every user of the machine.
-  answer=$(curl -sS --noproxy '*' -m "${HTTP_SECONDS:-15}" -X "$method" -H @<(printf 'Authorization: Bearer %s\n' "$token") \
+  answer=$(curl -q -sS --noproxy '*' -m "${HTTP_SECONDS:-15}" -X "$method" -H @<(printf 'Authorization: Bearer %s\n' "$token") \
     -H 'Content-Type: application/json' "${headers[@]}" ${body:+--data "$body"} -w '\n%{http_code}' "$url" 2>&1) ||
     fail "$method $url was not answered: $answer"
   STATUS=${answer##*$'\n'}

@@ -265,7 +265,7 @@ rabbitmq_answers() { # NODE
 }
 
 rabbitmq_api() { # NODE PATH [CURL-ARGUMENT…]: succeeds when the answer is a success
-  curl -sf --noproxy '*' -o /dev/null -m 10 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
+  curl -q -sf --noproxy '*' -o /dev/null -m 10 --config <(printf 'user = "admin:%s"\n' "$AMQP_ADMIN_PASSWORD") \
     "http://127.0.0.1:$(port_of MANAGEMENT "$1")$2" "${@:3}"
 }
 

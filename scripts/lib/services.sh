@@ -87,7 +87,7 @@ stop_services() {
 }
 
 service_answers() { # HEALTH-PORT
-  curl -sf --noproxy '*' -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
+  curl -q -sf --noproxy '*' -o /dev/null -m 5 "http://127.0.0.1:$1/actuator/health/readiness"
 }
 
 common_environment() { # SERVICE
