@@ -6,6 +6,8 @@ MODULES='order-consumer relay-service gateway-service'
 # Sets JAVA to a Java of 17 or newer: the one of JAVA_HOME, else the one on the PATH.
 choose_java() {
   local version
+  # Maven and the services run in other directories.
+  [[ ${JAVA_HOME:-/} == /* ]] || JAVA_HOME=$PWD/$JAVA_HOME
   JAVA=${JAVA_HOME:+$JAVA_HOME/bin/}java
   has "$JAVA" || fail "there is no $JAVA; a JDK of 17 or newer is needed (Debian: apt-get install openjdk-17-jdk-headless)"
   version=$(java_version "$JAVA")

@@ -24,8 +24,9 @@ start_services() {
 # Changes the tables as their owner, and ends; no service has that password. Marked for scripts/down, which ends it before MySQL.
 migrate() {
   say "migrating the tables"
-  mkdir -p "$LOG_DIR"
+  mkdir -p "$LOG_DIR" "$APP_DIR"
   (
+    cd "$APP_DIR" || exit # Spring reads application.* where it runs
     database_environment seckill_owner "$MYSQL_OWNER_PASSWORD"
     # shellcheck disable=SC2086 # flags are words
     PIPELINE_OF=$LOCAL MIGRATION_OF=$LOCAL exec "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
@@ -61,6 +62,7 @@ start_service() { # SERVICE
   mkdir -p "$APP_DIR"
   cp "$(jar_of "$(module_of "$1")")" "$APP_DIR/$1.jar"
   (
+    cd "$APP_DIR" || exit # as migrate does
     common_environment "$1"
     # shellcheck disable=SC2086 # flags are words
     start_process "$1" "$JAVA" $JAVA_FLAGS -jar "$APP_DIR/$1.jar"
