@@ -13,6 +13,8 @@ require_docker() {
   for tool in curl openssl; do
     has "$tool" || fail "$tool is not installed; install it first"
   done
+  # BusyBox's, of Alpine, adds nothing to a time.
+  date -u -d '+1 day' >/dev/null 2>&1 || fail "GNU date is needed; install coreutils"
 }
 
 # Sets JARS and IMAGES, for compose. The images are pinned; without a registry one of the same major version that this machine
