@@ -81,8 +81,9 @@ final class AdmitAnswers {
       Purchase purchase = request.purchases().get(i);
       PurchaseAttempt attempt = purchase.attempt();
       ScriptReply one = reply.purchases().get(i);
-      // Of a shard it proves nothing: see ShardedPurchases.
-      if (one.outcome() == Refusal.SOLD_OUT && !Shards.isShard(attempt.skuId())) {
+      if (Shards.isShard(attempt.skuId())) {
+        purchase.asked(askedNanos); // its SOLD_OUT proves nothing: see ShardedPurchases
+      } else if (one.outcome() == Refusal.SOLD_OUT) {
         shield.raise(attempt.skuId(), askedNanos);
       }
       if (one.isAdmitted() && OrderTrail.isOn()) {

@@ -9,6 +9,13 @@ import java.util.function.Consumer;
 /** A purchase attempt that waits for its outcome; answered once. */
 final class Purchase extends PendingRequest {
 
+  /** An answer that depends on when Redis was queried. */
+  interface TimedAnswer extends Consumer<Admission> {
+
+    /** Called before each outcome of Redis, with System.nanoTime() before its call. */
+    void asked(long nanos);
+  }
+
   private final PurchaseAttempt attempt;
   private final Consumer<Admission> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
@@ -27,6 +34,13 @@ final class Purchase extends PendingRequest {
   @Override
   protected int partition() {
     return attempt.partition();
+  }
+
+  /** The outcome that follows is of a call of Redis that began at this System.nanoTime(). */
+  void asked(long nanos) {
+    if (answer instanceof TimedAnswer timed) {
+      timed.asked(nanos);
+    }
   }
 
   void answer(Admission outcome) {

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.seckill.common.order.Partition;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Busy;
+import io.seckill.gateway.admission.Purchase.TimedAnswer;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -87,10 +88,10 @@ record ShardedPurchases(
    * been admitted while this one waited, or after its shard had refused it: when no unit is left,
    * the shard is asked once more, and answers from the order if there is one.
    */
-  private final class Outcomes implements Consumer<Admission>, Waiter {
+  private final class Outcomes implements TimedAnswer, Waiter {
     private final PurchaseAttempt attempt;
     private final Consumer<Admission> answer;
-    private final long beganNanos = System.nanoTime();
+    private long lastAskedNanos = System.nanoTime();
     private @Nullable WaitingPurchase waiting;
     private @Nullable Refusal proven;
 
@@ -100,18 +101,31 @@ record ShardedPurchases(
     }
 
     @Override
+    public void asked(long nanos) {
+      lastAskedNanos = nanos;
+    }
+
+    /** One that has waited waits on: its wait bounds the time of its calls. */
+    @Override
     public void accept(Admission outcome) {
       if (!isShort(outcome)) {
         answer.accept(outcome);
       } else if (proven != null) {
         answer.accept(proven);
-      } else if (outcome == Refusal.SOLD_OUT && shield.coversSince(attempt.skuId(), beganNanos)) {
+      } else if (outcome == Refusal.SOLD_OUT && isProven()) {
         answer.accept(outcome);
-      } else if (outcome == Refusal.SOLD_OUT && shield.covers(attempt.skuId())) {
+      } else if (outcome == Refusal.SOLD_OUT && waiting == null && shield.covers(attempt.skuId())) {
         refuse(Refusal.SOLD_OUT);
       } else {
         await();
       }
+    }
+
+    /** Whether no unit was left when the shard looked for an earlier attempt with the key. */
+    private boolean isProven() {
+      return attempt.keyFromShopper()
+          ? shield.coversSince(attempt.skuId(), lastAskedNanos)
+          : shield.covers(attempt.skuId());
     }
 
     private void await() {

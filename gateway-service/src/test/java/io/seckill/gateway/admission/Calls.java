@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.SnowflakeIds;
 import io.seckill.gateway.backends.RedisBreakers;
+import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.fallback.Promises;
 import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.testing.TestSale;
@@ -93,6 +94,11 @@ final class Calls {
     }
     admit.execute(purchases);
     return List.of(outcomes);
+  }
+
+  /** What sends a batch. */
+  RequestBatcher.Executor<Purchase> executor() {
+    return admit;
   }
 
   /** Runs when the arguments of a call are made, after it was found that it may be made. */
