@@ -49,6 +49,19 @@ class SoldOutShieldTest {
     assertThat(shield.coversSince(2, after)).isFalse();
   }
 
+  /** Units may have come back before the next answer. */
+  @Test
+  void coversSinceTheFirstAnswerAfterItsLifetime() {
+    SoldOutShield shield = new SoldOutShield(HOUR);
+    shield.raise(1, System.nanoTime() - HOUR.toNanos());
+    long after = System.nanoTime();
+
+    shield.raise(1, after);
+
+    assertThat(shield.coversSince(1, after - 1)).isFalse();
+    assertThat(shield.coversSince(1, System.nanoTime())).isTrue();
+  }
+
   @Test
   void coversNothingWhenItsLifetimeIsZero() {
     SoldOutShield shield = new SoldOutShield(Duration.ZERO);
