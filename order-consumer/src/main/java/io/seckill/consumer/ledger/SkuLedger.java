@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
  *     stored order stays in the broker until it is acked
  * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
- *     while balanced. One that was so by its queue is unbalanced until the queue is checked again.
+ *     while balanced. One that was so by its queue is unbalanced until the queue surely has all.
  * @param partition all 0 for a strong sale
  * @param queue null while the broker, or Redis for any of its partitions, does not answer, and for
  *     a strong sale; the queue is then not checked
@@ -127,7 +127,13 @@ record SkuLedger(
    * @param expected orders
    * @param difference orders that are in none of these, or below 0 messages and orders too many
    */
-  record Queue(String queue, long ready, long unacked, long expected, long difference) {}
+  record Queue(String queue, long ready, long unacked, long expected, long difference) {
+
+    /** Whether it lacks orders unless some of its messages have several. */
+    private boolean mayLack() {
+      return expected > ready + unacked;
+    }
+  }
 
   /** The ledgers of what is sold: those of the shards, or this one. */
   List<SkuLedger> sold() {
@@ -163,13 +169,14 @@ record SkuLedger(
     return queue == null && decides == Decider.REDIS && shards == null;
   }
 
-  /** Whether a queue that lacked orders in this earlier ledger could not be checked since. */
+  /** Whether orders that the queue lacked in this earlier ledger or before may still be missing. */
   private boolean mayDifferAs(SkuLedger earlier) {
     if (shards != null) {
       return shards.stream().anyMatch(shard -> shard.unbalancedSince != null);
     }
-    boolean lacked = earlier.queue == null ? earlier.balanced : earlier.queue.difference > 0;
-    return lacksQueue() && earlier.unbalancedSince != null && lacked;
+    boolean lacked = earlier.balanced || (earlier.queue != null && earlier.queue.difference > 0);
+    boolean mayLack = queue == null ? lacksQueue() : queue.mayLack();
+    return mayLack && earlier.unbalancedSince != null && lacked;
   }
 
   private static void add(List<String> found, long number, String what) {

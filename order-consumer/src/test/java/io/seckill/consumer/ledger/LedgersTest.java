@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -108,13 +111,35 @@ class LedgersTest {
     assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
   }
 
+  /** One message may have both orders, or one of them. */
   @Test
-  void anotherDifferenceEndsAlsoWhileTheQueueCannotBeChecked() {
+  void aQueueThatLackedOrdersIsUnbalancedUntilItSurelyHasAll() {
+    inBroker = 0L;
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    for (Long messages : Arrays.asList(1L, null, 1L)) {
+      inBroker = messages;
+      later(Duration.ofSeconds(20));
+      assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+    }
+    inBroker = 2L;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+
+    inBroker = 1L;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+  }
+
+  @ParameterizedTest
+  @NullSource
+  @ValueSource(longs = 1)
+  void anotherDifferenceEndsAlsoWhileTheQueueCannotBeChecked(@Nullable Long messages) {
     stockInRedis = UNITS;
     assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
 
     stockInRedis = UNITS - 2;
-    inBroker = null;
+    inBroker = messages;
     later(Duration.ofSeconds(20));
     assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
   }
