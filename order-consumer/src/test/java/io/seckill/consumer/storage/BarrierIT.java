@@ -96,12 +96,13 @@ class BarrierIT {
     }
   }
 
+  /** The order is the 13th of a message. */
   @Test
   void waitsForAnOrderThatIsTriedAgainAndAgain() throws Exception {
     consumer.asRoot(
         "CREATE TRIGGER poison BEFORE INSERT ON orders FOR EACH ROW IF NEW.user_id = 13 THEN"
             + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'poisoned'; END IF");
-    flood.publish(orders(30));
+    flood.publishTogether(orders(30));
 
     assertThat(barriers().pass(PARTITION, SHORT)).isFalse();
     eventually().until(() -> stored(consumer) == 29);
