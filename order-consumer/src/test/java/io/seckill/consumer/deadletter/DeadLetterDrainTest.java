@@ -63,13 +63,27 @@ class DeadLetterDrainTest {
 
     assertThat(steps)
         .containsExactly("stored one", "stored two", "basicAck [1, false]", "basicAck [2, false]");
-    assertThat(
-            meters
-                .get("seckill.consumer.dead.letters")
-                .tag("reason", "DROPPED_BY_BROKER")
-                .counter()
-                .count())
-        .isEqualTo(2);
+    assertThat(dropped()).isEqualTo(2);
+  }
+
+  /** The broker drops a message with all its orders. */
+  @Test
+  void acksAMessageAfterAllOfItsOrdersAreRows() throws IOException {
+    publish("{1}\n{2}\n{3}");
+
+    assertThat(drain.moveBatch(channel(), new ArrayList<>())).isFalse();
+
+    assertThat(steps)
+        .containsExactly("stored {1}", "stored {2}", "stored {3}", "basicAck [1, false]");
+    assertThat(dropped()).isEqualTo(3);
+  }
+
+  private double dropped() {
+    return meters
+        .get("seckill.consumer.dead.letters")
+        .tag("reason", "DROPPED_BY_BROKER")
+        .counter()
+        .count();
   }
 
   @Test
