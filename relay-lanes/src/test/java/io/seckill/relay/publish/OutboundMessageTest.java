@@ -80,6 +80,21 @@ class OutboundMessageTest {
             BrokerTopology.ORDERS_EXCHANGE);
   }
 
+  /** It would put the others into its trace. */
+  @Test
+  void onlyAnOrderThatTravelsAloneHasItsTraceparentInAHeader() {
+    String trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    String order =
+        OrderMessageCodec.encode(OrderMessages.of(SKU, 1))
+            .replace("}", ",\"traceparent\":\"" + trace + "\"}");
+    OutboundOrder traced = OutboundOrder.of(order.getBytes(UTF_8), 0);
+
+    assertThat(OutboundMessage.of(List.of(traced)).get(0).properties().getHeaders())
+        .containsEntry("traceparent", trace);
+    assertThat(OutboundMessage.of(List.of(traced, traced)).get(0).properties().getHeaders())
+        .isNull();
+  }
+
   /** As long as a later release may write them. */
   @Test
   void longOrdersAreNoLongerTogetherThanTheBoundOfTheBroker() {
