@@ -33,7 +33,7 @@ public final class RelayMutations {
           .text(SCRIPTS + "settle.lua", "tonumber(score) <= 0", "false");
 
   public static final Mutation SENT_NOWHERE =
-      Mutation.named("one order in 300 goes nowhere and counts as confirmed")
+      Mutation.named("one message in 50 goes nowhere and counts as confirmed")
           .calls(PUBLISH, BASIC_PUBLISH, MutantPublisher.class);
 
   public static final Mutation COUNTED_TWICE =

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Loses orders; a mutation redirects publishes to it. */
 public final class MutantPublisher {
 
-  private static final int EVERY = 300;
+  private static final int EVERY = 50;
   private static final AtomicInteger PUBLISHED = new AtomicInteger();
 
   private MutantPublisher() {}
 
-  /** Sends one order in 300 to a key without a queue, and not mandatory: the broker acks it. */
+  /** Sends one message in 50 to a key without a queue, and not mandatory: the broker acks it. */
   static void basicPublish(
       Channel channel,
       String exchange,

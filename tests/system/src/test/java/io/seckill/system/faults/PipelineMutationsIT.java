@@ -117,7 +117,7 @@ class PipelineMutationsIT {
   static Stream<MutatedRun> runs() {
     return Stream.of(
         MutatedRun.of(
-                "the relay sends one order in 300 nowhere, and the gateway checks no quota",
+                "the relay sends one message in 50 nowhere, and the gateway checks no quota",
                 BrokerFaultsIT.class,
                 "restarted")
             .with(RELAY, RelayMutations.SENT_NOWHERE)
