@@ -63,6 +63,14 @@ public final class SaleReader {
     }
   }
 
+  /** Orders of a SKU that the broker has confirmed and MySQL has not settled. */
+  public long inBroker(long skuId) throws SQLException {
+    try (Connection mysql = connect()) {
+      SaleCounters counters = counters(mysql, skuId);
+      return counters.published() - counters.settled();
+    }
+  }
+
   /** The sale's epoch; a rebuild begins a new one. */
   public long epoch(long skuId) {
     try (Connection mysql = connect()) {

@@ -305,7 +305,7 @@ class DataLossIT {
     double before = sentAgain();
     try (FaultRun run = lab.run(row).begin(200)) {
       lab.consumers().forEach(consumer -> consumer.links().rabbit().cut());
-      Signals.await("orders to lie in the broker", () -> run.inBroker() > 60);
+      Signals.await("orders to lie in the broker", () -> run.ordersInBroker() > 500);
       rabbit.wipe();
       rabbit.restart();
       lab.servers().vhost().recreate();

@@ -13,6 +13,7 @@ import io.seckill.system.guarantee.SaleAtRest;
 import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.RowLock;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -136,6 +137,17 @@ public final class FaultRun implements AutoCloseable {
     return QUEUES.stream()
         .mapToLong(queue -> lab.servers().vhost().queueDepth(queue).total())
         .sum();
+  }
+
+  /** Orders of the run that the broker has confirmed and MySQL has not settled. */
+  public long ordersInBroker() throws SQLException {
+    long orders = 0;
+    for (SaleOffer sale : sales) {
+      for (long id : sale.inRedis()) {
+        orders += lab.sales().inBroker(id);
+      }
+    }
+    return orders;
   }
 
   /** Messages delivered to consumers and not acknowledged, of all runs. */

@@ -36,7 +36,7 @@ class PowerFaultsIT {
         LoopDisk disk = diskUnder(rabbit)) {
       rabbit.restart();
       run.begin(800);
-      Signals.await("orders to lie in the broker", () -> run.inBroker() > 60);
+      Signals.await("orders to lie in the broker", () -> run.ordersInBroker() > 500);
       disk.losePower();
       run.fault("power of RabbitMQ lost");
       rabbit.restart();
