@@ -200,8 +200,9 @@ public class Preheat {
       throw notProven();
     }
     refuseInFlight(product);
+    long known = RedisSaleState.readRules(redis, skuId).highestEpoch();
     return product
-        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown))
+        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown), known)
         .row();
   }
 
@@ -216,7 +217,9 @@ public class Preheat {
   private ProductRow beginInMySql(long skuId, SalePhase read) {
     Product product = lockStopped(skuId, read);
     product.split(settings.maxPerOrder()).forEach(products::save);
-    return product.preheat(settings.maxPerOrder(), settings.retention(), product.settled()).row();
+    return product
+        .preheat(settings.maxPerOrder(), settings.retention(), product.settled(), 0)
+        .row();
   }
 
   /**

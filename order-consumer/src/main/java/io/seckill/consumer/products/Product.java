@@ -112,11 +112,12 @@ public class Product {
    * flight. A rebuild loads the sale with the settings of this preheat.
    *
    * @param seq to continue from, all up to it settled
+   * @param known highest epoch that Redis has, as in {@link #move}; 0 for none
    */
-  public Product preheat(int maxPerOrder, Duration retention, long seq) {
+  public Product preheat(int maxPerOrder, Duration retention, long seq, long known) {
     state = SaleState.PREHEATED;
     stateVersion++;
-    epoch++;
+    epoch = Math.max(epoch, Math.min(known, epoch + ProductRows.MOST_AHEAD)) + 1;
     lastSeq = seq;
     changeSeq = 0;
     settled = seq;

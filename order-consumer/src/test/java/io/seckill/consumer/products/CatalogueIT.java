@@ -240,6 +240,20 @@ class CatalogueIT {
     assertThat(api.post(path + "/preheat", "{}").body().path("epoch").longValue()).isEqualTo(3);
   }
 
+  /** It was PREHEAT_OVERTAKEN, once for every epoch that Redis was ahead. */
+  @ParameterizedTest
+  @ValueSource(strings = {"epoch", "loading"})
+  void aPreheatGoesAboveTheEpochOfRedisWhenMySqlWasRestoredFromABackup(String field) {
+    closedSale();
+    consumer.redis().hset(RedisKeys.sku(sku), field, "4");
+
+    Answer preheated = api.post(path + "/preheat", "{}");
+
+    assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
+    assertThat(preheated.number("epoch")).isEqualTo(5);
+    assertThat(consumer.redis().hget(RedisKeys.sku(sku), "epoch")).isEqualTo("5");
+  }
+
   @Test
   void preheatIsRefusedWhileUnitsAreOwedToRedisOrADeadLetterIsOpen() {
     closedSale();

@@ -67,7 +67,7 @@ class ProductTest {
   @ParameterizedTest
   @CsvSource({"REDIS, 1", "MYSQL, 2"})
   void afterThePreheatAnEditTakesNameAndClosingTime(Decider decider, long stateVersion) {
-    Product product = product(decider).preheat(100, RETENTION, 0);
+    Product product = product(decider).preheat(100, RETENTION, 0, 0);
 
     ProductRow edited = product.edit(rules(decider, 500, "Radio", CLOSING.plusMillis(1))).row();
 
@@ -97,7 +97,7 @@ class ProductTest {
       int opensLater,
       int closesLater,
       int shards) {
-    Product product = product(Decider.REDIS).preheat(100, RETENTION, 0);
+    Product product = product(Decider.REDIS).preheat(100, RETENTION, 0, 0);
     ProductRow before = product.row();
     ProductRules wanted =
         new ProductRules(
@@ -123,10 +123,10 @@ class ProductTest {
 
   @Test
   void aPreheatBeginsAnEpoch() {
-    Product product = product(Decider.REDIS).preheat(100, RETENTION, 7);
+    Product product = product(Decider.REDIS).preheat(100, RETENTION, 7, 0);
     ReflectionTestUtils.setField(product, "changeSeq", 3); // as statements raise it
 
-    ProductRow row = product.preheat(100, RETENTION, 9).row();
+    ProductRow row = product.preheat(100, RETENTION, 9, 1).row();
 
     assertThat(row.state()).isEqualTo(SaleState.PREHEATED);
     assertThat(row.epoch()).isEqualTo(2);
@@ -135,6 +135,13 @@ class ProductTest {
     assertThat(row.settled()).isEqualTo(9);
     assertThat(product.changeSeq()).isZero();
     assertThat(product.expiry()).isEqualTo(SaleExpiry.of(product.closesAt(), RETENTION));
+  }
+
+  /** One that is too far ahead is wrong. */
+  @ParameterizedTest
+  @CsvSource({"0, 1", "4, 5", "999999999999999999, 1000000001"})
+  void aPreheatBeginsAnEpochAboveThatOfRedis(long known, long epoch) {
+    assertThat(product(Decider.REDIS).preheat(100, RETENTION, 0, known).epoch()).isEqualTo(epoch);
   }
 
   /** Redis may have a later number, when MySQL was restored from a backup. */
@@ -148,7 +155,7 @@ class ProductTest {
   })
   void aStateChangesOnlyAlongItsTransitions(
       SaleState target, long known, SaleState state, long stateVersion) {
-    ProductRow row = product(Decider.REDIS).preheat(100, RETENTION, 0).move(target, known).row();
+    ProductRow row = product(Decider.REDIS).preheat(100, RETENTION, 0, 0).move(target, known).row();
 
     assertThat(row.state()).isEqualTo(state);
     assertThat(row.stateVersion()).isEqualTo(stateVersion);
