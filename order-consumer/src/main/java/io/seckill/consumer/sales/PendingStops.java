@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -171,7 +173,8 @@ record PendingStops(
   /**
    * Copies every stop that one of the stores has missed, and the opening of a shard that Redis has
    * missed; one that fails, and a partition whose server does not answer, keep no other waiting.
-   * MySQL gets the stops that such a partition had before.
+   * MySQL gets the stops that such a partition had before. Without MySQL the round ends: each stop
+   * would wait for a connection, and those asked meanwhile would not be remembered.
    */
   void sweep() {
     Map<Integer, List<PendingStop>> read = new HashMap<>();
@@ -221,6 +224,8 @@ record PendingStops(
   private void carryOrWait(PendingStop stop, Runnable carrying) {
     try {
       carryAudited(stop, carrying);
+    } catch (TransactionException | DataAccessResourceFailureException e) { // MySQL is away
+      throw e;
     } catch (RuntimeException e) {
       log.warn(
           "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());

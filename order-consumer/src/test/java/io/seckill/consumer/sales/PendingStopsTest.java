@@ -1,6 +1,7 @@
 package io.seckill.consumer.sales;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
@@ -24,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -42,6 +45,7 @@ class PendingStopsTest {
   private List<String> stops = List.of();
   private final CannedRedis redis = new CannedRedis(this::reply);
   private final PendingStops pending = pendingStops();
+  private RuntimeException failure = new IllegalStateException("for the test");
   private boolean isRedisAway;
   private @Nullable Product row;
 
@@ -130,6 +134,21 @@ class PendingStopsTest {
     assertThat(locked).containsExactly(ONE);
   }
 
+  /** Each waited for a connection, and a stop asked meanwhile was not remembered. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whileMySqlIsAwayARoundAsksItOnce(boolean isRedisAwayToo) {
+    stops = List.of(Long.toString(ONE), STOP, Long.toString(OTHER), STOP);
+    sweep();
+    locked.clear();
+    isRedisAway = isRedisAwayToo;
+    failure = new CannotCreateTransactionException("for the test");
+
+    assertThatThrownBy(this::sweep).isSameAs(failure);
+
+    assertThat(locked).hasSize(1);
+  }
+
   private void sweep() {
     pending.sweep();
   }
@@ -173,7 +192,7 @@ class PendingStopsTest {
     public Optional<Product> lock(long skuId) {
       locked.add(skuId);
       if (row == null) {
-        throw new IllegalStateException("for the test");
+        throw failure;
       }
       return Optional.of(row);
     }
