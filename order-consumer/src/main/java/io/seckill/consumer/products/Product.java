@@ -141,18 +141,22 @@ public class Product {
     return this;
   }
 
-  /** As {@link #move}; throws ProblemException 409 ARCHIVED, ILLEGAL_TRANSITION instead. */
+  /** As {@link #move}, or 409 ARCHIVED, ILLEGAL_TRANSITION; NOT_PREHEATED of a shard. */
   public ProductRow moveOrRefuse(SaleState target, long known) {
     if (target != SaleState.CLOSED) {
       refuseArchived();
     }
-    if (move(target, known).state != target) {
-      throw ProblemException.ofSale(
-          ProblemCode.ILLEGAL_TRANSITION,
-          "A sale that is " + state + " cannot become " + target + ".",
-          state.name());
+    if (move(target, known).state == target) {
+      return row();
+    } else if (target == SaleState.OPEN && Shards.isShard(skuId)) { // its SKU has become OPEN
+      throw ProblemException.of(
+          ProblemCode.NOT_PREHEATED,
+          "Not all of its shards are loaded. Preheat it again only if that has failed.");
     }
-    return row();
+    throw ProblemException.ofSale(
+        ProblemCode.ILLEGAL_TRANSITION,
+        "A sale that is " + state + " cannot become " + target + ".",
+        state.name());
   }
 
   /** The first preheat of its SKU has not come to it, or failed before. */

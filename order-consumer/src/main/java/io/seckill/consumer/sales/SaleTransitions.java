@@ -219,7 +219,7 @@ public class SaleTransitions {
   /**
    * Opens the sale in MySQL, for a gateway that opens it in Redis itself.
    *
-   * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION
+   * @throws ProblemException 404 UNKNOWN_SKU, 409 ILLEGAL_TRANSITION, NOT_PREHEATED
    * @throws JedisException when Redis cannot report pending stops
    */
   ProductRow openInMySql(long skuId) {

@@ -263,6 +263,9 @@ class ShardsIT {
     redis.lpush(foreign, "foreign");
     assertThat(api.post(path + "/preheat").code()).isEqualTo("FOREIGN_KEY");
     assertThat(rows("state")).containsExactlyInAnyOrder("PREHEATED", "NEW");
+    Answer opened = sent("open");
+    assertThat(opened.code()).as(opened.text()).isEqualTo("NOT_PREHEATED");
+    assertThat(opened.text("detail")).contains("Not all of its shards are loaded");
 
     Answer closed = state("CLOSED");
 
