@@ -85,7 +85,8 @@ record SaleReconciliation(
           "Redis has changed, and what was published before is not all stored yet.");
     }
     if (read.comparison().isEmpty()) {
-      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : OLD);
+      String present = read.seen().isPreheatOf(read.sale()) ? PREHEAT : OLD;
+      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
     }
     Comparison comparison = read.comparison().get();
     Found found = compared(read, comparison, order.dryRun(), stepEnds);

@@ -463,6 +463,20 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
   }
 
+  /** The advice was to close it and to preheat it, which overtakes the one under way. */
+  @Test
+  void takesAPreheatAfterTheClosingTimeForNoOlderData() {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    beginPreheat(sale);
+    sale.setField("state", RedisSaleState.LOADING);
+    consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sale.sku);
+
+    Answer during = reconcile(sale, false);
+
+    assertThat(outcome(during)).isEqualTo("NOT_ON_SALE");
+    assertThat(during.text("detail")).startsWith("A preheat of this sale is under way");
+  }
+
   @Test
   void missesNoStrongSaleInRedis() {
     double lost = lostSales();
