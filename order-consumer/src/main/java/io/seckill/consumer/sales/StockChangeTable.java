@@ -14,13 +14,13 @@ record StockChangeTable(JdbcClient jdbc) {
   private static final String COLUMNS = "sku_id, change_id, delta, epoch, state";
 
   /**
-   * Purchases of a strong sale that were decided with the stock before are decided again. Before
-   * the first preheat an edit writes the stock, too: one that was begun with another is refused.
+   * Purchases of a strong sale that were decided with the stock before are decided again. An edit
+   * has the stock, too: one that was begun with another is refused.
    */
   private static final String NOTICED =
       ", state_version = state_version + ("
           + SalePhase.REDIS_DOES_NOT_DECIDE
-          + "), version = version + (state = 'NEW')";
+          + "), version = version + 1";
 
   /**
    * Inserts a new change, PENDING, for the sale's present epoch; an existing one stays as it is.
