@@ -95,7 +95,9 @@ final class SaleLoading {
   /** The state is OPEN or PAUSED. */
   static ProblemException running(String state) {
     return ProblemException.ofSale(
-        ProblemCode.SALE_RUNNING, "Close the sale before it is preheated again.", state);
+        ProblemCode.SALE_RUNNING,
+        "Close the sale before it is preheated again. If Redis has lost it, reconcile it.",
+        state);
   }
 
   static ProblemException inFlight(String detail) {

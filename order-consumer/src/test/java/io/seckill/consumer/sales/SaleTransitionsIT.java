@@ -97,6 +97,8 @@ class SaleTransitionsIT {
 
     assertThat(refused.code()).isEqualTo("NOT_PREHEATED");
     assertThat(refused.text("detail")).contains(remedy);
+    Answer preheated = api.post(path + "/preheat", "");
+    assertThat(preheated.text()).contains(call.equals("open") ? "PREHEATED" : "reconcile it");
     api.post(path + "/state", "{\"state\":\"CLOSED\"}"); // else other tests find it lost
   }
 
