@@ -101,7 +101,8 @@ record StockChanges(
     if (!driven.state().isFinal()) {
       throw ProblemException.of(
           ProblemCode.UNAVAILABLE,
-          "The change is recorded and waits for the sale in Redis; send the same request again.");
+          "The change is recorded and waits for the sale in Redis; if the sale is over, close it."
+              + " Then send the same request again.");
     }
     return driven;
   }

@@ -426,7 +426,9 @@ class StockChangeIT {
     new Sales(consumer).openInMySql(sku, "LIMITED", 5, 100);
     consumer.update("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = ?", sku);
 
-    assertThat(once("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
+    Answer waits = once("change-1", TAKE);
+    assertThat(waits.code()).isEqualTo("UNAVAILABLE");
+    assertThat(waits.text("detail")).contains("if the sale is over, close it");
     assertThat(orders.stockInMySql(sku)).isEqualTo(100);
 
     consumer.update("UPDATE products SET state = 'CLOSED' WHERE sku_id = ?", sku);
