@@ -1,5 +1,6 @@
 package io.seckill.consumer.fallback;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -7,12 +8,14 @@ import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.runtime.IdlePools;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.NullSource;
@@ -67,6 +70,41 @@ class FallbackReturnTest {
 
     assertThat(tried).containsExactly(1L, 2L);
     assertThat(returns.failure(1)).contains("for the test");
+  }
+
+  /** The others return first, and each attempt has longer for the orders in flight. */
+  @Test
+  void aSaleThatCannotReturnRestsAndWaitsLongerEachTime() {
+    List<Duration> waits = new ArrayList<>();
+    List<Long> nanos = new ArrayList<>();
+    FallbackReturn returns =
+        new FallbackReturn(
+            table,
+            sales,
+            new ReturningControl(),
+            (sku, atMost) -> {
+              tried.add(sku);
+              if (sku == 2) {
+                return Optional.empty();
+              }
+              waits.add(atMost);
+              nanos.add(System.nanoTime());
+              return Optional.of("for the test");
+            });
+    returns.round();
+
+    eventually()
+        .until(
+            () -> {
+              tried.clear();
+              returns.round();
+              return tried.contains(1L);
+            });
+
+    assertThat(tried).containsExactly(2L, 1L);
+    assertThat(waits).containsExactly(Duration.ofSeconds(5), Duration.ofSeconds(10));
+    assertThat(Duration.ofNanos(nanos.get(1) - nanos.get(0)))
+        .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
   }
 
   private final class ReturningControl extends FallbackControl {

@@ -13,6 +13,10 @@ public final class ProductInPhase {
   private ProductInPhase() {}
 
   public static Product open(long skuId, SalePhase phase, long stateVersion) {
+    return open(skuId, phase, stateVersion, 1);
+  }
+
+  public static Product open(long skuId, SalePhase phase, long stateVersion, int shards) {
     Product product =
         new Product(
             skuId,
@@ -25,7 +29,7 @@ public final class ProductInPhase {
                 Decider.REDIS,
                 Instant.parse("2026-01-01T00:00:00Z"),
                 Instant.parse("2036-01-01T00:00:00Z"),
-                1));
+                shards));
     ReflectionTestUtils.setField(product, "state", SaleState.OPEN);
     ReflectionTestUtils.setField(product, "phase", phase);
     ReflectionTestUtils.setField(product, "stateVersion", stateVersion);

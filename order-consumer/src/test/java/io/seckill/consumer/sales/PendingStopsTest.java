@@ -9,6 +9,7 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.ProductInPhase;
 import io.seckill.consumer.products.Products;
@@ -19,9 +20,10 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,12 +44,12 @@ class PendingStopsTest {
   private final List<Long> locked = new ArrayList<>();
   private final List<List<String>> removed = new ArrayList<>();
   private final List<String> followed = new ArrayList<>();
+  private final Map<Long, Product> rows = new HashMap<>();
   private List<String> stops = List.of();
   private final CannedRedis redis = new CannedRedis(this::reply);
   private final PendingStops pending = pendingStops();
   private RuntimeException failure = new IllegalStateException("for the test");
   private boolean isRedisAway;
-  private @Nullable Product row;
 
   @Test
   void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
@@ -95,13 +97,27 @@ class PendingStopsTest {
     isRedisAway = true;
     sweep();
     Product sold = ProductInPhase.open(ONE, phase, stateVersion);
-    row = sold;
+    rows.put(ONE, sold);
 
     sweep();
     sweep();
 
     assertThat(sold.state()).isEqualTo(SaleState.PAUSED);
     assertThat(locked).as("until MySQL has it").containsExactly(ONE, ONE, ONE);
+  }
+
+  @Test
+  void aStopOfAShardThatRedisHadReachesItsSkuAndTheOtherShardsWithoutRedis() {
+    List<Long> shards = Shards.ids(ONE, 2);
+    stops = List.of(Long.toString(shards.get(0)), STOP);
+    sweep();
+    isRedisAway = true;
+    rows.put(ONE, ProductInPhase.open(ONE, SalePhase.SHARDED, 9, 2));
+    shards.forEach(id -> rows.put(id, ProductInPhase.open(id, SalePhase.REDIS, 5)));
+
+    sweep();
+
+    assertThat(rows.values()).extracting(Product::state).containsOnly(SaleState.PAUSED);
   }
 
   /** An operator may have resumed it. */
@@ -112,7 +128,7 @@ class PendingStopsTest {
     sweep();
     isRedisAway = true;
     Product sold = ProductInPhase.open(ONE, phase, stateVersion);
-    row = sold;
+    rows.put(ONE, sold);
 
     sweep();
     sweep();
@@ -191,6 +207,7 @@ class PendingStopsTest {
     @Override
     public Optional<Product> lock(long skuId) {
       locked.add(skuId);
+      Product row = rows.get(skuId);
       if (row == null) {
         throw failure;
       }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
@@ -126,6 +127,64 @@ class ShardMoverIT {
 
     released.countDown();
     Bounded.get(looks);
+  }
+
+  /** A process that leads goes on with what it has found on sale. */
+  @Test
+  void aNoIsRenewedWhileMySqlDoesNotAnswer() {
+    CountDownLatch asked = new CountDownLatch(3); // two get no answer
+    AtomicBoolean isBack = new AtomicBoolean();
+    AtomicInteger renewals = new AtomicInteger();
+    ShardMover mover =
+        new ShardMover(
+            pools, awayAfterOne(asked, isBack), soldOut(), null, counting(renewals), meters);
+    CompletableFuture<Void> looks = CompletableFuture.runAsync(() -> run(mover));
+    try {
+      Bounded.await(asked);
+      renewals.set(0);
+
+      eventually()
+          .until(
+              () -> {
+                mover.renewProofs();
+                return renewals.get() >= SkuMoverTest.IDS.size();
+              });
+      assertThat(looks).isNotDone();
+    } finally {
+      isBack.set(true);
+    }
+    Bounded.get(looks);
+  }
+
+  private static ShardTable awayAfterOne(CountDownLatch asked, AtomicBoolean isBack) {
+    return new ShardTable(null) {
+      @Override
+      List<ProductSnapshot> onSale() {
+        asked.countDown();
+        if (isBack.get()) {
+          return List.of();
+        }
+        refuse();
+        return List.of(SkuMoverTest.sku(SkuMoverTest.SKU));
+      }
+
+      @Override
+      Pool pool(ProductSnapshot sku) {
+        refuse();
+        return new Pool(0, 7, 0, 0, 0, 2);
+      }
+
+      private void refuse() {
+        if (asked.getCount() < 2) {
+          throw new QueryTimeoutException("MySQL does not answer");
+        }
+      }
+
+      @Override
+      List<ExpectedSale> expected(ProductSnapshot sku) {
+        return List.of();
+      }
+    };
   }
 
   private static ShardTable hanging(CountDownLatch waits, CountDownLatch released) {
