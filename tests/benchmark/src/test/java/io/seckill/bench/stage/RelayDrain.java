@@ -155,7 +155,8 @@ final class RelayDrain implements Stage {
 
   @Override
   public List<Row> rows() {
-    Against perfTest = new Against("PerfTest, 4 publishers, window 512, one order a message", PERF_TEST);
+    Against perfTest =
+        new Against("PerfTest, 4 publishers, window 512, one order a message", PERF_TEST);
     return List.of(
         new Row(
             "relay, 200 000 orders prefilled, 4 lanes",
@@ -170,7 +171,9 @@ final class RelayDrain implements Stage {
         new Row(
             "relay, one hot SKU: one lane",
             ONE_LANE,
-            List.of(new Against("PerfTest, 1 publisher, window 512, one order a message", PERF_TEST_ONE))),
+            List.of(
+                new Against(
+                    "PerfTest, 1 publisher, window 512, one order a message", PERF_TEST_ONE))),
         Row.of("relay: orders that reached no queue", LOST),
         Row.of("relay, idle: LPUSH to confirmed and removed: p50", RelayIdle.P50),
         Row.of("relay, idle: LPUSH to confirmed and removed: p99", RelayIdle.P99),
