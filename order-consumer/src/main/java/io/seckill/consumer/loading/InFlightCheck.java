@@ -52,21 +52,21 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    * Counts orders and compensations only when Redis holds exactly this epoch. An older epoch was
    * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
    * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
-   * compensations could be applied either. A wrong number in Redis counts no orders, and those that
-   * are lost do not count.
+   * compensations could be applied either. A wrong number in Redis counts no orders.
    */
   Count of(Product product) {
     long skuId = product.skuId();
     RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
     boolean sameEpoch = sale.epoch() == product.epoch();
-    long orders = areLost(product, sale) ? 0 : unsettled(product, sale);
+    boolean counted = sameEpoch && !sale.isTooFarAhead(seq(product));
+    long orders = counted ? Math.max(0, sale.seq() - product.settled()) : 0;
     return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
   }
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
    * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
-   * one, or may lack orders that the broker still has, or counts orders that MySQL has lost.
+   * one, or may lack orders that the broker still has.
    */
   boolean isUnknownOf(Product product) {
     if (product.state() != SaleState.CLOSED) {
@@ -76,36 +76,7 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
     long seq = seq(product);
     return sale.isBehind(product.epoch(), seq, product.changeSeq())
         || sale.isTooFarAhead(seq)
-        || areLost(product, sale)
         || !isProvenServerOf(product.skuId());
-  }
-
-  /**
-   * Whether MySQL has lost the orders of a closed sale that are not settled: the last repair has
-   * listed as many that cannot be sent again. A preheat gives them up.
-   */
-  boolean areLost(Product product) {
-    return areLost(product, RedisSaleState.readRules(redis, product.skuId()));
-  }
-
-  private boolean areLost(Product product, RedisSaleState sale) {
-    long orders = unsettled(product, sale);
-    return product.state() == SaleState.CLOSED && orders > 0 && orders <= listed(product);
-  }
-
-  private static long unsettled(Product product, RedisSaleState sale) {
-    boolean counted = sale.epoch() == product.epoch() && !sale.isTooFarAhead(seq(product));
-    return counted ? Math.max(0, sale.seq() - product.settled()) : 0;
-  }
-
-  private long listed(Product product) {
-    return jdbc.sql(
-            "SELECT COUNT(*) FROM repair WHERE kind = 'ORDER_NOT_IN_MYSQL' AND reconciliation_id ="
-                + " (SELECT id FROM reconciliation WHERE sku_id = :sku AND epoch = :epoch"
-                + " AND dry_run = 0 ORDER BY id DESC LIMIT 1)")
-        .params(Map.of("sku", product.skuId(), "epoch", product.epoch()))
-        .query(Long.class)
-        .single();
   }
 
   private static long seq(Product product) {

@@ -145,10 +145,8 @@ public class Preheat {
 
   private ProductRow load(long skuId) {
     for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
-      Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown);
-      Replacing replacing = inFlight.areLost(product) ? Replacing.ANYTHING : Replacing.AT_REST;
       long epoch = raiseEpoch(skuId).epoch();
-      if (loader.load(skuId, epoch, replacing, () -> {}).isPresent()) {
+      if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
         return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
       }
     }
@@ -202,21 +200,16 @@ public class Preheat {
       throw notProven();
     }
     refuseInFlight(product);
-    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
-    long seq = lastSeq(product, unknown, sale);
+    long known = RedisSaleState.readRules(redis, skuId).highestEpoch();
     return product
-        .preheat(settings.maxPerOrder(), settings.retention(), seq, sale.highestEpoch())
+        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown), known)
         .row();
   }
 
   private void refuseInFlight(Product product) {
     InFlightCheck.Count count = inFlight.of(product);
     if (!count.isNone()) {
-      throw SaleLoading.inFlight(
-          "Still on their way: "
-              + count
-              + ". A preheat gives up orders that MySQL has lost once a reconciliation with repair"
-              + " has listed them.");
+      throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
   }
 
@@ -265,15 +258,10 @@ public class Preheat {
 
   /**
    * The sequence number to continue from. When all orders are settled, it is at least the number in
-   * Redis. When Redis has lost its number, or MySQL its orders, it is above any that Redis can have
-   * used, as in a rebuild: each order that was admitted and not stored held at least one unit.
+   * Redis. When Redis has lost its number, it is above any that Redis can have used, as in a
+   * rebuild: each order that was admitted and not stored held at least one unit.
    */
-  private static long lastSeq(Product product, boolean unknown, RedisSaleState sale) {
-    long seq = Math.max(product.lastSeq(), product.settled());
-    if (!unknown) {
-      return seq;
-    }
-    long known = sale.isTooFarAhead(seq) ? 0 : sale.seq();
-    return Math.max(seq, known) + product.initialStock();
+  private static long lastSeq(Product product, boolean unknown) {
+    return Math.max(product.lastSeq(), product.settled()) + (unknown ? product.initialStock() : 0);
   }
 }

@@ -141,29 +141,6 @@ class PreheatAfterALossIT extends ReconciliationFixture {
     assertThat(consumer.api().post(open, "{}").status()).isEqualTo(200);
   }
 
-  /** Nothing ended that: their units stayed taken, and the ledger showed a difference. */
-  @Test
-  void givesUpOrdersThatMySqlHasLostOnceTheyAreListed() {
-    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
-    OrderMessage paid = sale.admit(1, 2);
-    sale.setResult(paid, "P");
-    close(consumer, sale.sku);
-    refuses(consumer, sale);
-    awaitKind(sale, "ORDER_NOT_IN_MYSQL");
-    OrderMessage late = sale.admit(2, 1);
-    sale.outbox(late);
-    refuses(consumer, sale);
-    consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
-    flood.publish(late);
-
-    preheatsOnceStored(consumer, sale, 1);
-
-    assertThat(sale.stock()).isEqualTo(99);
-    assertThat(sale.field("admittedUnits")).isEqualTo("1");
-    assertThat(sale.result(paid)).isEmpty();
-    assertThat(ledger.status(paid)).isEqualTo("none");
-  }
-
   @Tag("proof")
   @Test
   void waitsForTheOrdersOfASaleThatRedisHasLost() {
