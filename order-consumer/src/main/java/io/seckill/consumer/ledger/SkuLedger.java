@@ -121,7 +121,7 @@ record SkuLedger(
   /**
    * The SKU's queue compared with the counters of all SKUs in it.
    *
-   * @param ready messages, of several orders each
+   * @param ready messages, each with 1 to 16 orders
    * @param unacked orders delivered to the queue's active consumer and not settled; some may
    *     already be stored
    * @param expected orders
