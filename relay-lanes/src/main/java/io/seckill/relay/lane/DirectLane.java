@@ -106,7 +106,7 @@ final class DirectLane extends RelayLane {
 
   private void awaitOrders() throws InterruptedException {
     if (orders.count() == 0) {
-      status.progressed();
+      progressed();
     }
     connections.link().awaitWoken(orders.count() == 0 ? POLL_INTERVAL : REMOVAL_INTERVAL);
   }

@@ -76,6 +76,13 @@ record LaneRecovery(
     }
   }
 
+  /** Keeps the lease while the lane waits for the broker, not while it only tries again. */
+  void waited() {
+    if (!status.isFailing()) {
+      lease.worked();
+    }
+  }
+
   /** Redis is full and refused to wait for an order. */
   void redisFull() throws InterruptedException {
     backoff.pause(RECHECK);
@@ -132,7 +139,7 @@ record LaneRecovery(
   private void awaitEndOfRefusedBatch() throws BrokerFailureException, InterruptedException {
     while (connections.link().pending() > 0 && !backoff.isStopped()) {
       connections.link().awaitAnswered(RECHECK);
-      lease.worked();
+      waited();
       connections.link().checkFailure();
     }
     connections.link().forgetRefusal();

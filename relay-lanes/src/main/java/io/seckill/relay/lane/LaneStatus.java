@@ -67,6 +67,11 @@ public final class LaneStatus {
     }
   }
 
+  /** Whether the lane has failed, and has not gone on for a second since. */
+  boolean isFailing() {
+    return state == LaneState.BROKER_UNAVAILABLE || state == LaneState.REDIS_UNAVAILABLE;
+  }
+
   /** The pause after a failure is over. */
   void retrying() {
     retriedAt = nanoTime.getAsLong();

@@ -138,7 +138,7 @@ sealed class RelayLane implements Runnable permits DirectLane {
   private void awaitConfirms()
       throws BrokerFailureException, OrdersRefusedException, InterruptedException {
     connections.link().awaitConfirmed(quarter(), orders.confirmed());
-    lease.worked();
+    recovery.waited();
     connections.link().check();
   }
 
@@ -159,13 +159,19 @@ sealed class RelayLane implements Runnable permits DirectLane {
     int removed = orders.confirmed().size();
     ClaimResult claimed = connections.queue().settleAndClaim(orders.confirmed(), most, wait);
     if (removed > 0 || !claimed.taken().isEmpty() || claimed.queueLength() == 0) {
-      status.progressed();
+      progressed();
     }
     meters.settled(removed);
     orders.removed();
     status.outstanding(orders.count(), connections.link().pending());
     backoff.reset();
     return claimed;
+  }
+
+  /** The lane has taken or removed orders, or found nothing to do. */
+  final void progressed() {
+    status.progressed();
+    lease.worked();
   }
 
   private void publishEntries(List<byte[]> entries) throws BrokerFailureException {

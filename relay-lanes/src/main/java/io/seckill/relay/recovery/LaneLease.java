@@ -74,12 +74,12 @@ public final class LaneLease {
     }
   }
 
-  /** Records that the lane is able to work; without it for too long, the lease is not renewed. */
+  /** Begins the time anew after which the lease of a lane that cannot work is not renewed. */
   public void worked() {
     workedAt = System.nanoTime();
   }
 
-  /** Whether the lane was able to work within the time given. */
+  /** Whether {@link #worked} was called within the time given. */
   boolean workedWithin(Duration time) {
     return System.nanoTime() - workedAt < time.toNanos();
   }

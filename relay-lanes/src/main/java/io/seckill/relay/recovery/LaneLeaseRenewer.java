@@ -162,6 +162,7 @@ public final class LaneLeaseRenewer implements Runnable {
   }
 
   private void report(Map<Integer, JedisException> failures) {
+    leases.stream().filter(one -> failures.containsKey(one.partition())).forEach(LaneLease::worked);
     failures.forEach(
         (partition, cause) -> {
           backlogs[partition] = PartitionBacklog.UNKNOWN;
@@ -274,6 +275,7 @@ public final class LaneLeaseRenewer implements Runnable {
 
   private void failed(Throwable cause) {
     disconnect(); // the next round may find another master
+    leases.forEach(LaneLease::worked); // no lane can work without Redis
     if (failed) {
       return;
     }

@@ -12,8 +12,9 @@ import java.time.Duration;
  *
  * @param duration how long a lease lasts without renewal, at least 3 × renewInterval
  * @param renewInterval time between two renewals and searches for dead queues
- * @param releaseAfter the lease of a lane that cannot work for this long (no broker, stuck) is no
- *     longer renewed, so that a relay with a better link adopts its private queue
+ * @param releaseAfter the lease of a lane that cannot work for this long (stuck, without a server,
+ *     or refused by it) is no longer renewed, so that a relay with a better link adopts its private
+ *     queue
  * @param quietPeriod how long a dead private queue must be empty before it is removed from the
  *     registry; more than {@link #checkQuietPeriod} asks for
  */

@@ -5,6 +5,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.testing.RabbitVhost;
@@ -101,6 +102,27 @@ class DirectLaneIT extends LaneFixture {
         assertThat(broker.deliveries()).containsOnlyKeys(late);
         assertThat(relay.count("adopted")).isEqualTo(1);
       }
+    }
+  }
+
+  /** It may not declare the binding again; a relay does. */
+  @Test
+  void leavesWhatItsBrokerReturnsToRelays() throws Exception {
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT); // a new link would declare it
+        TestDirectLanes lanes = start(rabbit, WINDOW)) {
+      awaitAll(relay, LaneState.RUNNING);
+      lanes.awaitOpen(PARTITION);
+      broker
+          .channel()
+          .queueUnbind(
+              BrokerTopology.orderQueue(0),
+              BrokerTopology.ORDERS_EXCHANGE,
+              BrokerTopology.routingKey(PARTITION));
+      List<String> admitted = lanes.admit(outbox, 3, SKU);
+      assertThat(admitted).hasSize(3);
+
+      everythingArrives(admitted);
+      assertThat(relay.count("adopted")).isEqualTo(3);
     }
   }
 

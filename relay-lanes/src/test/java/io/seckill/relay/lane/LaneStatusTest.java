@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class LaneStatusTest {
 
@@ -37,6 +39,27 @@ class LaneStatusTest {
     status.progressed();
     assertThat(status.state()).isEqualTo(LaneState.RUNNING);
     assertThat(status.reason()).isEmpty();
+  }
+
+  /** A lane that waits for an alarm to end, or for its first confirms, is not. */
+  @ParameterizedTest
+  @EnumSource(LaneState.class)
+  void isFailingWithoutAServer(LaneState state) {
+    status.enter(state, "");
+
+    assertThat(status.isFailing())
+        .isEqualTo(state == LaneState.BROKER_UNAVAILABLE || state == LaneState.REDIS_UNAVAILABLE);
+  }
+
+  @Test
+  void isFailingUntilItRunsAgain() {
+    fail();
+    status.progressed();
+    assertThat(status.isFailing()).isTrue();
+
+    pass(Duration.ofSeconds(2));
+    status.progressed();
+    assertThat(status.isFailing()).isFalse();
   }
 
   @Test

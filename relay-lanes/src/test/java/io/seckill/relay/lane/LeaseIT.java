@@ -7,12 +7,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.recovery.LeaseSettings;
+import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.resps.Tuple;
 
 /** Lanes die, freeze or resume: every order is delivered, and fenced lanes do no harm. */
@@ -195,6 +198,53 @@ class LeaseIT extends LaneFixture {
       try (TestRelay other = start()) {
         everythingArrives(admitted);
         assertThat(other.count("adopted")).isEqualTo(10);
+      }
+    }
+  }
+
+  /** It connects again and again, and the broker closes its channel at every publish. */
+  @Test
+  void handsItsQueueOverWhenItMayNotPublish() {
+    String url = ShippedUsers.inRabbit(rabbitServer, rabbit, "relay");
+    rabbitServer.ctl(
+        "set_permissions",
+        "-p",
+        rabbit.name(),
+        "relay-" + rabbit.name(),
+        ".*",
+        "^seckill\\.(dead|orders\\..*)$", // it may declare
+        ".*");
+    TestRelay.Tuning tuning = patient(TestRelay.Tuning.DEFAULT.lease());
+    try (TestRelay refused = TestRelay.start(redis.url(), url, tuning)) {
+      List<String> admitted = outbox.admit(10, SKU);
+      eventually().until(() -> refused.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
+      assertThat(outbox.inPrivateQueues()).as("it has connected, and taken them").isEqualTo(10);
+
+      try (TestRelay other = start()) {
+        everythingArrives(admitted);
+        assertThat(other.count("adopted")).isEqualTo(10);
+      }
+    }
+  }
+
+  /** Its lease is renewed over another connection, which works. */
+  @Test
+  void handsItsQueueOverWhenItCannotReadIt() {
+    String user = "relay-" + rabbit.name();
+    outbox
+        .redis()
+        .executeCommand(
+            new CommandArguments(Command.ACL)
+                .addObjects("SETUSER", user, "reset", "on", ">secret", "~*", "&*", "+@all")
+                .add("-lrange"));
+    try (TestRelay refused =
+        TestRelay.start(redis.url(user, "secret"), rabbit.url(), TestRelay.Tuning.DEFAULT)) {
+      List<String> admitted = outbox.admit(1, SKU);
+      eventually("claimed, and not published").until(() -> outbox.inPrivateQueues() == 1);
+
+      try (TestRelay other = start()) {
+        everythingArrives(admitted);
+        assertThat(other.count("adopted")).isEqualTo(1);
       }
     }
   }

@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** A gateway's lanes in the test's JVM, with the time-outs of {@link TestRelay}. */
+/**
+ * A gateway's lanes in the test's JVM, with the time-outs of {@link TestRelay}. They declare no
+ * queue.
+ */
 public final class TestDirectLanes implements AutoCloseable {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -41,7 +44,8 @@ public final class TestDirectLanes implements AutoCloseable {
             mailboxes,
             tuning.lease(),
             RedisSettings.single(redisUrl),
-            TestRelay.connector(TestRelay.broker(brokerUrl, null), tuning, relayMeters),
+            TestRelay.connector(
+                TestRelay.broker(brokerUrl, null), tuning, relayMeters, "gateway-service", false),
             relayMeters);
   }
 

@@ -97,10 +97,19 @@ public final class TestRelay implements AutoCloseable {
   }
 
   static BrokerConnector connector(ConnectionFactory broker, Tuning tuning, RelayMeters meters) {
+    return connector(broker, tuning, meters, "relay-service", true);
+  }
+
+  static BrokerConnector connector(
+      ConnectionFactory broker,
+      Tuning tuning,
+      RelayMeters meters,
+      String service,
+      boolean declares) {
     broker.setRequestedHeartbeat(tuning.heartbeatSeconds());
     return new BrokerConnector(
         broker,
-        new LinkSettings("relay-service", true, tuning.maxUnconfirmed(), tuning.confirmTimeout()),
+        new LinkSettings(service, declares, tuning.maxUnconfirmed(), tuning.confirmTimeout()),
         meters);
   }
 

@@ -1,5 +1,6 @@
 package io.seckill.relay.recovery;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderMessageCodec;
@@ -11,12 +12,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -214,6 +217,46 @@ class LaneLeaseRenewerTest {
             usual.duration(), usual.renewInterval(), Duration.ofNanos(1), usual.quietPeriod());
     new LaneLeaseRenewer(() -> redis, false, atOnce, leases, false).round();
     assertThat(sent).contains(RedisKeys.lanes(7)).doesNotContain(token);
+  }
+
+  /** They can do nothing without it, and are not to lose their leases when it is back. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void renewsTheLeasesOfLanesThatHadNoRedis(boolean apart) {
+    Duration releaseAfter = Duration.ofMillis(100);
+    LaneLease lease = leases.get(7);
+    String token = lease.begin(new CannedRedis(command -> 1L));
+    AtomicBoolean away = new AtomicBoolean();
+    List<String> sent = new ArrayList<>();
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (away.get() && command.contains(RedisKeys.lanes(7))) {
+                throw new JedisConnectionException("for the test");
+              }
+              sent.addAll(command);
+              return reply(command);
+            });
+    LeaseSettings settings =
+        new LeaseSettings(
+            LeaseSettings.DEFAULT.duration(),
+            LeaseSettings.DEFAULT.renewInterval(),
+            releaseAfter,
+            LeaseSettings.DEFAULT.quietPeriod());
+    LaneLeaseRenewer renewer =
+        new LaneLeaseRenewer(() -> redis, apart, settings, leases, false);
+    eventually().until(() -> !lease.workedWithin(releaseAfter));
+
+    eventually("a renewal right after a failure") // the time between may be long, once
+        .until(
+            () -> {
+              away.set(true);
+              renewer.round();
+              away.set(false);
+              sent.clear();
+              renewer.round();
+              return sent.contains(token);
+            });
   }
 
   private LaneLeaseRenewer renewer(CannedRedis redis, boolean apart) {
