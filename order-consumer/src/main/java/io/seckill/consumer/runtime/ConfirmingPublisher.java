@@ -43,7 +43,10 @@ public final class ConfirmingPublisher implements AutoCloseable {
   private long retryAtNanos = System.nanoTime();
   private boolean closed;
 
-  /** Declares the exchanges and queues that the published messages need. */
+  /**
+   * Declares the exchanges, queues and bindings that the published messages need: on a new link,
+   * and again when a message was returned.
+   */
   public interface Declaration {
     void on(Channel channel) throws IOException;
   }
@@ -158,12 +161,17 @@ public final class ConfirmingPublisher implements AutoCloseable {
 
     private final Connection connection;
     private final Channel channel;
+    private final Declaration declaration;
     private final ConcurrentNavigableMap<Long, CompletableFuture<Boolean>> open =
         new ConcurrentSkipListMap<>();
     private volatile boolean blocked;
 
+    /** Whether a message was returned since the last declaration: a binding may be missing. */
+    private volatile boolean returned;
+
     Link(Connection connection, Declaration declaration) throws IOException {
       this.connection = connection;
+      this.declaration = declaration;
       try {
         this.channel = connection.createChannel();
         declaration.on(channel);
@@ -180,12 +188,13 @@ public final class ConfirmingPublisher implements AutoCloseable {
           (number, multiple) -> answer(number, multiple, true),
           (number, multiple) -> answer(number, multiple, false));
       channel.addReturnListener(
-          returned -> {
-            Map<String, Object> headers = returned.getProperties().getHeaders();
+          message -> {
+            returned = true; // before the answer, after which the caller may publish again
+            Map<String, Object> headers = message.getProperties().getHeaders();
             if (headers != null && headers.get(NUMBER) instanceof Number number) {
               answer(number.longValue(), false, false);
             }
-            log.warn("{} is returned: {}", returned.getRoutingKey(), returned.getReplyText());
+            log.warn("{} is returned: {}", message.getRoutingKey(), message.getReplyText());
           });
       channel.addShutdownListener(
           cause -> {
@@ -220,6 +229,10 @@ public final class ConfirmingPublisher implements AutoCloseable {
     CompletableFuture<Boolean> publish(
         String exchange, String routingKey, BasicProperties properties, byte[] body)
         throws IOException {
+      if (returned) {
+        returned = false;
+        declaration.on(channel);
+      }
       long number = channel.getNextPublishSeqNo();
       CompletableFuture<Boolean> answer = new CompletableFuture<>();
       open.put(number, answer);

@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Connection;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.support.broker.BrokerSettings;
 import io.seckill.testing.RabbitVhost;
@@ -59,6 +60,25 @@ class ConfirmingPublisherIT {
         stopped.reset(); // else close() would hang as well
       }
       eventually().until(() -> isConfirmed(publisher));
+    }
+  }
+
+  @Test
+  void declaresAgainWhenAMessageWasReturned() throws Exception {
+    RabbitVhost vhost = TestServers.rabbit().newVhost();
+    try (ConfirmingPublisher publisher = publisher(vhost.url());
+        Connection connection = vhost.connect()) {
+      eventually().until(() -> isConfirmed(publisher));
+      connection
+          .createChannel()
+          .queueUnbind(
+              BrokerTopology.DEAD_QUEUE,
+              BrokerTopology.DEAD_EXCHANGE,
+              BrokerTopology.DEAD_ROUTING_KEY);
+
+      assertThat(isConfirmed(publisher)).as("returned").isFalse();
+
+      eventually("a later one is routed").until(() -> isConfirmed(publisher));
     }
   }
 
