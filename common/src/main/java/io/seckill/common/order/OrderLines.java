@@ -16,7 +16,18 @@ public final class OrderLines {
 
   private OrderLines() {}
 
-  /** Joins 1..{@value #MOST_ORDERS} order messages; {@link #split} returns them. */
+  /**
+   * Whether {@link #split} finds the borders of this order message: a reader of JSON permits white
+   * space around it, and entries made by hand may have some.
+   */
+  public static boolean isLine(byte[] message) {
+    return message.length > 0 && message[0] == '{' && message[message.length - 1] == '}';
+  }
+
+  /**
+   * Joins order messages, 1..{@value #MOST_ORDERS}, all of them as {@link #isLine} asks for; {@link
+   * #split} returns them.
+   */
   public static byte[] join(List<byte[]> messages) {
     ByteArrayOutputStream lines = new ByteArrayOutputStream();
     for (byte[] message : messages) {

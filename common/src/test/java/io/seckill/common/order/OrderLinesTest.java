@@ -49,6 +49,13 @@ class OrderLinesTest {
     assertThat(OrderLines.split(utf8(text))).containsExactly(utf8(text));
   }
 
+  @Test
+  void aLineHasNothingAroundItsObject() {
+    assertThat(List.of("{}", "{\"a\":1}")).allMatch(text -> OrderLines.isLine(utf8(text)));
+    assertThat(List.of("", " {}", "{} ", "{}\n", "\n{}", "\uFEFF{}", "}", "{"))
+        .noneMatch(text -> OrderLines.isLine(utf8(text)));
+  }
+
   private static byte[] utf8(String text) {
     return text.getBytes(UTF_8);
   }

@@ -47,8 +47,8 @@ final class OutboundMessage {
       boolean fits =
           i - start < OrderLines.MOST_ORDERS
               && bytes <= MAX_BYTES
-              && orders.get(i).isReadable()
-              && orders.get(start).isReadable()
+              && mayShare(orders.get(i))
+              && mayShare(orders.get(start))
               && routingKey(orders.get(i)).equals(routingKey(orders.get(start)));
       if (i > start && !fits) {
         messages.add(new OutboundMessage(orders.subList(start, i)));
@@ -60,6 +60,10 @@ final class OutboundMessage {
       messages.add(new OutboundMessage(orders.subList(start, orders.size())));
     }
     return messages;
+  }
+
+  private static boolean mayShare(OutboundOrder order) {
+    return order.isReadable() && OrderLines.isLine(order.body());
   }
 
   /** At least one; the only one of a dead letter. */

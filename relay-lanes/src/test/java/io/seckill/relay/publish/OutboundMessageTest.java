@@ -12,6 +12,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OutboundMessageTest {
 
@@ -78,6 +80,27 @@ class OutboundMessageTest {
             BrokerTopology.DEAD_EXCHANGE,
             BrokerTopology.DEAD_EXCHANGE,
             BrokerTopology.ORDERS_EXCHANGE);
+  }
+
+  /** As {@code redis-cli -x LPUSH} makes it of a file; in a shared message it has no border. */
+  @ParameterizedTest
+  @ValueSource(strings = {"%s\n", "%s\r\n", "%s ", " %s", "\n%s"})
+  void anEntryWithWhiteSpaceAroundItTravelsAlone(String around) {
+    OutboundOrder order = orders(SKU, 1).get(0);
+    String text = around.formatted(new String(order.body(), UTF_8));
+    OutboundOrder wide = OutboundOrder.of(text.getBytes(UTF_8), 0);
+    assertThat(wide.message()).isEqualTo(order.message());
+
+    List<OutboundMessage> messages =
+        OutboundMessage.of(List.of(order, wide, order, order, wide, wide));
+
+    assertThat(messages)
+        .extracting(OutboundMessage::orders)
+        .containsExactly(
+            List.of(order), List.of(wide), List.of(order, order), List.of(wide), List.of(wide));
+    assertThat(messages.stream().flatMap(message -> OrderLines.split(message.body()).stream()))
+        .containsExactly(
+            order.body(), wide.body(), order.body(), order.body(), wide.body(), wide.body());
   }
 
   /** It would put the others into its trace. */
