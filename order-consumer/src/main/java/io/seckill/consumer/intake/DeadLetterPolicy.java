@@ -30,8 +30,8 @@ class DeadLetterPolicy {
   /** With the most attempts, the pauses take less than half of RabbitMQ's delivery time-out. */
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(4);
 
-  /** An order that is evicted from the counts starts at 0 again: it gets a few more attempts. */
-  private static final int MOST_COUNTED = 10_000;
+  /** More than all intakes hold: an order that is evicted from the counts starts at 0 again. */
+  private static final int MOST_COUNTED = 20_000;
 
   private final Map<OrderId, Attempts> failed =
       new LinkedHashMap<>() {

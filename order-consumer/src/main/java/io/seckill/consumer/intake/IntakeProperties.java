@@ -31,12 +31,4 @@ record IntakeProperties(
         maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
         "seckill.intake.max-attempts must be 1.." + MOST_ATTEMPTS);
   }
-
-  /**
-   * Most unsettled messages per queue, of up to 16 orders of about 1 kB each: two batches of single
-   * orders keep the writer busy while others wait for confirms or arrive.
-   */
-  int prefetch() {
-    return 2 * batch;
-  }
 }

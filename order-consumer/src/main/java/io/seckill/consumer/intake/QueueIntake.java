@@ -28,6 +28,13 @@ final class QueueIntake {
 
   private static final Logger log = LoggerFactory.getLogger(QueueIntake.class);
 
+  /**
+   * Most unsettled messages, of up to 16 orders of about 1 kB each: the writer is busy while others
+   * wait for confirms or arrive. With five attempts MySQL can refuse all of them within RabbitMQ's
+   * delivery time-out.
+   */
+  static final int PREFETCH = 200;
+
   /** Orders in a batch from which the next one waits for more: fewer are stored at once. */
   private static final int BUSY = 8;
 
@@ -190,7 +197,7 @@ final class QueueIntake {
 
   private void openAndConsume() throws IOException, InterruptedException {
     state = IntakeState.CONNECTING;
-    try (IntakeSession session = IntakeSession.open(connections, queue, settings.prefetch())) {
+    try (IntakeSession session = IntakeSession.open(connections, queue, PREFETCH)) {
       state = IntakeState.RUNNING;
       current = session;
       consume(session);
