@@ -34,8 +34,8 @@ export function number(value) {
 /** @returns {string[]} [words, tone] for a ledger, which may be missing */
 export function verdict(ledger) {
   if (!ledger) return ['no ledger', ''];
-  if (ledger.balanced) return isQueueChecked(ledger) ? ['balances', 'good'] : ['queue not checked', 'warn'];
-  const seconds = ledger.unbalancedSince ? (Date.parse(ledger.readAt) - Date.parse(ledger.unbalancedSince)) / 1000 : 0;
+  if (!ledger.unbalancedSince) return isQueueChecked(ledger) ? ['balances', 'good'] : ['queue not checked', 'warn'];
+  const seconds = (Date.parse(ledger.readAt) - Date.parse(ledger.unbalancedSince)) / 1000;
   return seconds < 10 ? ['moving', 'warn'] : [`off for ${Math.round(seconds)} s`, 'bad'];
 }
 

@@ -240,7 +240,8 @@ record LedgerReader(
           lists,
           queue,
           null,
-          null);
+          null,
+          false);
     }
 
     private Units units() {

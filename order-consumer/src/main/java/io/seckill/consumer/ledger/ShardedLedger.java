@@ -40,7 +40,8 @@ record ShardedLedger(SkuLedger sku, List<SkuLedger> shards) {
         Lists.none(Partition.ofSku(sku.skuId())),
         null,
         sku.units().stock(),
-        shards);
+        shards,
+        false);
   }
 
   private long total() {

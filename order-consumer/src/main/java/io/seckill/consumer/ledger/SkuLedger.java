@@ -1,5 +1,6 @@
 package io.seckill.consumer.ledger;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.sale.Decider;
@@ -14,16 +15,19 @@ import org.jspecify.annotations.Nullable;
  * is there twice or was never admitted.
  *
  * @param decides MYSQL for a strong sale: all items are MySQL's, nothing is in flight
- * @param balanced whether every difference is 0; that of the queue may also be below 0, because a
- *     stored order stays in the broker until it is acked
+ * @param balanced whether every difference is 0, and a queue that lacked orders surely has all; the
+ *     difference of the queue may also be below 0, because a stored order stays in the broker until
+ *     it is acked
  * @param unbalancedSince time of the first unbalanced reading after which none was balanced; null
- *     while balanced. One that was so by its queue is unbalanced until the queue surely has all.
+ *     while balanced
  * @param partition all 0 for a strong sale
  * @param queue null while the broker, or Redis for any of its partitions, does not answer, and for
  *     a strong sale; the queue is then not checked
  * @param pool units in no shard, which are part of the stock; null for a SKU without shards
  * @param shards their ledgers, whose sums this one has, except for partition and queue; null for a
  *     SKU without shards
+ * @param queueMayLack whether the queue has lacked orders, and may lack them still; false for a SKU
+ *     with shards, whose ledgers have it
  */
 record SkuLedger(
     long skuId,
@@ -39,7 +43,8 @@ record SkuLedger(
     Lists partition,
     @Nullable Queue queue,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long pool,
-    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<SkuLedger> shards) {
+    @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable List<SkuLedger> shards,
+    @JsonIgnore boolean queueMayLack) {
 
   /**
    * {@code initial + added - withdrawn} = sum of the other items + difference.
@@ -169,14 +174,13 @@ record SkuLedger(
     return queue == null && decides == Decider.REDIS && shards == null;
   }
 
-  /** Whether orders that the queue lacked in this earlier ledger or before may still be missing. */
-  private boolean mayDifferAs(SkuLedger earlier) {
-    if (shards != null) {
-      return shards.stream().anyMatch(shard -> shard.unbalancedSince != null);
+  /** Whether the queue lacks orders, or may lack those that it lacked in the ledger before. */
+  private boolean mayLackAfter(@Nullable SkuLedger known) {
+    if (queue != null && queue.difference > 0) {
+      return true;
     }
-    boolean lacked = earlier.balanced || (earlier.queue != null && earlier.queue.difference > 0);
     boolean mayLack = queue == null ? lacksQueue() : queue.mayLack();
-    return mayLack && earlier.unbalancedSince != null && lacked;
+    return mayLack && known != null && known.queueMayLack;
   }
 
   private static void add(List<String> found, long number, String what) {
@@ -186,18 +190,18 @@ record SkuLedger(
   }
 
   /**
-   * Returns this ledger with the time since when no ledger of its SKU has balanced; {@code known}
-   * is the one before.
+   * Returns this ledger with what only those before can say: whether the queue may still lack
+   * orders, and since when no ledger of the SKU has balanced. {@code known} is the one before.
    */
   SkuLedger after(@Nullable SkuLedger known) {
-    Instant since = known == null ? null : known.unbalancedSince;
-    if (balanced && (known == null || !mayDifferAs(known))) {
-      since = null;
-    } else if (since == null || since.isAfter(readAt)) {
+    boolean mayLack = mayLackAfter(known);
+    boolean balances = balanced && !mayLack;
+    Instant since = balances || known == null ? null : known.unbalancedSince;
+    if (!balances && (since == null || since.isAfter(readAt))) {
       since = readAt;
     }
     return new SkuLedger(
-        skuId, decides, state, epoch, readAt, balanced, since, units, orders, mysql, partition,
-        queue, pool, shards);
+        skuId, decides, state, epoch, readAt, balances, since, units, orders, mysql, partition,
+        queue, pool, shards, mayLack);
   }
 }

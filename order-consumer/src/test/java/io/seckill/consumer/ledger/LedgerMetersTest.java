@@ -86,7 +86,8 @@ class LedgerMetersTest {
             List.of(
                 ledger(8, 10, Decider.REDIS, one),
                 ledger(9, 10, Decider.REDIS, other),
-                ledger(10, 0, Decider.MYSQL, null))));
+                ledger(10, 0, Decider.MYSQL, null)),
+            false));
 
     assertThat(differenceOfQueue(7)).isEqualTo(shown);
   }
@@ -136,6 +137,7 @@ class LedgerMetersTest {
         Lists.none(7),
         differenceOfQueue == null ? null : new Queue("queue", 0, 0, 0, differenceOfQueue),
         null,
-        null);
+        null,
+        false);
   }
 }

@@ -121,12 +121,38 @@ class LedgersTest {
       inBroker = messages;
       later(Duration.ofSeconds(20));
       assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+      assertThat(ledgers.of(SKU).balanced()).isFalse();
     }
     inBroker = 2L;
     later(Duration.ofSeconds(20));
     assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+    assertThat(ledgers.of(SKU).balanced()).isTrue();
 
     inBroker = 1L;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+  }
+
+  /** Meanwhile Redis has two units too many. */
+  @ParameterizedTest
+  @CsvSource({"1, 1", "1,", ", 1", ","})
+  void aQueueThatLackedOrdersIsUnbalancedAlsoAfterAnotherDifference(
+      @Nullable Long meanwhile, @Nullable Long afterwards) {
+    inBroker = 0L;
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    stockInRedis = UNITS;
+    inBroker = meanwhile;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+
+    stockInRedis = UNITS - 2;
+    inBroker = afterwards;
+    later(Duration.ofSeconds(20));
+    assertThat(ledgers.of(SKU).unbalancedSince()).isEqualTo(NOW);
+    assertThat(ledgers.of(SKU).balanced()).isFalse();
+
+    inBroker = 2L;
     later(Duration.ofSeconds(20));
     assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
   }

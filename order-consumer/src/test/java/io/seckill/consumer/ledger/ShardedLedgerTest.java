@@ -86,6 +86,7 @@ class ShardedLedgerTest {
         Lists.none(7),
         null,
         null,
-        null);
+        null,
+        false);
   }
 }

@@ -53,7 +53,8 @@ class SkuLedgerTest {
             Lists.none(7),
             hasQueue ? new Queue("queue", 0, 0, 0, 0) : null,
             null,
-            null);
+            null,
+            false);
 
     assertThat(ledger.waiting()).isEqualTo(waits == null ? List.of() : List.of(waits));
   }

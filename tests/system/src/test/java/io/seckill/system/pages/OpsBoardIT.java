@@ -264,7 +264,8 @@ class OpsBoardIT extends OpsPageFixture {
                 said({ledgers: [{...ledger, queue}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
-                said({ledgers: [{...ledger, balanced: false, unbalancedSince: '2026-11-28T10:20:30Z', readAt: '2026-11-28T10:20:42Z'}]}),
+                ...[false, true].map((balanced) =>
+                  said({ledgers: [{...ledger, balanced, unbalancedSince: '2026-11-28T10:20:30Z', readAt: '2026-11-28T10:20:42Z'}]})),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
                 inFallback(ofMySql, shard(queue)),
                 inFallback(ofMySql, ofMySql),
@@ -280,6 +281,9 @@ class OpsBoardIT extends OpsPageFixture {
         "The ledger balances, but its queue was not checked | queue not checked | no order this minute";
     String balances =
         "The ledger balances: every unit and every order is accounted for | balances | ";
+    String off =
+        "The ledger is off: reconcile, and see docs/operations.md | off for 12 s | "
+            + "no order this minute";
     assertThat(said)
         .isEqualTo(
             String.join(
@@ -288,8 +292,8 @@ class OpsBoardIT extends OpsPageFixture {
                 balances + "no order this minute",
                 unchecked,
                 balances + "no order this minute",
-                "The ledger is off: reconcile, and see docs/operations.md | off for 12 s | "
-                    + "no order this minute",
+                off,
+                off,
                 balances,
                 balances + "no order this minute, true, Admissible in Redis, Stock, by shard",
                 balances + "no order this minute, true, Stock in MySQL, Stock, by shard",
