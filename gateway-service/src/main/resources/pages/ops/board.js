@@ -106,7 +106,7 @@ function renderTiles(snapshot, rates) {
     ['Rejected / s', rate('rejected'), ''],
     ['Outbox', lanes ? number(outbox) : '–', lanes ? `oldest ${duration(oldest)}` : '', oldest > 10_000],
     ['Private queues', lanes ? number(privates) : '–', lanes ? `${alive(lanes)} lanes alive` : ''],
-    ['Broker ready', queues ? number(total(queues, 'ready')) : '–', queues ? `${number(total(queues, 'unacked'))} unacked` : ''],
+    ['Broker ready', queues ? number(total(queues, 'ready')) : '–', queues ? `messages, ${number(total(queues, 'unacked'))} orders unacked` : ''],
     ['Click to row p50', clickToRow ? duration(clickToRow.p50Ms) : '–', clickToRow ? `p99 ${duration(clickToRow.p99Ms)}` : services.mysql === 'UP' ? 'no order this minute' : ''],
     ['Dead letters', deadLetters === null ? '–' : number(deadLetters), 'open', deadLetters > 0],
     ...PENDING.map(([kind, name, lateSeconds]) => pendingTile(name, pendingWork && pendingWork[kind], lateSeconds)),

@@ -253,6 +253,10 @@ class OpsBoardIT extends OpsPageFixture {
                 renderBoard({...snapshot, lanes: {lanes: [], outboxes, unavailable: [], refusing}}, null, {});
                 return text('#away');
               };
+              const broker = () => {
+                renderBoard({...snapshot, ledgers: [{...ledger, queue: {...queue, ready: 2, unacked: 5}}]}, null, {});
+                return `${text('#tiles div:nth-child(7)')} | ${document.getElementById('queues').parentElement.tHead.textContent}`;
+              };
               const withoutFallback = (state) => {
                 const fallback = {mode: 'off', state, term: 3, startedBy: 'alice', changedAt: '2026-11-28T10:20:30Z',
                   salesOfRedis: 1, salesInFallback: 0, reservedUnits: 0, sales: [], gateways: []};
@@ -273,6 +277,7 @@ class OpsBoardIT extends OpsPageFixture {
                 away([0, 1]),
                 withoutFallback('REDIS'),
                 withoutFallback('MYSQL'),
+                broker(),
               ].join('\\n');
             });
             """);
@@ -300,7 +305,8 @@ class OpsBoardIT extends OpsPageFixture {
                 "Redis takes no writes for partitions 1.",
                 "Redis takes no writes.",
                 "It is switched off (seckill.fallback): while Redis is away, its sales are answered 503.",
-                "MySQL decides the sales of Redis. Fallback 3, started by alice, since 10:20:30 UTC."));
+                "MySQL decides the sales of Redis. Fallback 3, started by alice, since 10:20:30 UTC.",
+                "Broker ready2messages, 5 orders unacked | QueueMessages readyOrders unacked"));
   }
 
   @Tag("proof")
