@@ -7,6 +7,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.SaleTransitions;
 import io.seckill.support.web.ProblemCode;
@@ -159,6 +160,7 @@ record SaleArchiver(
         var unused = beginWhole(closed, SCHEDULE);
       }
     } catch (RuntimeException e) {
+      SqlFailure.throwIfAway(e);
       log.warn("sku {}: cannot be archived now: {}", sku, e.toString());
     }
   }

@@ -5,6 +5,7 @@ import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.FallbackTable.Row;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
 import io.seckill.consumer.runtime.Sql;
+import io.seckill.consumer.runtime.SqlFailure;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -130,6 +131,7 @@ final class FallbackActivation {
     try {
       return transactions.execute(tx -> change.make(skus, waits));
     } catch (DataAccessException | TransactionException e) {
+      SqlFailure.throwIfAway(e);
       String which = skus.size() == 1 ? "sku " + skus.get(0) : skus.size() + " sales";
       log.warn("{}: {}: {}", which, without, e.toString());
       return List.of();

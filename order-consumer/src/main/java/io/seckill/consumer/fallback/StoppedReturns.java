@@ -2,6 +2,7 @@ package io.seckill.consumer.fallback;
 
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.runtime.SqlFailure;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -74,6 +75,7 @@ final class StoppedReturns {
         log.warn("sku {}: its loading does not end, MySQL sells on", skuId);
       }
     } catch (DataAccessException e) {
+      SqlFailure.throwIfAway(e);
       log.warn("sku {}: its loading does not end: {}", skuId, e.toString());
     }
   }

@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toSet;
 
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemCode;
@@ -174,7 +175,7 @@ public class Ledgers {
   /**
    * Reads the SKUs that are on sale, or were until recently. A queue that cannot be read does not
    * affect the others, nor does a SKU with shards; strong sales come first, so that they do not
-   * wait for Redis.
+   * wait for Redis. Without MySQL the round ends.
    */
   void refresh() {
     long start = System.nanoTime();
@@ -193,6 +194,7 @@ public class Ledgers {
     try {
       read.run();
     } catch (JedisException | DataAccessException | TransactionException e) {
+      SqlFailure.throwIfAway(e);
       failures.warn("The ledgers of " + what + " cannot be read now", e);
     }
   }

@@ -1,6 +1,7 @@
 package io.seckill.consumer.payment;
 
 import io.seckill.consumer.orders.Orders;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.OrderRow;
 import java.time.Duration;
@@ -94,7 +95,10 @@ record ChargeReports(
     return new Sweeper("charge-reports", PAUSE, this::sweep);
   }
 
-  /** Judges again the reports of orders that have been stored since. */
+  /**
+   * Judges again the reports of orders that have been stored since. One that cannot be judged now
+   * keeps no other waiting.
+   */
   void sweep() {
     long after = 0;
     Map<Long, ChargeReport> page;
@@ -108,10 +112,14 @@ record ChargeReports(
   }
 
   private void judgeAgain(long id, ChargeReport report) {
-    Judged judged = judge(report);
-    if (judged.reason() == null) {
-      unexplained.explained(id);
-      log.info("order {} is stored now, its charge is explained: {}", report.orderId(), report);
+    try {
+      if (judge(report).reason() == null) {
+        unexplained.explained(id);
+        log.info("order {} is stored now, its charge is explained: {}", report.orderId(), report);
+      }
+    } catch (RuntimeException e) {
+      SqlFailure.throwIfAway(e);
+      log.warn("order {}: its charge cannot be judged now: {}", report.orderId(), e.toString());
     }
   }
 }

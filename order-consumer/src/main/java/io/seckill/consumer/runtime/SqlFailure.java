@@ -4,6 +4,8 @@ import com.mysql.cj.jdbc.exceptions.PacketTooBigException;
 import java.sql.SQLException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
  * Classifies an SQL error by how the caller can continue. {@code SqlFailureTest} has the table of
@@ -86,6 +88,19 @@ public enum SqlFailure {
       }
     }
     return UNAVAILABLE;
+  }
+
+  /**
+   * For the loops whose items fail alone: without a connection to MySQL, each further item would
+   * wait for one as well.
+   *
+   * @throws RuntimeException this one, when there was no connection
+   */
+  public static void throwIfAway(RuntimeException e) {
+    if (e instanceof CannotCreateTransactionException
+        || e instanceof DataAccessResourceFailureException) {
+      throw e;
+    }
   }
 
   /** Whether MySQL is available and refused this work, for its rows or as a statement. */

@@ -8,6 +8,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
@@ -23,9 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionOperations;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -224,9 +223,8 @@ record PendingStops(
   private void carryOrWait(PendingStop stop, Runnable carrying) {
     try {
       carryAudited(stop, carrying);
-    } catch (TransactionException | DataAccessResourceFailureException e) { // MySQL is away
-      throw e;
     } catch (RuntimeException e) {
+      SqlFailure.throwIfAway(e);
       log.warn(
           "sku {}: the stop asked at {} waits: {}", stop.skuId(), stop.askedAt(), e.toString());
     }

@@ -4,6 +4,7 @@ import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
@@ -114,7 +115,8 @@ record StockChanges(
 
   /**
    * Continues changes that a crash or Redis has interrupted, page by page. A part of Redis that
-   * does not answer is left out for the rest of the round. Two processes may do so at once.
+   * does not answer is left out for the rest of the round, which ends without MySQL. Two processes
+   * may do so at once.
    */
   void sweep() {
     Set<Integer> unavailable = new HashSet<>();
@@ -138,6 +140,7 @@ record StockChanges(
         drive(change);
       }
     } catch (RuntimeException e) { // the others go on
+      SqlFailure.throwIfAway(e);
       if (e instanceof JedisException) {
         unavailable.add(part);
       }

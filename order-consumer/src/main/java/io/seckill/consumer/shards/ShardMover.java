@@ -6,6 +6,7 @@ import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.Leadership;
 import io.seckill.consumer.runtime.Sleeps;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves;
@@ -126,6 +127,7 @@ class ShardMover {
       looked.put(sku.skuId(), System.nanoTime());
       return rest;
     } catch (RuntimeException e) { // the other SKUs go on
+      SqlFailure.throwIfAway(e);
       failures.warn("sku " + sku.skuId() + ": no unit moves between shards now", e);
       return REFRESH;
     }

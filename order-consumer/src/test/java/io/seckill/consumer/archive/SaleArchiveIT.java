@@ -46,9 +46,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -59,7 +61,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -817,6 +821,45 @@ class SaleArchiveIT {
             });
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+  }
+
+  /** Each sale waited for a connection. */
+  @Test
+  void beginsNoFurtherArchiveWhileMySqlIsAway() {
+    SaleInFlight.open(sku, 10, consumer, flood);
+    closedLongAgo(sku);
+    ArchiveTable twice =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<DueSale> due(Duration after, DueSale last, int limit) {
+            List<DueSale> mine =
+                super.due(after, last, limit).stream()
+                    .filter(sale -> sale.skuId() == sku)
+                    .toList();
+            return Stream.of(mine, mine).flatMap(List::stream).toList();
+          }
+        };
+    AtomicInteger asked = new AtomicInteger();
+    DataSource away =
+        new AbstractDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            asked.incrementAndGet();
+            throw new SQLException("for the test");
+          }
+
+          @Override
+          public Connection getConnection(String user, String password) throws SQLException {
+            return getConnection();
+          }
+        };
+    SaleArchiver archiver =
+        archiver(twice, consumer.bean(ArchiveSteps.class), JdbcClient.create(away));
+
+    assertThatThrownBy(() -> archiver.beginDue(Duration.ofDays(7)))
+        .isInstanceOf(CannotGetJdbcConnectionException.class);
+
+    assertThat(asked).hasValue(1);
   }
 
   /** It was preheated again after its end, and never opened. */

@@ -1,6 +1,7 @@
 package io.seckill.consumer.fallback;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -16,22 +17,29 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.support.TransactionCallback;
+import org.springframework.transaction.support.TransactionOperations;
 
 class FallbackControlTest {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final FallbackDatabase mysql = new FallbackDatabase(IdlePools.create(meters), meters);
+  private final FallbackDatabase mysql = new Database();
+  private RuntimeException failure = new CannotCreateTransactionException("for the test");
   private FallbackTable.Row row = row(SalePhase.REDIS);
   private Gateways gateways = new Gateways(List.of());
   private int statements;
   private int looksAtSales;
   private int looksAtReserves;
+  private int transactions;
+  private List<Long> reserved = List.of();
 
   /** Nothing happens for a minute of the sweepers' pauses; no gateway has lost Redis. */
   @ParameterizedTest
@@ -52,10 +60,11 @@ class FallbackControlTest {
     assertThat(control.isReturning()).isFalse();
   }
 
-  /** There is no MySQL. */
   @Test
   void reservesThatCannotBeReducedKeepNothingElseWaiting() {
     row = row(SalePhase.MYSQL);
+    reserved = List.of(1L, 2L);
+    failure = new CannotAcquireLockException("for the test");
     FallbackControl control = control(FallbackMode.MANUAL);
 
     control.tick();
@@ -63,6 +72,19 @@ class FallbackControlTest {
 
     assertThat(looksAtReserves).isEqualTo(2);
     assertThat(looksAtSales).as("for the metrics").isEqualTo(2);
+    assertThat(transactions).as("twice both together, and each alone").isEqualTo(2 * 3);
+  }
+
+  /** Each reserve waited for a connection. */
+  @Test
+  void whileMySqlIsAwayAStepAsksItOnce() {
+    row = row(SalePhase.MYSQL);
+    reserved = List.of(1L, 2L);
+    FallbackControl control = control(FallbackMode.MANUAL);
+
+    assertThatThrownBy(control::tick).isSameAs(failure);
+
+    assertThat(transactions).isOne();
   }
 
   @Test
@@ -154,6 +176,25 @@ class FallbackControlTest {
         state, 1, FallbackControl.AUTOMATIC, Instant.EPOCH, Instant.EPOCH, 50, 3);
   }
 
+  /** No transaction succeeds. */
+  private final class Database extends FallbackDatabase {
+
+    Database() {
+      super(IdlePools.create(meters), meters);
+    }
+
+    @Override
+    TransactionOperations transactions() {
+      return new TransactionOperations() {
+        @Override
+        public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
+          transactions++;
+          throw failure;
+        }
+      };
+    }
+  }
+
   private final class Table extends FallbackTable {
 
     Table() {
@@ -200,7 +241,7 @@ class FallbackControlTest {
     @Override
     List<Long> allReserved() {
       looksAtReserves++;
-      return List.of(1L, 2L);
+      return reserved;
     }
   }
 

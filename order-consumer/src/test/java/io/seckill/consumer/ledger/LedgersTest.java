@@ -1,6 +1,7 @@
 package io.seckill.consumer.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
@@ -34,6 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -54,6 +57,9 @@ class LedgersTest {
   private @Nullable Long inBroker = 2L;
   private long inConsumer;
   private Runnable whileReading = () -> {};
+  private List<Long> onSale = List.of(SKU);
+  private @Nullable RuntimeException failure;
+  private int reads;
 
   private final Clock clock = ((InstantSource) () -> now).withZone(ZoneOffset.UTC);
   private final CannedRedis redis = new CannedRedis(this::answer);
@@ -78,6 +84,22 @@ class LedgersTest {
     ledgers.refresh();
 
     assertThat(ledgers.latest()).extracting(SkuLedger::decides).containsExactly(Decider.MYSQL);
+  }
+
+  /** Each queue waited for a connection. One whose query takes too long keeps no other waiting. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aRefreshAsksAMySqlThatDoesNotAnswerOnce(boolean isAway) {
+    onSale = List.of(SKU, SKU + 1);
+    failure =
+        isAway
+            ? new CannotGetJdbcConnectionException("for the test")
+            : new QueryTimeoutException("for the test");
+
+    Throwable thrown = catchThrowable(ledgers::refresh);
+
+    assertThat(thrown).isSameAs(isAway ? failure : null);
+    assertThat(reads).isEqualTo(isAway ? 1 : 2);
   }
 
   @Test
@@ -261,7 +283,7 @@ class LedgersTest {
 
     @Override
     List<Long> watched(int most) {
-      return List.of(SKU);
+      return onSale;
     }
 
     @Override
@@ -273,6 +295,10 @@ class LedgersTest {
 
     @Override
     Map<Long, DatabaseSaleCounters> read(Collection<Long> skus) {
+      reads++;
+      if (failure != null) {
+        throw failure;
+      }
       DatabaseSaleCounters sale =
           new DatabaseSaleCounters(
               SKU,

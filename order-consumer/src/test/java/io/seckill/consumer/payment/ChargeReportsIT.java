@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -35,6 +36,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.transaction.support.TransactionCallback;
+import org.springframework.transaction.support.TransactionOperations;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -342,6 +346,31 @@ class ChargeReportsIT {
     assertThat(status(stored)).isEqualTo(words[1]);
     assertThat(payment(stored)).isEqualTo(words[2]);
     assertThat(list(null)).isEmpty();
+  }
+
+  /** As when another transaction has locked a row. */
+  @Test
+  void aReportThatCannotBeJudgedNowKeepsNoOtherWaiting() {
+    OrderId waiting = order(SoldBy.REDIS, "CONFIRMED");
+    OrderId next = order(SoldBy.REDIS, "CONFIRMED");
+    List.of(waiting, next).forEach(ChargeReportsIT::moveAway);
+    report(waiting, "CHARGED c 6000");
+    report(next, "CHARGED c 9900");
+    List.of(waiting, next).forEach(ChargeReportsIT::moveBack);
+    ChargeReports real = consumer.bean(ChargeReports.class);
+    TransactionOperations locked =
+        new TransactionOperations() {
+          @Override
+          public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
+            throw new CannotAcquireLockException("for the test");
+          }
+        };
+
+    new ChargeReports(real.orders(), real.payments(), real.unexplained(), locked).sweep();
+
+    assertThat(status(next)).isEqualTo("PAID");
+    assertThat(openRows(waiting)).hasSize(1);
+    assertThat(openRows(next)).isEmpty();
   }
 
   @Test

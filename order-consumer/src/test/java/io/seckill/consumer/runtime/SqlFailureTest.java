@@ -1,13 +1,20 @@
 package io.seckill.consumer.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mysql.cj.jdbc.exceptions.PacketTooBigException;
 import java.sql.SQLException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionSystemException;
 
 /** The errors of MySQL 9 and MariaDB 10.11 that a statement here can meet, with their SQLState. */
 class SqlFailureTest {
@@ -109,5 +116,24 @@ class SqlFailureTest {
   void theDriversOwnLimitIsTheServersToo() {
     assertThat(SqlFailure.of(new PacketTooBigException(40_000, 32_768)))
         .isEqualTo(SqlFailure.STATEMENT);
+  }
+
+  /** An item whose row is locked, or whose COMMIT has no answer, ends no round. */
+  @Test
+  void onlyWithoutAConnectionAllItemsOfARoundWouldWait() {
+    List<RuntimeException> away =
+        List.of(
+            new CannotCreateTransactionException("for the test"),
+            new CannotGetJdbcConnectionException("for the test"),
+            new DataAccessResourceFailureException("for the test"));
+    List<RuntimeException> ofTheItem =
+        List.of(
+            new CannotAcquireLockException("for the test"),
+            new DuplicateKeyException("for the test"),
+            new TransactionSystemException("for the test"),
+            new IllegalStateException("for the test"));
+
+    away.forEach(e -> assertThatThrownBy(() -> SqlFailure.throwIfAway(e)).isSameAs(e));
+    ofTheItem.forEach(SqlFailure::throwIfAway);
   }
 }

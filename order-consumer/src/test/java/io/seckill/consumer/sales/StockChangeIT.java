@@ -3,6 +3,7 @@ package io.seckill.consumer.sales;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.redis.LuaScript;
@@ -42,6 +43,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionOperations;
@@ -399,6 +402,35 @@ class StockChangeIT {
     assertThat(toRedis.resetConnections() - before).as("calls").isLessThan(50);
     assertThat(state("waiting-100")).isEqualTo("PENDING");
     assertThat(orders.stockInMySql(sku)).isEqualTo(1_000);
+  }
+
+  /** Each change waited for a connection. One that is locked keeps no other waiting. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aSweepAsksAMySqlThatDoesNotAnswerOnce(boolean isAway) {
+    consumer.update("DELETE FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')");
+    open(1_000);
+    insert(sku, "change-1", 50, "PENDING");
+    insert(sku, "change-2", 50, "PENDING");
+    RuntimeException failure =
+        isAway
+            ? new CannotCreateTransactionException("for the test")
+            : new CannotAcquireLockException("for the test");
+    AtomicInteger asked = new AtomicInteger();
+    StockChanges changes =
+        with(
+            new TransactionOperations() {
+              @Override
+              public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
+                asked.incrementAndGet();
+                throw failure;
+              }
+            });
+
+    Throwable thrown = catchThrowable(changes::sweep);
+
+    assertThat(thrown).isSameAs(isAway ? failure : null);
+    assertThat(asked).hasValue(isAway ? 1 : 2);
   }
 
   /** Withdrawals of a unit whose process has died. */
@@ -880,7 +912,7 @@ class StockChangeIT {
     ShardProofs proofs = consumer.bean(ShardProofs.class);
     long found = System.currentTimeMillis();
     proofs.write(shard, 1, 0, found);
-    StockChanges changes = withoutAnswers(consumer.bean(StockChanges.class));
+    StockChanges changes = withoutAnswers();
 
     if (bySweep) {
       insert(sku, "change-1", 50, "PENDING");
@@ -896,7 +928,20 @@ class StockChangeIT {
   }
 
   /** MySQL commits, and its answer gets lost. */
-  private static StockChanges withoutAnswers(StockChanges changes) {
+  private static StockChanges withoutAnswers() {
+    TransactionOperations transactions = consumer.bean(StockChanges.class).transactions();
+    return with(
+        new TransactionOperations() {
+          @Override
+          public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
+            transactions.execute(work);
+            throw new TransactionSystemException("no answer");
+          }
+        });
+  }
+
+  private static StockChanges with(TransactionOperations transactions) {
+    StockChanges changes = consumer.bean(StockChanges.class);
     return new StockChanges(
         changes.table(),
         changes.redis(),
@@ -905,13 +950,7 @@ class StockChangeIT {
         changes.proofs(),
         changes.guard(),
         changes.jdbc(),
-        new TransactionOperations() {
-          @Override
-          public <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
-            changes.transactions().execute(work);
-            throw new TransactionSystemException("no answer");
-          }
-        });
+        transactions);
   }
 
   /** Returns the id of a shard. */

@@ -2,6 +2,7 @@ package io.seckill.consumer.shards;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariDataSource;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
 @NullUnmarked // nothing is read or moved here
 @ExtendWith(TestServers.class)
@@ -103,6 +105,33 @@ class ShardMoverIT {
     lines.close();
     assertThat(failed).hasValueGreaterThan(1);
     assertThat(lines.events()).filteredOn(line -> line.getLevel() == Level.WARN).hasSize(1);
+  }
+
+  /** Each SKU waited for a connection. */
+  @Test
+  void whileMySqlIsAwayARoundAsksItOnce() {
+    AtomicInteger asked = new AtomicInteger();
+    ShardTable away =
+        new ShardTable(null) {
+          @Override
+          List<ProductSnapshot> onSale() {
+            return asked.get() == 0
+                ? List.of(SkuMoverTest.sku(1), SkuMoverTest.sku(2))
+                : List.of();
+          }
+
+          @Override
+          Pool pool(ProductSnapshot sku) {
+            asked.incrementAndGet();
+            throw new CannotGetJdbcConnectionException("for the test");
+          }
+        };
+    ShardMover mover = new ShardMover(pools, away, null, null, null, meters);
+
+    assertThatThrownBy(mover::round).isInstanceOf(CannotGetJdbcConnectionException.class);
+
+    mover.stop();
+    assertThat(asked).hasValue(1);
   }
 
   /** MySQL answers one look at a sold-out SKU, and lets the next one wait. */
