@@ -214,6 +214,9 @@ class Schedule {
   }
 
   private void compare(ProductSnapshot sale) {
+    if (silent.contains(guard.partOf(sale.skuId()))) {
+      return;
+    }
     var unused =
         attempt(
             sale,

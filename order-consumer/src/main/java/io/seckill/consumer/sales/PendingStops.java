@@ -212,10 +212,15 @@ record PendingStops(
         text.length());
   }
 
+  /** A part of Redis that stops answering meanwhile is left out. */
   private void followOrWait(Products.StateToFollow sale) {
+    guard.run(guard.partOf(sale.skuId()), () -> follow(sale));
+  }
+
+  private void follow(Products.StateToFollow sale) {
     try {
       states.follow(sale.skuId(), sale.state().name(), sale.epoch(), sale.stateVersion(), null);
-    } catch (RuntimeException e) {
+    } catch (JedisDataException | IllegalStateException e) { // Redis answers
       log.warn("sku {}: is {} in MySQL alone: {}", sale.skuId(), sale.state(), e.toString());
     }
   }

@@ -25,8 +25,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -321,6 +323,35 @@ class ScheduleIT extends ReconciliationFixture {
     schedule.stop();
 
     assertThat(first.sku % 16).isNotEqualTo(next.sku % 16);
+    assertThat(calls).hasValue(1);
+  }
+
+  /** It answers when all sales are looked at, and not when they are compared. */
+  @Test
+  void asksAPartOfRedisThatFallsSilentOnce() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale first = sale(PurchasePolicy.LIMITED, 5, 100);
+    AdmittedSale next = sale(PurchasePolicy.LIMITED, 5, 100);
+    Set<Long> looked = new HashSet<>();
+    AtomicLong calls = new AtomicLong();
+    RedisSale silent =
+        new RedisSale(consumer.redis()) {
+          @Override
+          RedisSaleState state(long sku) {
+            if (!looked.add(sku)) {
+              calls.incrementAndGet();
+              throw new JedisConnectionException("does not answer");
+            }
+            return super.state(sku);
+          }
+        };
+    Schedule schedule =
+        schedule(silent, consumer.bean(Reconciler.class), new SimpleMeterRegistry());
+
+    schedule.round();
+    schedule.stop();
+
+    assertThat(looked).contains(first.sku, next.sku);
     assertThat(calls).hasValue(1);
   }
 

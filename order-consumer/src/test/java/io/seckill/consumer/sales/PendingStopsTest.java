@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -50,6 +51,8 @@ class PendingStopsTest {
   private final PendingStops pending = pendingStops();
   private RuntimeException failure = new IllegalStateException("for the test");
   private boolean isRedisAway;
+  private List<Products.StateToFollow> toFollow = List.of(closed(ONE), closed(OTHER));
+  private RuntimeException follows = new JedisDataException("WRONGTYPE of this sale");
 
   @Test
   void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
@@ -65,6 +68,17 @@ class PendingStopsTest {
     sweep();
 
     assertThat(followed).containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
+  }
+
+  /** Each state waited for an answer. */
+  @Test
+  void asksAPartOfRedisThatStopsAnsweringAFewTimesOnly() {
+    toFollow = LongStream.range(0, 20).mapToObj(n -> closed(ONE + n * Partition.COUNT)).toList();
+    follows = new JedisConnectionException("for the test");
+
+    sweep();
+
+    assertThat(followed).hasSizeLessThan(5);
   }
 
   /** They would stay for good: no script would find them equal to a stop, or in its partition. */
@@ -199,7 +213,11 @@ class PendingStopsTest {
       return "ABSENT";
     }
     followed.add(command.get(3));
-    return new JedisDataException("WRONGTYPE of this sale");
+    throw follows;
+  }
+
+  private static Products.StateToFollow closed(long skuId) {
+    return new Products.StateToFollow(skuId, SaleState.CLOSED, 1, 2);
   }
 
   private final class FailingProducts implements Products {
@@ -216,9 +234,7 @@ class PendingStopsTest {
 
     @Override
     public List<StateToFollow> findFollowed(Instant now) {
-      return List.of(
-          new StateToFollow(ONE, SaleState.CLOSED, 1, 2),
-          new StateToFollow(OTHER, SaleState.CLOSED, 1, 2));
+      return toFollow;
     }
 
     @Override
