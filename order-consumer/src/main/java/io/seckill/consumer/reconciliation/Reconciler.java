@@ -27,8 +27,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Reconciles a SKU. At any time at most one run is active for it in all processes, and in this
- * process at most {@value ConnectionPools#RECONCILIATION_RUNS} for which someone waits. The
- * schedule and the daily audit have one more each, so that they keep nobody waiting.
+ * process at most {@value ConnectionPools#RECONCILIATION_RUNS} for which operators wait. Those of
+ * the periodic tasks are not counted: neither they nor operators keep the others waiting.
  */
 @Component
 public class Reconciler implements SaleReturn {
@@ -68,7 +68,7 @@ public class Reconciler implements SaleReturn {
    * @param mayRebuild rebuild a sale that Redis has lost
    * @param startedBy an operator, "schedule" or "fallback"
    * @param stepEnds called after each page of a comparison; may wait
-   * @param isWaitedFor false for a comparison of the only thread of a periodic task
+   * @param isWaitedFor by an operator; else the only thread of a periodic task runs it
    */
   record Order(
       boolean dryRun,
@@ -84,13 +84,18 @@ public class Reconciler implements SaleReturn {
     static Order inBackground(boolean dryRun, Runnable stepEnds) {
       return new Order(dryRun, false, Schedule.NAME, stepEnds, false);
     }
+
+    /** Shoppers wait until Redis has the sale again, and a comparison may take an hour. */
+    static Order rebuildInBackground(String startedBy) {
+      return new Order(false, true, startedBy, () -> {}, false);
+    }
   }
 
   /**
    * @return the findings and repairs; stored as a row if there was something, or an operator asked
    * @throws ProblemException 404 UNKNOWN_SKU, 409 RECONCILIATION_RUNNING, 503 when MySQL is
    *     unavailable, the sale is lost, loaded or archived meanwhile, or this process reconciles as
-   *     many other SKUs as it may
+   *     many other SKUs for operators as it may
    */
   Report run(long skuId, Order order) {
     return run(skuId, order, lock -> reconciliation.run(skuId, order, lock));
@@ -164,7 +169,7 @@ public class Reconciler implements SaleReturn {
     Report report =
         run(
             skuId,
-            new Order(false, true, FALLBACK),
+            Order.rebuildInBackground(FALLBACK),
             lock -> reconciliation.returnToRedis(skuId, atMost, lock));
     return report.outcome() == RunOutcome.REBUILT || report.outcome() == RunOutcome.NOT_ON_SALE
         ? Optional.empty()

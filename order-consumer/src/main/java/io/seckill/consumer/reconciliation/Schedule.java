@@ -264,7 +264,7 @@ class Schedule {
       log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
       return false;
     }
-    Report report = reconciler.run(sale.skuId(), new Order(false, true, NAME));
+    Report report = reconciler.run(sale.skuId(), Order.rebuildInBackground(NAME));
     return report.outcome() == RunOutcome.REBUILT;
   }
 

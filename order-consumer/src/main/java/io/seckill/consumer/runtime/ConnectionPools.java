@@ -16,11 +16,14 @@ import org.springframework.stereotype.Component;
 @Component
 public class ConnectionPools {
 
-  /** Reconciliation runs for which someone waits, at the same time, each of a different SKU. */
+  /** Reconciliation runs for which operators wait, at the same time, each of a different SKU. */
   public static final int RECONCILIATION_RUNS = 2;
 
-  /** A comparison of the schedule, and one of the daily audit. */
-  private static final int BACKGROUND_RUNS = 2;
+  /**
+   * A comparison and a rebuild of the schedule, a comparison of the daily audit, and the return of
+   * a sale from a fallback.
+   */
+  private static final int BACKGROUND_RUNS = 4;
 
   /** Sales that preheats load at the same time; each needs a connection for its snapshot. */
   public static final int PREHEATS = 2;

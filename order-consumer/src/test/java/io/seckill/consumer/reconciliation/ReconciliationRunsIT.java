@@ -10,9 +10,12 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -56,6 +59,45 @@ class ReconciliationRunsIT {
       assertThat(reports.status()).isEqualTo(200);
       assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
       assertThat(running).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** Operators compare the first two of three sales, and Redis loses the third. */
+  @Test
+  void operatorsComparisonsKeepNoRebuildWaiting() {
+    Map<String, String> rebuilding = new HashMap<>(WAITING);
+    rebuilding.put("seckill.reconciliation.auto-rebuild", "true");
+    rebuilding.put("pause.reconciliationSweeper", "1h");
+    rebuilding.put("pause.lostSaleSweeper", "1h");
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    try (TestConsumer consumer = TestConsumer.start(rebuilding)) {
+      Schedule schedule = consumer.bean(Schedule.class);
+      schedule.round(); // it leads
+      List<AdmittedSale> sales = new ArrayList<>();
+      for (long sku = 8_001; sku <= 8_003; sku++) {
+        AdmittedSale sale = new AdmittedSale(consumer, sku, PurchasePolicy.LIMITED, 5, 100);
+        sale.admit(1, 1);
+        sales.add(sale);
+      }
+      List<CompletableFuture<Answer>> running =
+          sales.subList(0, 2).stream()
+              .map(sale -> CompletableFuture.supplyAsync(() -> reconcile(consumer, sale), threads))
+              .toList();
+      sales.subList(0, 2).forEach(sale -> awaitRun(consumer, sale));
+      AdmittedSale third = sales.get(2);
+
+      Optional<String> whyNot =
+          consumer.bean(Reconciler.class).returnToRedis(third.sku, Duration.ofSeconds(1));
+      third.forget();
+      CompletableFuture<Void> look = CompletableFuture.runAsync(schedule::look, threads);
+
+      assertThat(whyNot).as("it is in no fallback").isEmpty();
+      awaitRun(consumer, third);
+      assertThat(running).as("runs that have ended by now").noneMatch(CompletableFuture::isDone);
+      assertThat(running).allMatch(run -> Bounded.get(run).text().contains("UNPROVEN"));
+      Bounded.get(look);
     } finally {
       threads.shutdownNow();
     }
