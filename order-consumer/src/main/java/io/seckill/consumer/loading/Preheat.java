@@ -85,7 +85,7 @@ public class Preheat {
    *     repeated
    */
   public ProductRow run(long skuId) {
-    Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
+    Product product = find(skuId);
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId, SalePhase.STRONG));
     }
@@ -93,24 +93,34 @@ public class Preheat {
     refuseInFallback();
     safety.refuseUnsafe();
     if (product.phase() == SalePhase.SHARDED) {
-      return shards(product);
+      refuseRunning(product);
+      product.shardIds().forEach(this::refuseShard);
+      return connections.within(() -> loadShards(skuId));
     }
     refuseByRedis(product);
     return connections.within(() -> load(skuId));
   }
 
+  private Product find(long skuId) {
+    return products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
+  }
+
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
-  private ProductRow shards(Product product) {
-    refuseRunning(product);
-    product.shardIds().forEach(this::refuseShard);
+  private ProductRow loadShards(long skuId) {
     ProductRow row =
         transactions.execute(
             tx -> {
               refuseInFallback();
-              return beginInMySql(product.skuId(), SalePhase.SHARDED);
+              return beginInMySql(skuId, SalePhase.SHARDED);
             });
-    Shards.ids(row.skuId(), row.shards()).forEach(this::run);
-    return products.readWithShards(row.skuId());
+    Shards.ids(skuId, row.shards()).forEach(this::loadShard);
+    return products.readWithShards(skuId);
+  }
+
+  private void loadShard(long skuId) {
+    safety.refuseUnsafe();
+    refuseByRedis(find(skuId));
+    var unused = load(skuId);
   }
 
   /**
@@ -118,12 +128,12 @@ public class Preheat {
    * That preheat checks again, with the row locked.
    */
   private void refuseShard(long skuId) {
-    Product shard = products.findBySkuId(skuId).orElseThrow(Product::unknown).refuseArchived();
+    Product shard = find(skuId);
     refuseInFallback(shard);
     refuseRunning(shard);
     refuseByRedis(shard);
     var unused = proveIfUnknown(skuId);
-    refuseInFlight(products.findBySkuId(skuId).orElseThrow(Product::unknown));
+    refuseInFlight(find(skuId));
   }
 
   private void refuseInFallback() {

@@ -11,17 +11,21 @@ import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.loading.WrittenOrders.EndedOrders;
+import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.Products;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
@@ -35,11 +39,16 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -436,22 +445,86 @@ class SaleLoadingIT {
   @Test
   void beginsNoEpochOnARedisThatMayForgetOrders() {
     api.put(path, Sales.product("LIMITED", 5, 100));
-    Preheat preheat =
-        new Preheat(
-            consumer.bean(Products.class),
-            consumer.bean(InFlightCheck.class),
-            StrictRedisSafety.of(consumer),
-            consumer.bean(SaleLoader.class),
-            consumer.bean(PreheatProperties.class),
-            consumer.sql(),
-            consumer.bean(TransactionOperations.class),
-            redis);
+    Preheat preheat = preheat(StrictRedisSafety.of(consumer), consumer.bean(SaleLoader.class));
 
     assertThatExceptionOfType(ProblemException.class)
         .isThrownBy(() -> preheat.run(sku))
         .extracting(e -> e.problem().code())
         .isEqualTo(ProblemCode.UNSAFE_REDIS);
     assertThat(consumer.product(sku, "epoch")).isEqualTo("0");
+  }
+
+  private static Preheat preheat(RedisSafety safety, SaleLoader loader) {
+    return new Preheat(
+        consumer.bean(Products.class),
+        consumer.bean(InFlightCheck.class),
+        safety,
+        loader,
+        consumer.bean(PreheatProperties.class),
+        consumer.sql(),
+        consumer.bean(TransactionOperations.class),
+        redis);
+  }
+
+  /** Another preheat has the second slot, and a third one waits for the first. */
+  @Test
+  void noPreheatComesBetweenTheShardsOfAnother() {
+    String four = "\"shards\":4,\"stock\"";
+    api.put(path, Sales.product("ONE_PER_USER", 1, 400).replace("\"stock\"", four));
+    List<Long> shards = Shards.ids(sku, 4);
+    long other = create();
+    long third = create();
+    List<Long> loaded = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch begun = new CountDownLatch(2);
+    Map<Long, CountDownLatch> ends =
+        Map.of(shards.get(0), new CountDownLatch(1), other, new CountDownLatch(1));
+    SaleLoader loader =
+        new SaleLoader(
+            consumer.bean(DatabaseSnapshots.class),
+            consumer.sql(),
+            redis,
+            consumer.bean(SaleStates.class),
+            consumer.bean(TransactionOperations.class),
+            consumer.bean(Compensations.class)) {
+          @Override
+          public Optional<Loaded> load(
+              long id, long epoch, Replacing replacing, Runnable beforeReplacing) {
+            loaded.add(id);
+            if (ends.containsKey(id)) {
+              begun.countDown();
+              Bounded.await(ends.get(id));
+            }
+            return super.load(id, epoch, replacing, beforeReplacing);
+          }
+        };
+    Preheat preheat = preheat(consumer.bean(RedisSafety.class), loader);
+    CompletableFuture<ProductRow> second = CompletableFuture.supplyAsync(() -> preheat.run(other));
+    CompletableFuture<ProductRow> first = CompletableFuture.supplyAsync(() -> preheat.run(sku));
+    Bounded.await(begun);
+    FutureTask<ProductRow> last = new FutureTask<>(() -> preheat.run(third));
+    Thread waits = new Thread(last);
+    waits.start();
+    eventually()
+        .until(
+            () ->
+                Stream.of(waits.getStackTrace())
+                    .anyMatch(at -> at.getClassName().equals(ConnectionShare.class.getName())));
+
+    ends.get(shards.get(0)).countDown();
+
+    assertThat(Bounded.get(first).state().name()).isEqualTo("PREHEATED");
+    ends.get(other).countDown();
+    Bounded.get(second);
+    Bounded.get(last);
+    assertThat(loaded).containsAll(shards).contains(other).hasSize(6).endsWith(third);
+    api.post(path + "/state", "{\"state\":\"CLOSED\"}");
+  }
+
+  /** Returns the id of another SKU. */
+  private static long create() {
+    long id = NEXT_SKU.getAndIncrement();
+    api.put("/internal/v1/skus/" + id, Sales.product("LIMITED", 5, 100));
+    return id;
   }
 
   @Test
