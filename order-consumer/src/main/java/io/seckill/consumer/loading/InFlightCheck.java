@@ -53,13 +53,14 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
    * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
    * compensations could be applied either. A wrong number in Redis counts no orders.
+   *
+   * @param seen the sale in Redis, read after the product
    */
-  Count of(Product product) {
+  Count of(Product product, RedisSaleState seen) {
     long skuId = product.skuId();
-    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
-    boolean sameEpoch = sale.epoch() == product.epoch();
-    boolean counted = sameEpoch && !sale.isTooFarAhead(seq(product));
-    long orders = counted ? Math.max(0, sale.seq() - product.settled()) : 0;
+    boolean sameEpoch = seen.epoch() == product.epoch();
+    boolean counted = sameEpoch && !seen.isTooFarAhead(seq(product));
+    long orders = counted ? Math.max(0, seen.seq() - product.settled()) : 0;
     return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
   }
 
@@ -67,15 +68,16 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
    * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
    * one, or may lack orders that the broker still has.
+   *
+   * @param seen as in {@link #of}; the server is compared afterwards
    */
-  boolean isUnknownOf(Product product) {
+  boolean isUnknownOf(Product product, RedisSaleState seen) {
     if (product.state() != SaleState.CLOSED) {
       return false;
     }
-    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
     long seq = seq(product);
-    return sale.isBehind(product.epoch(), seq, product.changeSeq())
-        || sale.isTooFarAhead(seq)
+    return seen.isBehind(product.epoch(), seq, product.changeSeq())
+        || seen.isTooFarAhead(seq)
         || !isProvenServerOf(product.skuId());
   }
 

@@ -133,7 +133,7 @@ public class Preheat {
     refuseRunning(shard);
     refuseByRedis(shard);
     var unused = proveIfUnknown(skuId);
-    refuseInFlight(find(skuId));
+    refuseInFlight(find(skuId), RedisSaleState.readRules(redis, skuId));
   }
 
   private void refuseInFallback() {
@@ -187,7 +187,7 @@ public class Preheat {
    */
   private OptionalLong proveIfUnknown(long skuId) {
     Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown);
-    if (!inFlight.isUnknownOf(product)) {
+    if (!inFlight.isUnknownOf(product, RedisSaleState.readRules(redis, skuId))) {
       return OptionalLong.empty();
     }
     if (!inFlight.isProvenNone(skuId)) {
@@ -205,19 +205,20 @@ public class Preheat {
   private ProductRow begin(long skuId, OptionalLong proven) {
     refuseInFallback();
     Product product = lockStopped(skuId, SalePhase.REDIS);
-    boolean unknown = inFlight.isUnknownOf(product);
+    RedisSaleState seen = RedisSaleState.readRules(redis, skuId);
+    boolean unknown = inFlight.isUnknownOf(product, seen);
     if (unknown && proven.orElse(-1) != product.epoch()) {
       throw notProven();
     }
-    refuseInFlight(product);
-    long known = RedisSaleState.readRules(redis, skuId).highestEpoch();
+    refuseInFlight(product, seen);
+    long seq = lastSeq(product, unknown);
     return product
-        .preheat(settings.maxPerOrder(), settings.retention(), lastSeq(product, unknown), known)
+        .preheat(settings.maxPerOrder(), settings.retention(), seq, seen.highestEpoch())
         .row();
   }
 
-  private void refuseInFlight(Product product) {
-    InFlightCheck.Count count = inFlight.of(product);
+  private void refuseInFlight(Product product, RedisSaleState seen) {
+    InFlightCheck.Count count = inFlight.of(product, seen);
     if (!count.isNone()) {
       throw SaleLoading.inFlight("Still on their way: " + count + ".");
     }
