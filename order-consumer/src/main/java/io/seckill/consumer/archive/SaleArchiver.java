@@ -184,9 +184,16 @@ record SaleArchiver(
   /** Deletes the histories that were archived this long ago; zero for none. */
   void purge(Duration keep) {
     if (!keep.isZero()) {
-      for (long sku : table.doneBefore(keep)) {
-        pages(sku, () -> true, last -> steps.purge(sku, last));
-      }
+      table.doneBefore(keep).forEach(this::purgeOrWait);
+    }
+  }
+
+  private void purgeOrWait(long sku) {
+    try {
+      pages(sku, () -> true, last -> steps.purge(sku, last));
+    } catch (RuntimeException e) { // the others go on
+      SqlFailure.throwIfAway(e);
+      log.warn("sku {}: its history cannot be deleted now: {}", sku, e.toString());
     }
   }
 

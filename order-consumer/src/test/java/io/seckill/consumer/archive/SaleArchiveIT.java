@@ -60,6 +60,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -821,6 +822,32 @@ class SaleArchiveIT {
             });
     assertThat(archive().text("startedBy")).isEqualTo("schedule");
     assertThat(consumer.product(sku, "state")).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void aHistoryThatCannotBeDeletedNowKeepsNoOtherWaiting() {
+    ArchiveTable table =
+        new ArchiveTable(consumer.sql()) {
+          @Override
+          List<Long> doneBefore(Duration keep) {
+            return List.of(1L, 2L);
+          }
+        };
+    AtomicInteger asked = new AtomicInteger();
+    TransactionOperations locked =
+        new TransactionOperations() {
+          @Override
+          public <T> T execute(TransactionCallback<T> work) {
+            asked.incrementAndGet();
+            throw new CannotAcquireLockException("for the test");
+          }
+        };
+    ArchiveSteps real = consumer.bean(ArchiveSteps.class);
+
+    archiver(table, new ArchiveSteps(real.jdbc(), real.redis(), table, locked))
+        .purge(Duration.ofDays(30));
+
+    assertThat(asked).hasValue(2);
   }
 
   /** Each sale waited for a connection. */
