@@ -19,6 +19,9 @@ public final class Promises {
   /** A gateway without an answered heartbeat for longer has promised nothing since. */
   static final Duration HEARD_WITHIN = Duration.ofSeconds(30);
 
+  /** No product has this id, so that Redis would decide its sale. */
+  private static final long NO_SKU = 0;
+
   private final boolean on;
   private final Products products;
   private final PromisedOrders orders;
@@ -54,6 +57,11 @@ public final class Promises {
   /** Whether an order that Redis has admitted of this SKU may be promised now. */
   public boolean mayConfirm(long skuId) {
     return !on || (isHeard() && transferred == term && products.isOfRedis(skuId, term));
+  }
+
+  /** Whether orders of the sales that Redis decides may be promised now. */
+  public boolean mayConfirm() {
+    return mayConfirm(NO_SKU);
   }
 
   /** Whether this gateway is registered, so that order-consumer waits for its transfer. */

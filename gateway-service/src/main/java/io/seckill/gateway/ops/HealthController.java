@@ -1,10 +1,7 @@
 package io.seckill.gateway.ops;
 
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.backends.BlockingCalls;
-import io.seckill.gateway.backends.RedisNodeWatch;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
 import java.util.ArrayList;
@@ -24,24 +21,21 @@ final class HealthController {
 
   private final BackendHealth backends;
   private final Mono<Optional<Lanes>> lanes;
-  private final MeterRegistry meters;
+  private final AdmissionHealth admission;
   private final DurableIn durableIn;
-  private final RedisNodeWatch redisNodes;
   private final ProductCache products;
 
   HealthController(
       BackendHealth backends,
       LaneRegistry registry,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      MeterRegistry meters,
+      AdmissionHealth admission,
       DurableIn durableIn,
-      RedisNodeWatch redisNodes,
       ProductCache products) {
     this.backends = backends;
     this.lanes = lanes(registry, redisCalls);
-    this.meters = meters;
+    this.admission = admission;
     this.durableIn = durableIn;
-    this.redisNodes = redisNodes;
     this.products = products;
   }
 
@@ -66,7 +60,7 @@ final class HealthController {
                         "mysql", parts.getT2(),
                         "consumer", parts.getT3(),
                         "relay", relay(parts.getT4()),
-                        "admission", admission())))
+                        "admission", admission.present())))
         .map(
             report ->
                 ResponseEntity.status(report.status() == HealthReport.HealthState.DOWN ? 503 : 200)
@@ -120,38 +114,5 @@ final class HealthController {
           "Unknown for partitions " + lanes.unavailable() + ": Redis does not answer for them.");
     }
     return reasons.isEmpty() ? Component.UP : Component.degraded(String.join(" ", reasons));
-  }
-
-  /** The breaker to the broker only matters to this gateway's own lanes. */
-  private static boolean isOfRedis(Gauge breaker) {
-    return String.valueOf(breaker.getId().getTag("breaker")).startsWith("redis");
-  }
-
-  private Component admission() {
-    if (products.isInFallback()) {
-      return Component.degraded("MySQL decides the sales of Redis: a fallback is under way.");
-    }
-    List<Gauge> breakers =
-        meters.get("seckill.breaker.state").tag("state", "open").gauges().stream()
-            .filter(HealthController::isOfRedis)
-            .toList();
-    long open = breakers.stream().filter(breaker -> breaker.value() == 1).count();
-    if (open == breakers.size()) {
-      return Component.down("The circuit breaker to Redis is open.");
-    }
-    if (open > 0) {
-      return Component.degraded("Redis does not answer for " + open + " partitions.");
-    }
-    if (meters.get("seckill.redis.verified").gauge().value() != 1) {
-      return Component.down(
-          redisNodes.refuses()
-              ? "Redis is not sold from while it may forget orders."
-              : "The data of Redis has not been compared with MySQL yet.");
-    }
-    long quarantined = (long) meters.get("seckill.quarantined.skus").gauge().value();
-    return quarantined == 0
-        ? Component.UP
-        : Component.degraded(
-            quarantined + " SKUs are quarantined: Redis knows less of them than MySQL.");
   }
 }

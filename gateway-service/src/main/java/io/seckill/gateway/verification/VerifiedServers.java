@@ -100,7 +100,7 @@ public final class VerifiedServers {
   /**
    * How many of {@link #quarantined} an operator can put back on sale, without those that are over.
    */
-  int quarantinedOnSale() {
+  public int quarantinedOnSale() {
     return quarantinedOnSale;
   }
 
@@ -111,6 +111,14 @@ public final class VerifiedServers {
   }
 
   public boolean allVerified() {
-    return IntStream.range(0, Partition.COUNT).noneMatch(p -> replicationIds.get(p) == null);
+    return unverified().isEmpty();
+  }
+
+  /** The partitions that admit nothing. */
+  public List<Integer> unverified() {
+    return IntStream.range(0, Partition.COUNT)
+        .filter(p -> replicationIds.get(p) == null)
+        .boxed()
+        .toList();
   }
 }

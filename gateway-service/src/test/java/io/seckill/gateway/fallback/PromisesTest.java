@@ -34,10 +34,12 @@ class PromisesTest {
   @Test
   void mayNotBeforeOrderConsumerKnowsIt() {
     assertThat(promises.mayConfirm(SKU)).isFalse();
+    assertThat(promises.mayConfirm()).as("of any sale").isFalse();
 
     promises.heard(nanos, 0);
 
     assertThat(promises.mayConfirm(SKU)).isTrue();
+    assertThat(promises.mayConfirm()).as("of any sale").isTrue();
   }
 
   @Test

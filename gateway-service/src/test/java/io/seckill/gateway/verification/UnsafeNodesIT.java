@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -146,6 +147,15 @@ class UnsafeNodesIT {
       eventually().until(() -> buy(strict, each).status() == (unsafe ? 503 : 202));
       assertThat(buy(lenient, sku).status()).isEqualTo(202);
     }
+    List<Integer> held =
+        IntStream.range(0, PARTITIONS)
+            .filter(p -> cluster.primaryOf(RedisKeys.outbox(p)).equals(cluster.node(1)))
+            .boxed()
+            .toList();
+    GatewayAnswer health = strict.adminGet("/api/v1/health").expect(200);
+    assertThat(health.text("status")).isEqualTo("DEGRADED");
+    assertThat(health.json().at("/components/admission/reason").asString())
+        .isEqualTo("Redis is not sold from while it may forget orders: partitions " + held + ".");
 
     set(second, "maxmemory-policy", "noeviction");
 
