@@ -42,7 +42,7 @@ public final class SaleWatch implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(SaleWatch.class);
 
-  /** Between two comparisons while a server waits to be verified or does not answer. */
+  /** Between the first comparisons while a server waits to be verified or does not answer. */
   static final Duration TICK = Duration.ofMillis(50);
 
   private final RedisInspection redis;
@@ -56,6 +56,7 @@ public final class SaleWatch implements AutoCloseable {
   private final RepeatingTask watching;
   private final ThrottledLog reportFailures = new ThrottledLog(log);
   private final Set<Long> lost = new HashSet<>(); // SKUs whose loss was logged
+  private volatile long pauseNanos;
   private long comparedNanos;
   private boolean mysqlUnavailable;
   private boolean refused;
@@ -87,6 +88,7 @@ public final class SaleWatch implements AutoCloseable {
     this.leases = leases;
     this.intervalNanos = interval.toNanos();
     this.comparedNanos = System.nanoTime() - intervalNanos;
+    shortenPauses();
     this.watching = new RepeatingTask("sale-watch", this::pause, this::tick);
   }
 
@@ -95,12 +97,22 @@ public final class SaleWatch implements AutoCloseable {
    * server.
    */
   public void wake() {
+    shortenPauses();
     watching.runSoon();
+  }
+
+  /**
+   * The next pause is a {@link #TICK}, each later one twice as long, up to the interval: a server
+   * may stay unverified for hours, and each comparison reads all sales.
+   */
+  private void shortenPauses() {
+    pauseNanos = TICK.toNanos() / 2;
   }
 
   private void tick() {
     try {
       if (!rests() || untilDue() <= 0) {
+        pauseNanos = Math.min(2 * pauseNanos, intervalNanos);
         compare();
       }
     } catch (JedisException | CallNotPermittedException e) {
@@ -128,7 +140,8 @@ public final class SaleWatch implements AutoCloseable {
   }
 
   Duration pause() {
-    return rests() ? Duration.ofNanos(Math.max(TICK.toNanos(), untilDue())) : TICK;
+    long nanos = Math.max(TICK.toNanos(), pauseNanos);
+    return Duration.ofNanos(rests() ? Math.max(nanos, untilDue()) : nanos);
   }
 
   /** Reads MySQL before Redis: a Redis that has lost nothing then has all that MySQL had. */
@@ -142,7 +155,11 @@ public final class SaleWatch implements AutoCloseable {
     boolean anew = quarantine(sales, inRedis);
     servers.compared(sales, inRedis, proven);
     verify(inRedis.servers());
-    comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
+    comparedNanos = System.nanoTime();
+    if (anew) {
+      comparedNanos -= intervalNanos;
+      shortenPauses();
+    }
   }
 
   private void mark(List<Sale> sales, View inRedis, Map<Integer, String> proven) {
