@@ -30,7 +30,7 @@ record SaleStopper(
     ProductCache products,
     ConsumerClient consumer,
     SaleStates redis,
-    @Qualifier("operatorRedisCalls") BlockingCalls calls) {
+    @Qualifier("stopCalls") BlockingCalls calls) {
 
   /** Operations that stop purchases. */
   enum Stop {

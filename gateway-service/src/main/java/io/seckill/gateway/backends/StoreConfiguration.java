@@ -1,5 +1,7 @@
 package io.seckill.gateway.backends;
 
+import io.seckill.common.redis.RedisSettings;
+import io.seckill.common.sale.Shards;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.web.ProblemCode;
@@ -23,6 +25,9 @@ class StoreConfiguration {
   /** Longest waits of callers, among them shoppers with an open page. */
   private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(1);
 
+  /** For a connection to Redis: a stop has given its thread back when its caller is answered. */
+  private static final Duration MARGIN = Duration.ofMillis(100);
+
   private static final Duration MYSQL_TIMEOUT = Duration.ofSeconds(3);
 
   private static final int LOOK_UPS_AT_ONCE = 3;
@@ -35,7 +40,7 @@ class StoreConfiguration {
   /** A third of a second, at 64 in a call of 5 ms. */
   private static final int PAYMENTS_WAITING = 4_096;
 
-  /** Operators and probes are few; none of them may wait for a shopper's call. */
+  /** Reads by operators and probes are few; none of them may wait for a shopper's call. */
   private static final int OPERATORS_AT_ONCE = 3;
 
   /** Short reads of Redis for shoppers, outside the purchase, status and list paths. */
@@ -49,6 +54,22 @@ class StoreConfiguration {
   BlockingCalls operatorRedisCalls() {
     return new BlockingCalls(
         "operator-redis", ProblemCode.REDIS_UNAVAILABLE, OPERATORS_AT_ONCE, WAITING, REDIS_TIMEOUT);
+  }
+
+  /**
+   * Stops of sales, with a thread for each shard: the calls of a frozen server, and reads of Redis
+   * by others, keep no shard waiting that can be stopped. The threads end when they are idle.
+   */
+  @Bean
+  BlockingCalls stopCalls(RedisSettings client) {
+    return new BlockingCalls(
+        "redis-stops", ProblemCode.REDIS_UNAVAILABLE, Shards.MOST, WAITING, stopTimeout(client));
+  }
+
+  /** Longer than the client's time-out, which an operator may have raised. */
+  static Duration stopTimeout(RedisSettings client) {
+    Duration timeout = client.socketTimeout().plus(MARGIN);
+    return timeout.compareTo(REDIS_TIMEOUT) > 0 ? timeout : REDIS_TIMEOUT;
   }
 
   @Bean

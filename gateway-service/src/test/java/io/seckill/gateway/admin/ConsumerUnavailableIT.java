@@ -8,6 +8,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.testing.GatewayAnswer;
@@ -19,6 +20,7 @@ import io.seckill.testing.Bounded;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -184,6 +186,37 @@ class ConsumerUnavailableIT {
     assertThat(Shards.ids(sku, 4))
         .extracting(shard -> stage.redis().hget(RedisKeys.sku(shard), "state"))
         .containsOnly(state);
+  }
+
+  /** Those of the operations page and of the health take seconds while a server is frozen. */
+  @Test
+  void stopsASaleWhileReadsOfRedisHaveEveryThreadOfTheirs() {
+    long sku = onSaleInShards(4);
+    eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
+    BlockingCalls reads = alone.bean("operatorRedisCalls", BlockingCalls.class);
+    ReentrantLock frozen = new ReentrantLock();
+    frozen.lock();
+    try {
+      for (int i = 0; i < 500; i++) { // some are refused
+        var unused = reads.call(() -> waitFor(frozen)).subscribe(read -> {}, refused -> {});
+      }
+
+      GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/pause", null);
+
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
+    } finally {
+      frozen.unlock();
+    }
+  }
+
+  /** As a read of a socket, not ended by an interrupt. */
+  private static boolean waitFor(ReentrantLock frozen) {
+    frozen.lock();
+    try {
+      return true;
+    } finally {
+      frozen.unlock();
+    }
   }
 
   /** Redis refuses the stop of one shard, as if its primary was away. */
