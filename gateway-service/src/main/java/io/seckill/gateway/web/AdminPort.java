@@ -32,7 +32,10 @@ final class AdminPort implements SmartLifecycle {
   static final String LOCAL_PORT_PROPERTY = "local.admin.port";
 
   private static final Logger log = LoggerFactory.getLogger(AdminPort.class);
-  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(75);
+  private static final Duration IDLE_BETWEEN_REQUESTS = Duration.ofSeconds(75);
+
+  /** Within a request; a preheat says nothing for up to five minutes. */
+  private static final Duration IDLE = Duration.ofMinutes(6);
 
   /** Longest wait for active requests on stop; operators can repeat theirs. */
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
@@ -63,25 +66,28 @@ final class AdminPort implements SmartLifecycle {
     this.maxHeadBytes = (int) shoppers.getMaxHttpRequestHeaderSize().toBytes();
   }
 
-  @Override
-  public void start() {
+  /** The server, not bound yet. */
+  HttpServer unbound() {
     HttpHandler marked =
         (request, response) -> handler.handle(request, response).contextWrite(Port.ADMIN::mark);
-    DisposableServer started =
-        exchangeTurn
-            .apply(HttpServer.create())
-            .runOn(resources.getLoopResources())
-            .host(settings.address())
-            .port(settings.port())
-            .protocol(HttpProtocol.HTTP11)
-            .httpRequestDecoder(decoder -> decoder.maxHeaderSize(maxHeadBytes))
-            .idleTimeout(IDLE_TIMEOUT)
-            .doOnChannelInit(
-                (observer, channel, remote) -> MessageRules.addTo(channel.pipeline(), refused))
-            // With a group, disposeNow waits for the active exchanges.
-            .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
-            .handle(new ReactorHttpHandlerAdapter(marked))
-            .bindNow();
+    return new IdleTimeout(IDLE)
+        .apply(exchangeTurn.apply(HttpServer.create()))
+        .runOn(resources.getLoopResources())
+        .host(settings.address())
+        .port(settings.port())
+        .protocol(HttpProtocol.HTTP11)
+        .httpRequestDecoder(decoder -> decoder.maxHeaderSize(maxHeadBytes))
+        .idleTimeout(IDLE_BETWEEN_REQUESTS)
+        .doOnChannelInit(
+            (observer, channel, remote) -> MessageRules.addTo(channel.pipeline(), refused))
+        // With a group, disposeNow waits for the active exchanges.
+        .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE))
+        .handle(new ReactorHttpHandlerAdapter(marked));
+  }
+
+  @Override
+  public void start() {
+    DisposableServer started = unbound().bindNow();
     server = started;
     publish(started.port());
     log.info("admin port {} is open", started.port());

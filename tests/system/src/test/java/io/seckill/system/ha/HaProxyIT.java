@@ -252,6 +252,18 @@ class HaProxyIT {
           .as("%s answers itself", backend)
           .isGreaterThan(60 * minutes);
     }
+    assertThat(
+            number(
+                read(gateway + "web/AdminPort.java"), "IDLE = Duration.ofMinutes\\((\\d+)\\)"))
+        .as("a preheat says nothing")
+        .isGreaterThan(minutes);
+    int unacknowledged =
+        number(read(gateway + "web/IdleTimeout.java"), "UNACKNOWLEDGED_MS = (\\d+)_000");
+    for (String frontend : List.of("frontend shop", "frontend admin")) {
+      assertThat(number(section(frontend), "tcp-ut (\\d+)s"))
+          .as("event streams of %s", frontend)
+          .isEqualTo(unacknowledged);
+    }
   }
 
   /** The lines from this one to the next that is not indented. */

@@ -3,25 +3,35 @@ package io.seckill.gateway.web;
 import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.Channel;
 import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.seckill.testing.Bounded;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.http.client.ReactorResourceFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-class SilentShoppersIT {
+class IdleTimeoutIT {
 
   private static final Duration IDLE = Duration.ofSeconds(8);
 
@@ -36,25 +46,46 @@ class SilentShoppersIT {
   }
 
   /** Read back from the kernel, so it also shows that connections are of the epoll transport. */
-  @Test
-  void limitsHowLongSentBytesStayUnacknowledged() throws IOException {
-    CompletableFuture<Integer> limitMs = new CompletableFuture<>();
+  @ParameterizedTest
+  @MethodSource("portsAndTheirSilence")
+  void limitsSilenceAndHowLongSentBytesStayUnacknowledged(HttpServer port, Duration silence)
+      throws IOException {
+    CompletableFuture<List<Long>> limitsMs = new CompletableFuture<>();
     DisposableServer server =
-        new ShopperIdleTimeout(IDLE)
-            .apply(HttpServer.create())
+        port.host("127.0.0.1")
             .port(0)
-            .doOnChannelInit(
-                (observer, channel, remote) ->
-                    limitMs.complete(
-                        channel.config().getOption(EpollChannelOption.TCP_USER_TIMEOUT)))
+            .doOnChannelInit((observer, channel, remote) -> limitsMs.complete(limitsMs(channel)))
             .bindNow();
-    try (Socket shopper = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-      assertThat(Bounded.get(limitMs))
-          .as("%s", shopper)
-          .isEqualTo(ShopperIdleTimeout.UNACKNOWLEDGED_MS);
+    try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      assertThat(Bounded.get(limitsMs))
+          .as("%s", caller)
+          .containsExactly(silence.toMillis(), (long) IdleTimeout.UNACKNOWLEDGED_MS);
     } finally {
       server.disposeNow();
     }
+  }
+
+  static Stream<Arguments> portsAndTheirSilence() {
+    ReactorResourceFactory resources = new ReactorResourceFactory();
+    resources.start();
+    AdminPort admin =
+        new AdminPort(
+            new AdminPortProperties(0, "127.0.0.1"),
+            (request, response) -> Mono.empty(),
+            resources,
+            new StandardEnvironment(),
+            new ExchangeTurn(),
+            new RefusedRequests(new SimpleMeterRegistry()),
+            new ServerProperties());
+    return Stream.of(
+        Arguments.of(new IdleTimeout().apply(HttpServer.create()), Duration.ofSeconds(75)),
+        Arguments.of(admin.unbound(), Duration.ofMinutes(6)));
+  }
+
+  private static List<Long> limitsMs(Channel channel) {
+    return List.of(
+        channel.pipeline().get(IdleStateHandler.class).getAllIdleTimeInMillis(),
+        (long) channel.config().getOption(EpollChannelOption.TCP_USER_TIMEOUT));
   }
 
   @ParameterizedTest
@@ -94,7 +125,7 @@ class SilentShoppersIT {
   }
 
   private static DisposableServer server(Duration idle) {
-    return new ShopperIdleTimeout(idle)
+    return new IdleTimeout(idle)
         .apply(HttpServer.create())
         .port(0)
         .route(

@@ -13,12 +13,13 @@ import org.springframework.stereotype.Component;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Closes idle connections of shoppers: a connection without traffic in either direction is closed,
- * also in the middle of a request head or body. Event streams stay open, because heartbeats are
- * written to them; the kernel closes those whose shopper no longer acknowledges any.
+ * Closes idle connections: a connection without traffic in either direction is closed, also in the
+ * middle of a request head or body. Event streams stay open, because something is written to them;
+ * the kernel closes those whose reader no longer acknowledges it. The bean is that of the shoppers'
+ * port.
  */
 @Component
-final class ShopperIdleTimeout implements NettyServerCustomizer {
+final class IdleTimeout implements NettyServerCustomizer {
 
   /**
    * Longer than an event stream goes without a heartbeat, than any response takes, and than the
@@ -27,8 +28,8 @@ final class ShopperIdleTimeout implements NettyServerCustomizer {
   private static final Duration IDLE = Duration.ofSeconds(75);
 
   /**
-   * How long a shopper may leave bytes unacknowledged. Heartbeats to a phone that has changed its
-   * network count as traffic; without this limit its streams keep their places for a quarter of an
+   * How long bytes may stay unacknowledged. What is written to a device that has changed its
+   * network counts as traffic; without this limit its streams keep their places for a quarter of an
    * hour.
    */
   static final int UNACKNOWLEDGED_MS = 45_000;
@@ -36,12 +37,12 @@ final class ShopperIdleTimeout implements NettyServerCustomizer {
   private final Duration idle;
 
   @Autowired
-  ShopperIdleTimeout() {
+  IdleTimeout() {
     this(IDLE);
   }
 
   /** {@code idle} is the longest time without traffic on a connection. */
-  ShopperIdleTimeout(Duration idle) {
+  IdleTimeout(Duration idle) {
     this.idle = idle;
   }
 
