@@ -47,6 +47,8 @@ class HaProxyIT {
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path CONFIGURATION = ROOT.resolve("deploy/haproxy/haproxy.cfg");
 
+  private static final String UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
   private HttpClient http = HttpClient.newHttpClient();
   private final List<HttpServer> servers = new ArrayList<>();
 
@@ -107,7 +109,7 @@ class HaProxyIT {
     HttpResponse<String> cut =
         eventually() // a 503 has reached no server
             .until(this::sendCut, answer -> answer.statusCode() != 503);
-    assertThat(isProblem(cut, 502)).as(cut.body()).isTrue();
+    assertThat(isProblem(cut, 502)).as("%s %s", cut.headers(), cut.body()).isTrue();
     assertThat(cutOff).as("a request is never sent twice").hasValue(1);
   }
 
@@ -163,12 +165,21 @@ class HaProxyIT {
     eventually().untilAsserted(() -> assertThat(answers(port)).containsOnly(expected));
   }
 
+  /** With each member and header that the gateway's own problems have. */
   private static boolean isProblem(HttpResponse<String> answer, int status) {
     JsonNode problem = JsonMapper.shared().readTree(answer.body());
     return answer.statusCode() == status
-        && answer.headers().firstValue("content-type").orElse("").equals("application/problem+json")
+        && header(answer, "content-type").equals("application/problem+json")
+        && header(answer, "retry-after").equals(status == 503 ? "1" : "")
+        && problem.path("type").asString().equals("urn:seckill:problem:ADMISSION_UNAVAILABLE")
+        && !problem.path("title").asString().isEmpty()
         && problem.path("status").asInt() == status
-        && problem.path("code").asString().equals("ADMISSION_UNAVAILABLE");
+        && problem.path("code").asString().equals("ADMISSION_UNAVAILABLE")
+        && problem.path("correlationId").asString().matches(UUID);
+  }
+
+  private static String header(HttpResponse<String> answer, String name) {
+    return answer.headers().firstValue(name).orElse("");
   }
 
   private HttpResponse<String> send(String port, String path)
