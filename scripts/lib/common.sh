@@ -19,8 +19,14 @@ RUN_DIR=$LOCAL/run
 DATA_DIR=$LOCAL/data
 ETC_DIR=$LOCAL/etc
 PROGRAM=${0##*/}
-# The servers' programs are in sbin, which is missing from the PATH after su.
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+# Of whole paths, because programs are run in other directories, too. The servers' programs are in sbin, which is missing from
+# the PATH after su.
+PATH=$(
+  while IFS= read -r -d : directory; do
+    [[ $directory == [/~]* ]] || directory=$PWD/$directory
+    printf '%s:' "$directory"
+  done <<<"$PATH:"
+)/usr/local/sbin:/usr/sbin:/sbin
 # Every file written here may contain a secret.
 umask 077
 # The same bytes, dates and order of names for every user.

@@ -14,6 +14,15 @@ choose_java() {
   ((version >= 17)) || fail "$JAVA is Java $version; 17 or newer is needed, set JAVA_HOME to one"
 }
 
+# A service that cannot start with them, as with the relative path of an agent, would say so after minutes.
+require_java_flags() { # FLAGS DIRECTORY of the services
+  local said
+  mkdir -p "$2"
+  # shellcheck disable=SC2086 # flags are words
+  said=$(cd "$2" && timeout 60 "$JAVA" $1 -version 2>&1) ||
+    fail "Java does not start with the flags '$1' in $2, where services run; SECKILL_JAVA_FLAGS needs whole paths: ${said//$'\n'/ }"
+}
+
 # Is there a JDK that choose_java accepts, and Maven or what mvnw needs?
 can_build() {
   (choose_java && has "${JAVA}c" && { has mvn || has unzip; }) >/dev/null 2>&1
