@@ -9,8 +9,8 @@ fi
 
 # With it cd goes elsewhere, and prints where.
 unset CDPATH
-# With these a client of MySQL goes to another server, and a node of RabbitMQ to other data.
-unset "${!MYSQL_@}" "${!MARIADB_@}" "${!RABBITMQ_@}"
+# With these a client of MySQL goes to another server.
+unset "${!MYSQL_@}" "${!MARIADB_@}"
 # The same by every path that leads to the clone: containers and processes are found by it.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 LOCAL=$ROOT/.local
@@ -39,6 +39,21 @@ say() { # TEXT: one line of progress, with the seconds since the start
 fail() { # SENTENCE: prints the reason and exits with 1
   printf '%s: %s\n' "$PROGRAM" "$*" >&2
   exit 1
+}
+
+# Servers and services obey variables that are meant for others: MNESIA_DIR moves the data of RabbitMQ, UMASK opens those of
+# MariaDB, SPRING_PROFILES_ACTIVE, COMPOSE_PROFILES and REDIS_IMAGE change what starts. What starts after this gets of the
+# caller's environment only what it must have.
+drop_environment() {
+  local name
+  for name in $(compgen -e); do
+    case $name in
+      HOME | PATH | LC_ALL | TMPDIR | SECKILL_TEST_RUN) ;;
+      DOCKER_* | *_proxy | *_PROXY) ;; # of docker
+      SECKILL_*) unset "$name" ;;
+      *) export -n "${name?}" ;; # it may be a variable of this script, too
+    esac
+  done
 }
 
 has() { # COMMAND: is it installed?
