@@ -5,10 +5,23 @@ CONTAINER_ETC=$ETC_DIR/containers
 # Two clones on one machine are two projects.
 COMPOSE_PROJECT=seckill-$(printf %s "$ROOT" | sha256sum | cut -c 1-8)
 
+# An engine that hangs is no engine; one of a busy machine answers within this time.
+ask_docker() { # COMMAND…
+  timeout 20 docker "$@"
+}
+
+# Its ports are on the loopback of that machine, and the files that its containers read on this one.
+engine_is_elsewhere() {
+  local engine
+  engine=$(ask_docker context inspect --format '{{.Endpoints.docker.Host}}' 2>/dev/null) || engine=${DOCKER_HOST:-}
+  [[ $engine =~ ^(ssh|tcp):// && ! $engine =~ ^tcp://(localhost|127\.[0-9.]+|\[::1\])(:|$) ]]
+}
+
 require_docker() {
   local tool
   has docker || fail "docker is not installed, and it is needed on every system but Debian 12, and there without root; install Docker with compose"
-  docker info >/dev/null 2>&1 || fail "the Docker engine does not answer; start it, or let this user reach it (docker info says why)"
+  ! engine_is_elsewhere || fail "the Docker engine is on another machine, whose ports cannot be reached here; unset DOCKER_HOST, or take an engine of this machine with docker context use"
+  ask_docker info >/dev/null 2>&1 || fail "the Docker engine does not answer; start it, or let this user reach it (docker info says why)"
   choose_compose || fail "docker compose is not installed; install Docker's compose plugin or docker-compose"
   for tool in curl openssl; do
     has "$tool" || fail "$tool is not installed; install it first"
@@ -38,14 +51,14 @@ choose_images() {
 }
 
 has_image() { # IMAGE: now, if need be from its registry
-  docker image inspect "$1" >/dev/null 2>&1 || docker pull -q "$1" >/dev/null 2>&1 </dev/null
+  ask_docker image inspect "$1" >/dev/null 2>&1 || timeout --foreground 900 docker pull -q "$1" >/dev/null 2>&1 </dev/null
 }
 
 # The tag of a major version does not say which one it is. Quorum queues of 4.3.0 to 4.3.5 may stop for good after
 # consumer_timeout (rabbitmq-server #17317).
 refuse_bad_rabbitmq() { # IMAGE
   local version
-  version=$(docker run --rm --network none "$1" rabbitmqctl version 2>/dev/null </dev/null | tail -n 1) || true
+  version=$(timeout --foreground 120 docker run --rm --network none "$1" rabbitmqctl version 2>/dev/null </dev/null | tail -n 1) || true
   [[ $version =~ ^4\.[0-9]+\.[0-9]+ && ! $version =~ ^4\.3\.[0-5]($|[^0-9]) ]] ||
     fail "$1 of this machine is RabbitMQ '$version', and needed is a version 4 that is not 4.3.0 to 4.3.5"
 }
@@ -64,7 +77,7 @@ choose_compose() { # sets COMPOSE: version 2 is a plugin of docker, version 1 a 
 containers_run() { # [FILTER…]: those of this clone
   local containers
   has docker || return 1
-  containers=$(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" "$@" 2>/dev/null) ||
+  containers=$(ask_docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" "$@" 2>/dev/null) ||
     fail "Docker does not list the containers of this clone; docker ps says why"
   [[ $containers ]]
 }
@@ -74,7 +87,7 @@ container_runs() { # SERVICE
 }
 
 project_volumes() {
-  docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" || fail "Docker does not list the volumes of this clone"
+  ask_docker volume ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" || fail "Docker does not list the volumes of this clone"
 }
 
 # The volumes hold data under passwords that only .local has.
@@ -180,7 +193,7 @@ await_container() { # SERVICE CHECK…
 }
 
 is_healthy() { # SERVICE
-  [[ -n $(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" \
+  [[ -n $(ask_docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT" \
     --filter "label=com.docker.compose.service=$1" --filter health=healthy 2>/dev/null) ]]
 }
 
