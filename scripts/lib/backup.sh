@@ -4,7 +4,8 @@
 # Sets the form and the way that scripts/up has started.
 use_started_form() {
   local way form
-  read -r way form _ < <(cat "$LOCAL/mode" 2>/dev/null) || fail "scripts/up has not started a pipeline in $ROOT"
+  require_own_local
+  read -r way form _ < <(cat "$LOCAL/mode" 2>/dev/null) || fail "scripts/up has not started a pipeline in $ROOT; start it first"
   [[ $form != ha ]] || use_ha
   MODE=$way
   if [[ $MODE == docker ]]; then require_docker; fi

@@ -11,6 +11,8 @@ fi
 unset CDPATH
 # With these a client of MySQL goes to another server.
 unset "${!MYSQL_@}" "${!MARIADB_@}"
+# cron and systemd may give none.
+export HOME=${HOME:-~}
 # The same by every path that leads to the clone: containers and processes are found by it.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 LOCAL=$ROOT/.local
@@ -41,6 +43,14 @@ fail() { # SENTENCE: prints the reason and exits with 1
   exit 1
 }
 
+# The comment at the top of a script is its manual.
+case ${1:-} in
+  -h | --help)
+    sed -n '1d; /^#/!q; s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+
 # Servers and services obey variables that are meant for others: MNESIA_DIR moves the data of RabbitMQ, UMASK opens those of
 # MariaDB, SPRING_PROFILES_ACTIVE, COMPOSE_PROFILES and REDIS_IMAGE change what starts. What starts after this gets of the
 # caller's environment only what it must have.
@@ -69,9 +79,15 @@ is_debian_12() {
   [[ -r /etc/os-release ]] && grep -qx 'ID=debian' /etc/os-release && grep -qx 'VERSION_ID="12"' /etc/os-release
 }
 
+# Of a start with sudo, for one. Its files would seem to be missing.
+require_own_local() {
+  [[ ! -e $LOCAL || -w $LOCAL ]] || fail "$LOCAL belongs to $(stat -c %U "$LOCAL"), who has started the pipeline; run this as that user"
+}
+
 # One up or down at a time; the lock ends with this process, and no daemon inherits it (9>&-).
 lock_pipeline() {
   has flock || fail "flock is not installed; install util-linux"
+  require_own_local
   mkdir -p "$LOCAL"
   exec 9>"$LOCAL/lock"
   flock -n 9 || fail "another scripts/up or scripts/down is at work in $ROOT; wait for it to end"
