@@ -88,7 +88,7 @@ OWN_PROPERTIES='server\.(port|address)|spring\.(datasource|flyway)\.(url|usernam
 # Sets PROPERTIES: those of last time, KEPT, and those given, a line each; an empty value takes the default again. They are
 # kept once nothing refuses them (remember_properties), and a service may still refuse them later (end_failed_start).
 choose_properties() { # NAME=VALUE…
-  local given name lost=$'^["\']|[[:cntrl:]]'
+  local given name lost=$'^["\']|[[:cntrl:]$]|[[:space:]](#|$)'
   KEPT=$(cat "$LOCAL/properties" 2>/dev/null) || KEPT=
   PROPERTIES=$KEPT
   for given in "$@"; do
@@ -98,8 +98,10 @@ choose_properties() { # NAME=VALUE…
       { [[ $name != logging.level.* ]] && ! grep -qF "\`$name\`" "$ROOT/docs/configuration.md"; }; then
       fail "there is no property $name; docs/configuration.md lists them"
     fi
-    # A line is a property. Compose takes a pair of quotes away, and drops or refuses the line of a single one.
-    [[ ! ${given#*=} =~ $lost ]] || fail "the value of $name must be one line that does not begin with a quote"
+    # A line is a property. Compose takes a pair of quotes away, drops or refuses the line of a single one, replaces $NAME, and
+    # ends a value before a comment.
+    [[ ! ${given#*=} =~ $lost ]] ||
+      fail "the value of $name must be one line without \$ and ' #' that neither begins with a quote nor ends with a space"
     PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
