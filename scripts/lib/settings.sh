@@ -235,6 +235,14 @@ require_free_ports() { # IS-OURS: a command that succeeds when the named owner i
   done <<<"$PORTS"
 }
 
+# A server that is started again cannot have a port that a client has meanwhile.
+warn_of_client_ports() { # FIRST LAST [RESERVED]: what Linux gives clients, and what it keeps from them
+  local ports
+  ports=$(port_lines | awk -F= -v first="$1" -v last="$2" '$2 >= first && $2 <= last { print $2 }' | paste -sd ,)
+  [[ -z $ports || -n ${3:-} ]] ||
+    say "warning: a client may get a port of the pipeline, and the server could not start again; sysctl -w net.ipv4.ip_local_reserved_ports=$ports keeps them"
+}
+
 # Ports cannot change while the pipeline is running.
 refuse_other_ports() {
   [[ ! -e $LOCAL/ports ]] || port_lines | cmp -s - "$LOCAL/ports" ||
