@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.images.builder.Transferable;
@@ -18,6 +19,9 @@ final class ContainerBackend implements Backend {
 
   /** An engine that hangs is no engine; an engine of a busy machine answers within this time. */
   private static final long ANSWER_SECONDS = 20;
+
+  private static final Pattern ELSEWHERE =
+      Pattern.compile("^(ssh|tcp)://(?!(localhost|127\\.[0-9.]+|\\[::1\\])(:|$))");
 
   @Override
   public Optional<String> missing() {
@@ -39,6 +43,15 @@ final class ContainerBackend implements Backend {
     return new ContainerMachine(new MySqlImage(lines));
   }
 
+  /**
+   * Whether the ports of containers are on the loopback of another machine.
+   *
+   * @param engine its address, as docker or DOCKER_HOST has it
+   */
+  static boolean isElsewhere(String engine) {
+    return ELSEWHERE.matcher(engine).find();
+  }
+
   /** Checked once per JVM, and printed because test reports hide why a class was skipped. */
   private static final class Missing {
 
@@ -58,11 +71,25 @@ final class ContainerBackend implements Backend {
       if (!succeeds("docker", "version")) {
         return Optional.of("no Docker engine answers.");
       }
+      if (isElsewhere(engine())) {
+        return Optional.of("the Docker engine is on another machine.");
+      }
       return Stream.of(RedisImage.IMAGE, RabbitImage.IMAGE, MySqlImage.IMAGE)
           .filter(image -> !succeeds("docker", "image", "inspect", image))
           .findFirst()
           .map(
               image -> "the image " + image + " is not here; docker pull " + image + " brings it.");
+    }
+
+    private static String engine() {
+      try {
+        return Commands.run(
+            List.of("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"),
+            Map.of(),
+            ANSWER_SECONDS);
+      } catch (UncheckedIOException | IllegalStateException e) { // an old docker
+        return System.getenv().getOrDefault("DOCKER_HOST", "");
+      }
     }
 
     private static boolean succeeds(String... command) {
