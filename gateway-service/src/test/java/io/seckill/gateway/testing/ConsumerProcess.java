@@ -2,6 +2,7 @@ package io.seckill.gateway.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.MySqlDatabase;
 import io.seckill.testing.Ports;
@@ -64,20 +65,19 @@ public final class ConsumerProcess implements AutoCloseable {
     java.addAll(
         UnpackedService.arguments(root.resolve("order-consumer/target/order-consumer.jar")));
     ProcessBuilder command = new ProcessBuilder(java);
-    command
-        .environment()
-        .putAll(
-            Map.of(
-                "SERVER_PORT", Integer.toString(port),
-                "SECKILL_INTERNAL_TOKEN", TOKEN,
-                "SECKILL_REDIS_URL", redisUrl,
-                "SECKILL_BROKER_URLS", rabbit.url(),
-                "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
-                "SPRING_DATASOURCE_USERNAME", mysql.username(),
-                "SPRING_DATASOURCE_PASSWORD", mysql.password(),
-                "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
-                "SPRING_FLYWAY_USER", mysql.username(),
-                "SPRING_FLYWAY_PASSWORD", mysql.password()));
+    CleanEnvironment.give(
+        command,
+        Map.of(
+            "SERVER_PORT", Integer.toString(port),
+            "SECKILL_INTERNAL_TOKEN", TOKEN,
+            "SECKILL_REDIS_URL", redisUrl,
+            "SECKILL_BROKER_URLS", rabbit.url(),
+            "SPRING_DATASOURCE_URL", mysql.jdbcUrl(),
+            "SPRING_DATASOURCE_USERNAME", mysql.username(),
+            "SPRING_DATASOURCE_PASSWORD", mysql.password(),
+            "SPRING_FLYWAY_URL", mysql.jdbcUrl(),
+            "SPRING_FLYWAY_USER", mysql.username(),
+            "SPRING_FLYWAY_PASSWORD", mysql.password()));
     command.environment().put("SERVER_ADDRESS", "127.0.0.1");
     command.environment().put("SECKILL_DEMO_ENABLED", "true");
     // The shared Redis is not persistent.

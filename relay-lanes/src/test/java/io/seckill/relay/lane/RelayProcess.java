@@ -1,5 +1,6 @@
 package io.seckill.relay.lane;
 
+import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.UnpackedService;
 import java.io.File;
 import java.io.IOException;
@@ -27,7 +28,7 @@ public final class RelayProcess implements AutoCloseable {
     command.addAll(UnpackedService.arguments(jar));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(new File("target/relay-process.log")));
-    builder.environment().putAll(environment);
+    CleanEnvironment.give(builder, environment);
     return new RelayProcess(builder.start());
   }
 

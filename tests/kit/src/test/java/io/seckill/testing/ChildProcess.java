@@ -37,7 +37,7 @@ final class ChildProcess {
 
   /**
    * @param home where the files pid and log are written
-   * @param environment variables added to the environment of this JVM
+   * @param environment variables added to a {@link CleanEnvironment}
    */
   static ChildProcess start(Path home, List<String> command, Map<String, String> environment) {
     Path pidFile = home.resolve("pid");
@@ -49,7 +49,7 @@ final class ChildProcess {
             .redirectInput(new File("/dev/null"))
             .redirectErrorStream(true)
             .redirectOutput(Redirect.appendTo(home.resolve("log").toFile()));
-    builder.environment().putAll(environment);
+    CleanEnvironment.give(builder, environment);
     try {
       return new ChildProcess(builder.start(), pidFile);
     } catch (IOException e) {

@@ -15,7 +15,7 @@ final class Commands {
   private Commands() {}
 
   /**
-   * @param environment variables added to the environment of this JVM
+   * @param environment variables added to a {@link CleanEnvironment}
    * @return the command's output, standard error included
    * @throws IllegalStateException with the output, when the exit code is not 0 or the command does
    *     not end within 60 s
@@ -28,7 +28,7 @@ final class Commands {
   static String run(List<String> command, Map<String, String> environment, long timeoutSeconds) {
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-      builder.environment().putAll(environment);
+      CleanEnvironment.give(builder, environment);
       return outputOf(builder.start(), command, timeoutSeconds);
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot run " + command, e);

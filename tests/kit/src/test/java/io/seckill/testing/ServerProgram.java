@@ -24,6 +24,6 @@ interface ServerProgram {
   /** The command that runs the server in the foreground, with its log on standard output. */
   List<String> command(Path home);
 
-  /** Variables for the server and for its tools, added to those of this JVM. */
+  /** Variables for the server and for its tools, added to a {@link CleanEnvironment}. */
   Map<String, String> environment(Path home, Ports ports);
 }

@@ -126,7 +126,7 @@ public final class UnpackedService {
     command.addAll(TRAINING);
     command.addAll(List.of("-jar", jar.toString()));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().putAll(NOBODY_THERE);
+    CleanEnvironment.give(builder, NOBODY_THERE);
     builder.redirectOutput(folder.resolve("training.log").toFile());
     Process process = builder.start();
     try {

@@ -4,6 +4,7 @@ import io.seckill.system.guarantee.SaleOffer;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.Ports;
 import io.seckill.testing.Programs;
 import java.io.File;
@@ -44,8 +45,8 @@ final class HaProxy implements AutoCloseable {
                 Programs.find("haproxy", "haproxy"), "-db", "-f", CONFIGURATION.toString())
             .redirectErrorStream(true)
             .redirectOutput(new File("target", "haproxy-" + shopPort + ".log"));
+    CleanEnvironment.give(builder, Map.of("BIND", "127.0.0.1"));
     Map<String, String> environment = builder.environment();
-    environment.put("BIND", "127.0.0.1");
     environment.put("GATEWAY_PORT", Integer.toString(shopPort));
     environment.put("ADMIN_PORT", Integer.toString(adminPort));
     environment.put("CONSUMER_PORT", Integer.toString(Ports.free()));

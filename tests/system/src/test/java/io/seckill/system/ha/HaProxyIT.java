@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.Programs;
@@ -69,8 +70,8 @@ class HaProxyIT {
 
   @BeforeEach
   void start() throws IOException {
+    CleanEnvironment.give(builder, Map.of("BIND", "127.0.0.1"));
     Map<String, String> environment = builder.environment();
-    environment.put("BIND", "127.0.0.1");
     for (String port : List.of("GATEWAY_PORT", "ADMIN_PORT", "CONSUMER_PORT")) {
       ports.put(port, Ports.free());
       environment.put(port, ports.get(port).toString());

@@ -3,6 +3,7 @@ package io.seckill.system.process;
 import static org.awaitility.Awaitility.await;
 
 import io.seckill.testing.Bounded;
+import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.ProcessState;
 import java.io.IOException;
@@ -268,7 +269,7 @@ public final class ServiceProcess implements AutoCloseable {
     command.addAll(jvmFlags);
     command.addAll(runs);
     ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().putAll(environment);
+    CleanEnvironment.give(builder, environment);
     builder.environment().putAll(settings);
     builder.redirectErrorStream(true);
     Path log = log(service, name);
