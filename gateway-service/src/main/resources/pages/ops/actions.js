@@ -59,6 +59,14 @@ const NOT_REPAIRED = ['FOUND', 'LOST', 'UNPROVEN'];
 /** Sends what the open dialog asks; null while none is open. */
 let perform = null;
 
+/** A call of the operator who is signed in. When its token is refused that operator is signed out, and nobody who has signed in since. */
+export async function operate(context, method, path, options = {}) {
+  const token = context.token();
+  const answer = await call(method, path, {...options, token});
+  if (answer.status === 401 && context.token() === token) context.signInAgain();
+  return answer;
+}
+
 /** Whether MySQL decides the purchases, without Redis. */
 export function isStrong(product) {
   return product.decides === 'MYSQL';
@@ -156,7 +164,7 @@ async function reconcile(context, skuId, dryRun) {
   const path = `admin/v1/skus/${skuId}/reconciliation`;
   const answer = await once('POST', context, path, {dryRun});
   if (!isUnsettled(answer) && answer.code !== 'RECONCILIATION_RUNNING') return answer;
-  const reports = await insist(() => call('GET', path, {token: context.token()}));
+  const reports = await insist(() => operate(context, 'GET', path));
   return {...answer, newest: reports.status === 200 ? newestOfEach(reports.json.reconciliations) : []};
 }
 
@@ -210,7 +218,7 @@ export function askForProduct(product, context) {
     run: async (values) => {
       const path = `admin/v1/skus/${values.skuId}`;
       if (!product && sent !== values.skuId) {
-        const existing = await call('GET', path, {token: context.token()});
+        const existing = await operate(context, 'GET', path);
         if (existing.status !== 404) return refusedUnlessNew(values.skuId, existing);
       }
       sent = values.skuId; // a repeat may find what the first attempt wrote
@@ -239,7 +247,7 @@ function refusedUnlessNew(skuId, existing) {
 }
 
 export function post(context, path, body) {
-  return insist(() => call('POST', path, {token: context.token(), body, timeoutMs: SHORT_MS}));
+  return insist(() => operate(context, 'POST', path, {body, timeoutMs: SHORT_MS}));
 }
 
 /**
@@ -258,7 +266,7 @@ export function movesOnce(context) {
     let tries = 0;
     const answer = await insist(() => {
       tries++;
-      return call('POST', path, {token: context.token(), body: {...move, reason}, key, timeoutMs: SHORT_MS});
+      return operate(context, 'POST', path, {body: {...move, reason}, key, timeoutMs: SHORT_MS});
     });
     const done = answer.status >= 200 && answer.status < 300;
     const refused = !isUnsettled(answer) && kept === null && tries === 1; // a later refusal undoes no earlier try
@@ -270,7 +278,7 @@ export function movesOnce(context) {
 }
 
 export function put(context, path, body) {
-  return insist(() => call('PUT', path, {token: context.token(), body, timeoutMs: SHORT_MS}));
+  return insist(() => operate(context, 'PUT', path, {body, timeoutMs: SHORT_MS}));
 }
 
 /**
@@ -278,7 +286,7 @@ export function put(context, path, body) {
  * what an operator has done since, such as a pause.
  */
 export function once(method, context, path, body, timeoutMs = LONG_MS) {
-  return call(method, path, {token: context.token(), body, timeoutMs});
+  return operate(context, method, path, {body, timeoutMs});
 }
 
 /** Every write may be repeated until it has succeeded; a few times a short one is, by itself, until its dialog is left. */
@@ -338,14 +346,9 @@ async function confirmed(context, question) {
   const good = taken && !needsAttention(answer.json);
   auditLine(taken ? `${question.done(answer)}` : `${question.what}: ${problem(answer)}`, good, answer);
   if (taken || answer.status === 409) context.changed(); // 409: somebody else has changed it
-  if (taken) {
-    if (isOpen) $('confirm').close();
-  } else if (answer.status === 401) {
-    $('confirm').close();
-    context.signInAgain();
-  } else if (isOpen) {
-    write($('confirm-problem'), problem(answer));
-  }
+  if (!isOpen) return;
+  if (taken) $('confirm').close();
+  else write($('confirm-problem'), problem(answer));
 }
 
 /** A withdrawal of more than is left, or differences: an audit lists them, a check of the wallets has their number. */

@@ -1,8 +1,7 @@
 // The daily audits: read at sign-in, after an action, and every minute; as CSV on request.
 
 import {$, make, offer, show, updateRows, write} from './dom.js';
-import {askToAudit, refusal} from './actions.js';
-import {call} from './api.js';
+import {askToAudit, operate, refusal} from './actions.js';
 import {amount} from './entries.js';
 import {pagedList} from './pages.js';
 import {found} from './wallets.js';
@@ -48,7 +47,6 @@ async function newest(context, after, isNewest) {
   if (!isNewest()) return null;
   failed = answer.status !== 200;
   write($('audits-problem'), failed ? `The audits could not be read (${refusal(answer)}). Trying again…` : '');
-  if (answer.status === 401) context.signInAgain();
   if (failed) return null;
   day = answer.json.day;
   write($('audits-day'), day);
@@ -59,7 +57,7 @@ async function newest(context, after, isNewest) {
 /** @param {string | null} of the day; null for the newest */
 function page(context, limit, of, after) {
   const query = `limit=${limit}${of === null ? '' : `&day=${of}`}${after === null ? '' : `&after=${after}`}`;
-  return call('GET', `admin/v1/audits?${query}`, {token: context.token()});
+  return operate(context, 'GET', `admin/v1/audits?${query}`);
 }
 
 function row(audit, context) {
@@ -82,7 +80,6 @@ async function download(context) {
   do {
     const answer = await page(context, MOST, of, after);
     write($('audits-problem'), answer.status === 200 ? '' : `No file was made (${refusal(answer)}). Try again.`);
-    if (answer.status === 401) context.signInAgain();
     if (answer.status !== 200) return;
     answer.json.audits.forEach((audit) => lines.push(line(audit)));
     after = answer.json.next;

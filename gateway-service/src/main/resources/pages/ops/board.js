@@ -1,8 +1,7 @@
 // Shows a snapshot: services, tiles, sales, the chosen sale, lanes, queues, outboxes.
 
 import {$, make, show, updateChildren, write} from './dom.js';
-import {actionButtons, isStrong, refusal, updateButtons} from './actions.js';
-import {call} from './api.js';
+import {actionButtons, isStrong, operate, refusal, updateButtons} from './actions.js';
 import {renderFallback} from './fallback.js';
 import {isInMySqlAlone, number, renderSheets, renderStrongSheets, verdict} from './sheet.js';
 
@@ -157,14 +156,13 @@ async function readChosen(consumer, context) {
   const skuId = chosen;
   if (reading === skuId) return;
   reading = skuId;
-  const read = (path) => call('GET', `admin/v1/skus/${skuId}${path}`, {token: context.token()});
+  const read = (path) => operate(context, 'GET', `admin/v1/skus/${skuId}${path}`);
   const [answer, ledger] = await Promise.all([
     productOf(skuId) ? null : read(''),
     consumer === 'UP' ? read('/ledger') : null, // else it would be waited for in vain
   ]);
   if (reading !== skuId) return; // another one was chosen, or a later snapshot is complete
   reading = null;
-  if ([answer, ledger].some((one) => one?.status === 401)) context.signInAgain();
   known = ledger?.status === 200 ? ledger.json : null;
   const product = productOf(skuId) ?? (answer?.status === 200 ? answer.json : null);
   if (product) renderSale(product, known, context);
@@ -202,10 +200,9 @@ export async function readMoreSales(context, pages = further.pages) {
   const skus = [];
   let cursor = '';
   for (let page = 0; page <= pages && cursor !== null; page++) {
-    const answer = await call('GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`, {token: context.token()});
+    const answer = await operate(context, 'GET', `admin/v1/skus${cursor && `?cursor=${cursor}`}`);
     if (mine !== further.reads) return;
     write($('sales-problem'), answer.status === 200 ? '' : `No more sales could be read (${refusal(answer)}). Try again.`);
-    if (answer.status === 401) context.signInAgain();
     if (answer.status !== 200) return;
     if (page > 0) skus.push(...answer.json.skus);
     cursor = answer.json.next;

@@ -1,8 +1,7 @@
 // What waits for an operator, such as dead letters: read when its number changes or something was done with one, and every half minute: one may come when another goes.
 
 import {$, show, updateRows, write} from './dom.js';
-import {refusal} from './actions.js';
-import {call} from './api.js';
+import {operate, refusal} from './actions.js';
 import {pagedList} from './pages.js';
 
 const PAGE = 20;
@@ -37,12 +36,11 @@ export function openList(path, member, id, row) {
     do {
       const limit = Math.min(MOST, most - items.length);
       const query = `?state=OPEN&limit=${limit}${next === null ? '' : `&after=${next}`}`;
-      const answer = await call('GET', `admin/v1/${path}${query}`, {token: context.token()});
+      const answer = await operate(context, 'GET', `admin/v1/${path}${query}`);
       if (!isNewest()) return null;
       write($(`${id}-problem`), answer.status === 200 ? '' : `They could not be read (${refusal(answer)}). Trying again…`);
       if (answer.status !== 200) {
         seen = null; // the next snapshot asks again
-        if (answer.status === 401) context.signInAgain();
         return null;
       }
       items.push(...answer.json[member]);

@@ -19,6 +19,7 @@ let latest = null;
 let rates = null;
 let receivedAt = 0;
 let stop = new AbortController();
+let signIns = 0; // attempts; signing out ends the one under way
 
 const context = {
   token: () => sessionStorage.getItem(STORE),
@@ -99,7 +100,9 @@ async function trySignIn(token) {
     write($('sign-in-problem'), 'This is no token.');
     return;
   }
+  const mine = ++signIns;
   const answer = await call('GET', 'admin/v1/skus', {token});
+  if (mine !== signIns) return;
   if (answer.status === 401 || answer.status === 403) {
     write($('sign-in-problem'), answer.json.detail || answer.json.title || 'The token does not hold.');
     return;
@@ -115,13 +118,17 @@ async function trySignIn(token) {
 }
 
 async function demoToken() {
+  const mine = ++signIns;
   const answer = await call('POST', 'admin/v1/demo/token');
+  if (mine !== signIns) return;
   if (answer.status === 200) trySignIn(answer.json.token);
   else write($('sign-in-problem'), 'No token could be had.');
 }
 
 function signOut(why) {
+  signIns++;
   stop.abort();
+  $('confirm').close();
   sessionStorage.removeItem(STORE);
   latest = null;
   receivedAt = 0;

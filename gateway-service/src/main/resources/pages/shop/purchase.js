@@ -37,7 +37,8 @@ export function settle(wanted, orderId) {
 
 /** Does nothing while another one is kept. */
 export function forget(wanted) {
-  if (intention(wanted.sku, wanted.user)?.orderId === wanted.orderId) sessionStorage.removeItem(place(wanted));
+  const kept = intention(wanted.sku, wanted.user);
+  if (kept?.key === wanted.key && kept?.orderId === wanted.orderId) sessionStorage.removeItem(place(wanted));
 }
 
 /**
@@ -56,7 +57,9 @@ export async function submit(wanted, token, isWanted, onFailure) {
       timeoutMs: 4000,
     });
     if (answer.status >= 200 && answer.status < 300 && answer.json.orderId) {
-      return {accepted: answer.json, wanted: keep({...wanted, orderId: answer.json.orderId})};
+      const placed = {...wanted, orderId: answer.json.orderId};
+      if (intention(wanted.sku, wanted.user)?.key === wanted.key) keep(placed); // else a newer one is kept
+      return {accepted: answer.json, wanted: placed};
     }
     if (answer.status === 401) return {signIn: true};
     if (answer.status >= 400 && !isUnsettled(answer)) {

@@ -10,6 +10,11 @@ export function token() {
   return sessionStorage.getItem(STORE);
 }
 
+/** Whether somebody has signed in since a call was sent with this token: its answer is then of no use. */
+export function isOver(sent) {
+  return token() !== null && token() !== sent;
+}
+
 /** The shopper's number, or null. */
 export function user() {
   return claimsOf(token())?.sub ?? null;

@@ -39,6 +39,7 @@ const state = {
 let stopFollowing = () => {};
 let losses = 0; // in a row: times the order at hand was not known any more
 let afterSignIn = null;
+let signIns = 0; // attempts; a closed dialog ends the one under way
 let refreshTimer = 0;
 let failures = 0; // in a row, of reading the product
 let productReads = 0;
@@ -344,15 +345,16 @@ function take(order) {
 async function act(name, method, path) {
   if (!isEnabled($(name))) return;
   const order = state.order;
+  const token = session.token();
   const acting = {name, orderId: order.orderId};
   state.acting = acting;
   state.declined = null;
   render();
-  const isShown = () => state.order && state.order.orderId === order.orderId;
+  const isShown = () => !session.isOver(token) && state.order && state.order.orderId === order.orderId;
   for (let attempt = 0; isShown() && !isFinal(state.order.status); attempt++) {
-    const answer = await call(method, path, {token: session.token()});
+    const answer = await call(method, path, {token});
     if (!isShown()) {
-      listOrders(); // another order is shown by now
+      listOrders(); // another order is shown by now, or the same one to a later session
       break;
     }
     if (answer.status === 200 && answer.json.orderId) {
@@ -527,17 +529,22 @@ function signInAgain(then) {
 
 /** Without a shopper nothing is sent or followed. The intention stays kept, and goes on after a sign-in. */
 function signInClosed() {
+  signIns++;
   if ($('sign-in').open) return;
   afterSignIn = null;
   write($('sign-in-problem'), '');
   if (session.user() || !isBusy()) return;
   stopFollowing();
-  Object.assign(state, {phase: 'signedOut', order: null});
+  Object.assign(state, {phase: 'signedOut', order: null, wanted: {...state.wanted}}); // another object: a sending ends
   render();
 }
 
+/** Only the newest attempt of the open dialog signs in. */
 async function trySignIn() {
-  endSignIn(await signInProblem());
+  const mine = ++signIns;
+  const isNewest = () => mine === signIns;
+  const problem = await signInProblem(isNewest);
+  if (isNewest()) endSignIn(problem);
 }
 
 /** @param {string} problem empty when somebody is signed in */
@@ -546,6 +553,7 @@ function endSignIn(problem) {
   if (problem) return;
   const then = afterSignIn;
   $('sign-in').close();
+  state.acting = null; // of the session before
   if (state.wanted && state.wanted.user !== session.user()) {
     stopFollowing(); // somebody else's intention stays where it is kept
     Object.assign(state, {wanted: null, order: null, phase: 'idle'});
@@ -560,7 +568,7 @@ function endSignIn(problem) {
 }
 
 /** Empty when somebody is signed in. */
-async function signInProblem() {
+async function signInProblem(isNewest) {
   if (document.documentElement.dataset.demo !== 'on') {
     const problem = session.signIn($('token').value.trim());
     return problem && t(problem);
@@ -568,7 +576,7 @@ async function signInProblem() {
   const user = $('user').value.trim();
   if (!/^[1-9][0-9]{0,14}$/.test(user)) return t('badNumber');
   const answer = await call('POST', 'api/v1/demo/token', {body: {userId: Number(user)}});
-  return answer.status === 200 && !session.signIn(answer.json.token) ? '' : t('noToken');
+  return isNewest() && answer.status === 200 && !session.signIn(answer.json.token) ? '' : t('noToken');
 }
 
 /** A shop's link has the token after #, which no server or log gets. */

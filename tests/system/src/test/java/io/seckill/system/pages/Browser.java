@@ -322,6 +322,29 @@ final class Browser implements AutoCloseable {
         .until(() -> Boolean.TRUE.equals(run("return window.gates[arguments[0]].taken;", end)));
   }
 
+  /**
+   * Holds back the page's next call whose address ends so; {@link #releaseAnswer} answers it as one
+   * whose token has expired.
+   */
+  void refuseLater(String end) {
+    run(
+        """
+        const [end] = arguments;
+        const send = window.fetch;
+        const gate = {held: 0};
+        const open = new Promise((release) => (gate.release = release));
+        (window.gates ??= {})[end] = gate;
+        window.fetch = async (url, ...more) => {
+          if (gate.held || !String(url).endsWith(end)) return send(url, ...more);
+          gate.held = 1;
+          await open;
+          const text = async () => ((gate.taken = true), '{"code": "UNAUTHORIZED"}');
+          return {status: 401, headers: new Headers(), text};
+        };
+        """,
+        end);
+  }
+
   /** Gives the page's further calls whose address has this part no answer, until {@link #heal}. */
   void cut(String part) {
     run(

@@ -95,6 +95,42 @@ class OpsSignInIT extends OpsPageFixture {
     assertThat(asked).isEqualTo("true,true,true,true,true");
   }
 
+  @Tag("proof")
+  @Test
+  void keepsTheOperatorWhoHasSignedInWhenAReadOfTheSessionBeforeIsRefusedLast() {
+    String read = "dead-letters?state=OPEN&limit=20";
+    page.open(pipeline.tokens().operator());
+    browser.refuseLater(read);
+    passAMinute();
+    eventually().until(() -> browser.held(read) == 1);
+    browser.press("#sign-out");
+    browser.press("#demo");
+    browser.awaitShown("#tiles dd");
+
+    browser.releaseAnswer(read);
+
+    assertThat(browser.isShown("#board")).isTrue();
+    assertThat(browser.isShown("#token")).isFalse();
+  }
+
+  @Tag("proof")
+  @Test
+  void signsInNobodyByAnAttemptThatIsAnsweredAfterSigningOut() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+    browser.awaitShown("#token");
+    browser.holdAnswer("admin/v1/demo/token");
+    browser.press("#demo");
+    eventually().until(() -> browser.held("admin/v1/demo/token") == 1);
+    browser.press("#demo");
+    browser.awaitShown("#tiles dd");
+    browser.press("#sign-out");
+    browser.hold("admin/v1/skus"); // to which a token is tried
+
+    browser.releaseAnswer("admin/v1/demo/token");
+
+    assertThat(browser.held("admin/v1/skus")).isZero();
+  }
+
   @Test
   void showsNothingToWhoHasSignedOutWhenBackBringsThePageAsItWasLeft() {
     page.open(pipeline.tokens().operator());

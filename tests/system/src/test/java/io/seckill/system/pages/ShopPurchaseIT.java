@@ -347,4 +347,32 @@ class ShopPurchaseIT extends ShopPageFixture {
     browser.type("#quantity", "1");
     page.buy().awaitStatus("CONFIRMED");
   }
+
+  /** Another answer has ended the first purchase; without its key the second is bought twice. */
+  @Test
+  void keepsTheKeyOfAPurchaseWhenAnEarlierOneIsAnsweredLast() {
+    onSale(2078, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2078);
+
+    Object kept =
+        browser.run(
+            """
+            const module = document.querySelector('link[href$="/purchase.js"]').href;
+            return import(module).then(async ({intend, intention, submit}) => {
+              const kept = [];
+              for (const [status, body] of [[202, '{"orderId": "5"}'], [409, '{"code": "SOLD_OUT"}']]) {
+                let answer;
+                window.fetch = () => new Promise((resolve) => (answer = resolve));
+                const first = submit(intend(7, '8', 1), 'a token', () => true, () => {});
+                const {key} = intend(7, '8', 1);
+                answer(new Response(body, {status}));
+                await first;
+                kept.push(intention(7, '8')?.key === key);
+              }
+              return kept.join();
+            });
+            """);
+
+    assertThat(kept).isEqualTo("true,true");
+  }
 }

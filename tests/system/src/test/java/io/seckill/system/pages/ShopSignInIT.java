@@ -1,5 +1,6 @@
 package io.seckill.system.pages;
 
+import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
@@ -7,6 +8,8 @@ import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
 /** Signing in, by the dialog or by a shop's link, and out; tokens that expire meanwhile. */
@@ -230,5 +233,76 @@ class ShopSignInIT extends ShopPageFixture {
     browser.press("#go-on");
     page.fillInSignIn(128).awaitStatus("CONFIRMED");
     page.pay().awaitStatus("PAID");
+  }
+
+  /** The end of the address of a call, and the button that sends it. */
+  @Tag("proof")
+  @ParameterizedTest
+  @CsvSource({
+    "2070, 2070/orders, #buy",
+    "2071, /events, #buy",
+    "2072, /payment, #pay",
+    "2073, of the order, #cancel",
+    "2074, v1/wallet, #language",
+    "2075, v1/orders?limit=8, #language"
+  })
+  void keepsTheShopperWhoHasSignedInWhenACallOfTheSessionBeforeIsRefusedLast(
+      long sku, String end, String button) {
+    onStrongSale(sku, 100);
+    page.openFresh(sku).signIn(sku);
+    if (!button.equals("#buy")) {
+      page.buy().awaitStatus("CONFIRMED");
+    }
+    String call = button.equals("#cancel") ? page.orderId() : end;
+    browser.refuseLater(call);
+    browser.press(button);
+    if (button.equals("#cancel")) {
+      browser.press("#sure-yes");
+    }
+    eventually().until(() -> browser.held(call) == 1);
+    browser.press("#account");
+    page.signIn(sku).awaitStatus("CONFIRMED");
+
+    browser.releaseAnswer(call);
+
+    assertThat(browser.text("#account")).contains(Long.toString(sku));
+    assertThat(browser.isShown("#sign-in")).isFalse();
+    assertThat(browser.isShown("#order[data-status=CONFIRMED]")).isTrue();
+  }
+
+  @Tag("proof")
+  @Test
+  void paysInTheNextSessionWhileAPaymentOfTheSessionBeforeHasNoAnswer() {
+    onStrongSale(2076, 100);
+    page.openFresh(2076).signIn(2076).buy().awaitStatus("CONFIRMED");
+    browser.refuseLater("/payment");
+    page.pay();
+    eventually().until(() -> browser.held("/payment") == 1);
+    browser.press("#account");
+
+    page.signIn(2076).awaitStatus("CONFIRMED").pay().awaitStatus("PAID");
+    browser.releaseAnswer("/payment");
+
+    assertThat(browser.isShown("#order[data-status=PAID]")).isTrue();
+  }
+
+  @Tag("proof")
+  @Test
+  void signsInByTheLatestAttemptOnly() {
+    onSale(2077, PurchasePolicy.LIMITED, 5, 100);
+    page.openFresh(2077);
+    browser.press("#account");
+    browser.awaitShown("#user");
+    browser.type("#user", "20771");
+    browser.holdAnswer("demo/token");
+    browser.press("#sign-in-form button[type=submit]");
+    eventually().until(() -> browser.held("demo/token") == 1);
+    browser.press("#sign-in-close");
+    browser.awaitHidden("#sign-in");
+    page.signIn(20_772);
+
+    browser.releaseAnswer("demo/token");
+
+    assertThat(browser.text("#account")).contains("20772");
   }
 }
