@@ -38,7 +38,44 @@ export function offer(text, type, name) {
 }
 
 export function show(element, visible) {
-  if (element.hidden === visible) element.hidden = !visible;
+  if (element.hidden !== visible) return;
+  const region = regionOf(element);
+  const isLost = !visible && element.contains(document.activeElement);
+  element.hidden = !visible;
+  if (isLost) focusOn(controlsOf(region).filter((one) => isBefore(one, element)).reverse(), region);
+}
+
+function isBefore(one, other) {
+  return Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
+}
+
+/** The part of the page that has a title of its own, or all of it. */
+function regionOf(element) {
+  return element.parentElement?.closest('section') ?? $('main');
+}
+
+function controlsOf(element) {
+  const controls = 'a[href], button, input, select';
+  return element.matches(controls) ? [element] : [...element.querySelectorAll(controls)];
+}
+
+/** Focuses the first of these that is visible, or the title of the region: else the focus would be at the top of the page. */
+function focusOn(candidates, region) {
+  const next = candidates.find((one) => one.getClientRects().length > 0);
+  const title = document.getElementById(region.getAttribute('aria-labelledby'));
+  if (title) title.tabIndex = -1;
+  (next ?? title ?? region).focus({preventScroll: !next && !title});
+}
+
+/** Opens a dialog. When it closes and what opened it has gone, the focus is on the title of the region. */
+export function openDialog(dialog) {
+  const region = regionOf(document.activeElement);
+  dialog.showModal();
+  const restore = () => {
+    const at = document.activeElement;
+    if (!dialog.open && (at === document.body || dialog.contains(at))) focusOn([], region);
+  };
+  dialog.addEventListener('close', restore, {once: true});
 }
 
 /** Like disabled, but keyboard focus stays where it is. */
@@ -64,16 +101,26 @@ export function updateRows(parent, rows) {
   updateChildren(parent, rows.map((row) => old.get(row.outerHTML) || row));
 }
 
-/** Moves and removes as few as it can: those that stay keep the focus, and a click under way. */
+/**
+ * Moves and removes as few as it can: those that stay keep the focus, and a click under way. The focus of one that goes is then
+ * on the one in its place, or the last.
+ */
 export function updateChildren(parent, children) {
   const places = new Map(children.map((child, i) => [child, i]));
-  [...parent.children].filter((child) => !places.has(child)).forEach((child) => child.remove());
+  const old = [...parent.children];
+  const lost = old.findIndex((child) => !places.has(child) && child.contains(document.activeElement));
+  const nth = lost < 0 ? 0 : controlsOf(old[lost]).indexOf(document.activeElement);
+  old.filter((child) => !places.has(child)).forEach((child) => child.remove());
   const unmoved = longestRise([...parent.children].map((child) => places.get(child)));
   children.forEach((child, i) => {
     if (unmoved.has(i)) return;
     if (i === 0) parent.prepend(child);
     else children[i - 1].after(child);
   });
+  if (lost < 0) return;
+  const place = 1 + (places.get(old.slice(0, lost).findLast((child) => places.has(child))) ?? -1);
+  const nearest = [...children.slice(place), ...children.slice(0, place).reverse()];
+  focusOn(nearest.map(controlsOf).flatMap((controls) => controls.slice(nth, nth + 1).concat(controls)), regionOf(parent));
 }
 
 /** The most of these different numbers that are in order. */

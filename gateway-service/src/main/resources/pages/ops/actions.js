@@ -1,6 +1,6 @@
 // What an operator may do, each with a sentence that says what will happen, and a line when it has.
 
-import {$, enable, enableWhenSafe, isEnabled, make, show, updateChildren, write} from './dom.js';
+import {$, enable, enableWhenSafe, isEnabled, make, openDialog, show, updateChildren, write} from './dom.js';
 import {backOffMs, call, isUnsettled, newKey, pause} from './api.js';
 import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
 
@@ -314,7 +314,7 @@ export function ask(context, question) {
   $('confirm-fields').replaceChildren(...(question.fields || []).map(field));
   enableWhenSafe($('confirm-yes'));
   perform = () => confirmed(context, question);
-  $('confirm').showModal();
+  openDialog($('confirm'));
   ($('confirm-fields').querySelector('input:not([readonly])') || $('confirm-no')).focus();
 }
 

@@ -1,6 +1,6 @@
 // The shop page: which product, who buys, and what became of it.
 
-import {$, enable, enableWhenSafe, isEnabled, make, show, updateRows, write} from './dom.js';
+import {$, enable, enableWhenSafe, isEnabled, make, openDialog, show, updateRows, write} from './dom.js';
 import {backOffMs, call, isUnsettled, pause, repeated} from './api.js';
 import {countdown, hasSlept, hear, isSet, now} from './clock.js';
 import {adopt, forget, intend, intention, settle, submit} from './purchase.js';
@@ -382,7 +382,7 @@ async function act(name, method, path) {
 function askToCancel() {
   if (!isEnabled($('cancel'))) return;
   enableWhenSafe($('sure-yes'));
-  $('sure').showModal();
+  openDialog($('sure'));
 }
 
 function dismiss() {
@@ -513,7 +513,7 @@ function askToSignIn(then) {
   show($('demo-fields'), demo);
   show($('token-fields'), !demo);
   if (demo && !$('user').value) $('user').value = String(1 + Math.floor(Math.random() * 999_999));
-  if (!$('sign-in').open) $('sign-in').showModal();
+  if (!$('sign-in').open) openDialog($('sign-in'));
   $(demo ? 'user' : 'token').select();
 }
 

@@ -182,6 +182,70 @@ class OpsActionsIT extends OpsPageFixture {
     assertThat(seen).isEqualTo("true,,Sell the 1 reserved units of SKU 7?,70,true,false");
   }
 
+  /** Left to the browser it would be at the top of the page. */
+  @Test
+  void putsTheFocusOfARowThatGoesOnTheNextOneOrTheTitle() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object seen =
+        browser.run(
+            """
+            document.querySelector('#board').hidden = false;
+            let letters = [[1, 1], [2, 1], [3, 1]];
+            let next = null;
+            window.fetch = async () => {
+              const deadLetters = letters.map(([id, attempts]) =>
+                ({id, reason: 'UNREADABLE', detail: '', attempts, lastFailedAt: '2026-11-29T10:20:30Z'}));
+              return new Response(JSON.stringify({deadLetters, next}));
+            };
+            const find = (selector) => document.querySelector(selector);
+            const seen = [];
+            const see = () => {
+              const {activeElement: at} = document;
+              seen.push([at.closest('tr')?.dataset.letter, at.textContent].filter(Boolean).join(' '));
+            };
+            return import(find('link[href$="/dead-letters.js"]').href).then(async ({readDeadLetters}) => {
+              const become = async (...rest) => {
+                letters = rest;
+                await readDeadLetters();
+                see();
+              };
+              await readDeadLetters();
+              find('tr[data-letter="2"] button:last-child').focus();
+              await become([1, 1], [2, 2], [3, 1]); // replayed, and back
+              await become([1, 1], [3, 1]);
+              await become([1, 1]);
+              await become();
+              const page = Array.from({length: 20}, (_, i) => [i + 1, 1]);
+              next = 20;
+              await become(...page);
+              find('#more-dead-letters').focus();
+              next = null;
+              await become(...page); // which is the last one
+              find('tr[data-letter="20"] button').click();
+              await become(); // while its dialog is open
+              const closed = new Promise((resolve) => find('#confirm').addEventListener('close', resolve));
+              find('#confirm').close();
+              await closed;
+              see();
+              return seen.join('\n') + '\n';
+            });
+            """);
+
+    assertThat(seen)
+        .isEqualTo(
+            """
+            2 Discard…
+            3 Discard…
+            1 Discard…
+            Dead letters
+            Dead letters
+            20 Discard…
+            Leave it
+            Dead letters
+            """);
+  }
+
   /** Until the page gives up: something else holds the row of the SKU. */
   private static void askInVain(String action, long sku) throws SQLException {
     try (var mysql = pipeline.mysql().connect();

@@ -250,6 +250,7 @@ class OpsDeadLettersIT extends OpsPageFixture {
     page.fill("reason", "refunded at the provider").confirm("close charge ch-page");
 
     browser.awaitShown("#no-charges");
+    browser.awaitShown("#charges-title:focus");
   }
 
   /** The number of them in each snapshot stays 1. */

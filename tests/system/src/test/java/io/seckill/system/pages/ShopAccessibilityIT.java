@@ -76,6 +76,7 @@ class ShopAccessibilityIT extends ShopPageFixture {
     tabTo("pay");
     keys(Keys.SPACE);
     page.awaitStatus("PAID");
+    browser.awaitShown("#order-title:focus");
     assertThat(browser.find("#announce").getDomProperty("textContent")).contains("Paid");
   }
 
