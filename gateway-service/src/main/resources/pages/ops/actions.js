@@ -12,6 +12,9 @@ const LONG_MS = 330_000;
 /** Above the time in which it answers any other call. */
 export const SHORT_MS = 15_000;
 
+/** How long a move of money or stock is remembered while its outcome is not known. */
+const KEPT_MS = 86_400_000;
+
 /** Which states an action is legal in and what it does; sent once, with the longest wait for the answer, or repeated. */
 const ON_A_SALE = {
   preheat: {
@@ -252,7 +255,7 @@ export function post(context, path, body) {
 
 /**
  * For a dialog that moves money or stock: it has one key, so its request is carried out once. The key is kept while the
- * outcome is not known, also over a reload and a sign-in: the same move, for any reason, is then a repeat.
+ * outcome is not known, for a day, by all tabs, and over a sign-in: the same move, for any reason, is then a repeat.
  * @returns {(path: string, move: object, reason: string | null) => Promise<object>} isRepeat when it is done and the outcome
  *     of an earlier request was not known; isUnknown when its own is not
  */
@@ -260,9 +263,9 @@ export function movesOnce(context) {
   let key = newKey();
   return async (path, move, reason) => {
     const place = `seckill.move.${path}.${JSON.stringify(move)}`;
-    const kept = sessionStorage.getItem(place);
+    const kept = keptKey(place);
     key = kept ?? key;
-    sessionStorage.setItem(place, key);
+    keep(place, key);
     let tries = 0;
     const answer = await insist(() => {
       tries++;
@@ -271,10 +274,20 @@ export function movesOnce(context) {
     const done = answer.status >= 200 && answer.status < 300;
     const refused = !isUnsettled(answer) && kept === null && tries === 1; // a later refusal undoes no earlier try
     const isUnknown = !done && !refused && answer.code !== 'IDEMPOTENCY_KEY_REUSED'; // the key of another move
-    if (!isUnknown) sessionStorage.removeItem(place);
+    if (isUnknown) keep(place, key); // another tab may have had an answer
+    else localStorage.removeItem(place);
     if (kept !== null && answer.code === 'IDEMPOTENCY_KEY_REUSED') key = newKey(); // this move was never made
     return {...answer, isRepeat: done && kept !== null, isUnknown};
   };
+}
+
+function keptKey(place) {
+  const {key, until} = JSON.parse(localStorage.getItem(place)) ?? {};
+  return until > Date.now() ? key : null;
+}
+
+function keep(place, key) {
+  localStorage.setItem(place, JSON.stringify({key, until: Date.now() + KEPT_MS}));
 }
 
 export function put(context, path, body) {

@@ -49,6 +49,56 @@ class OpsWalletsIT extends OpsPageFixture {
     assertThat(recharges()).isEqualTo(2);
   }
 
+  @Tag("proof")
+  @Test
+  void movesMoneyOnceWhenAnUnansweredRechargeIsRepeatedInAnotherTab() {
+    page.open(pipeline.tokens().operator()).askAboutWallets("Recharge…");
+    page.fill("id", "3054").fill("amount", "5.00").fill("reason", "paid in");
+    browser.loseAnswers("/recharges");
+    browser.press("#confirm-yes");
+    browser.press("#confirm-no");
+    browser.awaitText("#audit li.bad", "recharge: no answer: what was done is not known");
+
+    browser.run("sessionStorage.clear();"); // each tab has its own
+    page.open(pipeline.tokens().operator()).askAboutWallets("Recharge…");
+    page.fill("id", "3054").fill("amount", "5.00");
+    page.confirm("recharge: balance 5.00; it counts once, together with the earlier request");
+    page.askAboutWallets("Recharge…").fill("id", "3054").fill("amount", "5.00");
+    page.confirm("recharge: balance 10.00");
+  }
+
+  /** A move of the same amount two days later is meant. */
+  @Test
+  void remembersAMoveOfUnknownOutcomeForADay() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+
+    Object same =
+        browser.run(
+            """
+            const keys = [];
+            window.fetch = async (url, {headers}) => {
+              keys.push(headers['Idempotency-Key']);
+              return new Response('{}', {status: 503});
+            };
+            const timer = window.setTimeout;
+            window.setTimeout = (done) => timer(done);
+            const now = Date.now;
+            const context = {token: () => 'a token'};
+            return import(document.querySelector('link[href$="/actions.js"]').href).then(async ({movesOnce}) => {
+              const sent = [];
+              for (const hours of [0, 23, 46, 71]) {
+                Date.now = () => now() + hours * 3_600_000;
+                keys.length = 0;
+                await movesOnce(context)('wallets/7/recharges', {amountCents: 500}, null);
+                sent.push(keys[0]);
+              }
+              return sent.map((key) => sent.indexOf(key)).join();
+            });
+            """);
+
+    assertThat(same).isEqualTo("0,0,0,3");
+  }
+
   private static long recharges() {
     return pipeline.mysql().number("SELECT COUNT(*) FROM wallet_entry WHERE user_id = 3050");
   }
