@@ -7,6 +7,7 @@ import io.seckill.gateway.batching.BatchCall;
 import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
+import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
@@ -31,8 +32,16 @@ import reactor.core.publisher.Mono;
 @Component
 final class PaymentQueue implements DisposableBean {
 
+  /**
+   * Payments of one shopper that are sent alone at once: a provider may keep each waiting, and all
+   * shoppers share 32 connections.
+   */
+  static final int MOST_ALONE = 4;
+
   private final Function<OrderPayment, Mono<OrderRow>> alone;
   private final ConcurrentMap<OrderPayment, Mono<OrderRow>> underWay = new ConcurrentHashMap<>();
+  private final StreamPlaces placesAlone =
+      new StreamPlaces("payments", Integer.MAX_VALUE, MOST_ALONE);
   private final RequestBatcher<Payment> queue;
 
   @Autowired
@@ -101,7 +110,7 @@ final class PaymentQueue implements DisposableBean {
   /**
    * Pays for an order.
    *
-   * @return the order, PAID; or 404, 409, 503 BUSY when nothing was done, or 503
+   * @return the order, PAID; or 404, 409, 429, 503 BUSY when nothing was done, or 503
    *     DATABASE_UNAVAILABLE when it may have been paid
    */
   Mono<OrderRow> pay(OrderId id, long userId) {
@@ -119,7 +128,12 @@ final class PaymentQueue implements DisposableBean {
   private Mono<OrderRow> payAlone(OrderPayment payment) {
     return underWay.computeIfAbsent(
         payment,
-        one -> Mono.defer(() -> alone.apply(one)).doFinally(end -> underWay.remove(one)).cache());
+        one ->
+            placesAlone
+                .within(one.userId(), () -> alone.apply(one))
+                .singleOrEmpty()
+                .doFinally(end -> underWay.remove(one))
+                .cache());
   }
 
   private static List<PaymentOutcome> outcomes(

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 
-/** Bounds the streams of a kind that are open at once, in all and per user. Thread-safe. */
+/**
+ * Bounds the streams of a kind that are open at once, in all and per user; a call that waits is
+ * one, too. Thread-safe.
+ */
 public final class StreamPlaces {
 
   private final String kind;

@@ -163,6 +163,29 @@ class PaymentQueueTest {
   }
 
   @Test
+  void aShopperWithManyOrdersLeavesConnectionsToTheProviderForOthers() {
+    Sinks.One<OrderRow> provider = Sinks.one();
+    sentAlone = provider.asMono();
+    spoiled = outcomes -> outcomes.stream().map(PaymentQueueTest::waits).toList();
+    List<CompletableFuture<String>> paid =
+        new ArrayList<>(
+            LongStream.range(10, 10 + PaymentQueue.MOST_ALONE)
+                .mapToObj(id -> pay(id, USER))
+                .toList());
+    eventually().until(() -> alone.size() == PaymentQueue.MOST_ALONE);
+
+    assertThat(Bounded.get(pay(30, USER))).isEqualTo("TOO_MANY_REQUESTS");
+    paid.add(pay(10, USER)); // shares the call under way
+    paid.add(pay(31, USER + 1));
+    eventually().until(() -> alone.contains(new OrderPayment(new OrderId(31), USER + 1)));
+    assertThat(alone).hasSize(PaymentQueue.MOST_ALONE + 1);
+
+    provider.tryEmitValue(row(new OrderId(10))).orThrow();
+    assertThat(texts(paid)).containsOnly("PAID");
+    assertThat(Bounded.get(pay(30, USER))).as("with a place").isEqualTo("PAID");
+  }
+
+  @Test
   void oneTooManyIsRefusedAtOnceAndNotSent() {
     List<CompletableFuture<String>> paid =
         payDuringTheFirst(LongStream.range(10, 10 + CAPACITY).toArray());
