@@ -9,6 +9,7 @@ import {deadLettersChanged, listenToDeadLetters, readDeadLetters} from './dead-l
 import {listenToUnexplainedCharges, readUnexplainedCharges, unexplainedChargesChanged} from './unexplained-charges.js';
 import {listenToAudits, readAudits, readOldAudits} from './audits.js';
 import {listenToWallets} from './wallets.js';
+import {listenToOrder} from './order.js';
 import {listenToMoreSales, readMoreSales, readOldSales, renderBoard} from './board.js';
 
 const STORE = 'seckill.operator';
@@ -153,6 +154,7 @@ listenToDeadLetters(context);
 listenToUnexplainedCharges(context);
 listenToAudits(context);
 listenToWallets(context);
+listenToOrder(context);
 drawLegend();
 signedIn();
 setInterval(watchdog, 1000);

@@ -21,6 +21,7 @@ enum OperatorRoute {
   PRODUCT("/skus/{sku}"),
   LEDGER("/skus/{sku}/ledger"),
   RECONCILIATIONS("/skus/{sku}/reconciliation"),
+  ORDER("/orders/{order}"),
   DEAD_LETTERS("/dead-letters", QUERY),
   DEAD_LETTER("/dead-letters/{id}"),
   UNEXPLAINED_CHARGES("/unexplained-charges", QUERY),
@@ -92,7 +93,7 @@ enum OperatorRoute {
    * @throws io.seckill.support.web.ProblemException 400 naming the id
    */
   Target target(Map<String, String> ids) {
-    for (String name : List.of("sku", "user", "charge", "id")) {
+    for (String name : List.of("sku", "user", "charge", "order", "id")) {
       String text = ids.get(name);
       if (text != null) {
         long id = name.equals("sku") ? PathIds.sku(text) : PathIds.number(name, text);

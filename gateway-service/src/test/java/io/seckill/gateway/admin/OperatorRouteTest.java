@@ -18,6 +18,7 @@ class OperatorRouteTest {
   @CsvSource({
     "LEDGER, sku, 17, /skus/17/ledger, sku=17",
     "PREHEAT, sku, 17, /skus/17/preheat, sku=17",
+    "ORDER, order, 9, /orders/9, order=9",
     "REPLAY, id, 9, /dead-letters/9/replay, deadLetter=9",
     "CLOSE_CHARGE, id, 9, /unexplained-charges/9/close, unexplainedCharge=9",
     "RECHARGE, user, 9223372036854775807, /wallets/9223372036854775807/recharges, user=9223372036854775807",
@@ -36,6 +37,7 @@ class OperatorRouteTest {
     "OPEN, sku, -1",
     "OPEN, sku, 01",
     "DISCARD, id, ../1",
+    "ORDER, order, 1/payment",
     "WALLET, user, 0",
     "RECHARGE, user, 9223372036854775808",
     "RECHARGE, user, 10000000000000000000",

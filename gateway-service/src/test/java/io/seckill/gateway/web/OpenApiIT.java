@@ -377,6 +377,27 @@ class OpenApiIT {
   }
 
   @Test
+  void describesAnOrderThatAnOperatorLooksUp() {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    Placed confirmed = stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+    Placed rejected = stage.store(sku, confirmed.user(), 1, 2, "REJECTED", "SOLD_OUT");
+    stage.update(
+        "INSERT INTO payment (order_id, amount_cents, state) VALUES (?, 1999, 'DECLINED')",
+        confirmed.id().value());
+    String path = "/admin/v1/orders/";
+    GatewayAnswer found = gateway.adminGet(path + confirmed.id());
+    is(200, found);
+    is(200, gateway.adminGet(path + rejected.id()));
+    is(404, gateway.adminGet(path + stage.buy(sku, 1).id())); // queued
+    is(400, gateway.adminGet(path + "x"));
+    is(401, gateway.send(gateway.admin(path + confirmed.id())));
+    String shoppers = TestGateway.shopper(confirmed.user());
+    is(403, gateway.send(gateway.admin(path + confirmed.id()).header(AUTHORIZATION, shoppers)));
+    assertThat(found.text("userId")).isEqualTo(Long.toString(confirmed.user()));
+    assertThat(found.text("paymentState")).isEqualTo("DECLINED");
+  }
+
+  @Test
   void describesDeadLettersAndCharges() {
     String letters = "/admin/v1/dead-letters";
     is(200, gateway.adminGet(letters));

@@ -47,8 +47,7 @@ class ThreadShares extends OncePerRequestFilter {
     PURCHASES("/internal/v1/purchases", 6),
     /** They wait for no provider. */
     CANCELS("/internal/v1/orders/[^/]+/cancel", 1),
-    /** Payments. */
-    ORDERS("/internal/v1/orders/.*", 4),
+    PAYMENTS("/internal/v1/orders/(payments|[^/]+/payment)", 4),
     /** One operation a call, or few, from each of 256 connections: they wait for one COMMIT. */
     WALLETS("/internal/v1/wallet/operations", 16),
     /** Of shoppers, through 8 connections of each gateway; an operator's are among them. */

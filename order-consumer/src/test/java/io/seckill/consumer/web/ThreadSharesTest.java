@@ -29,9 +29,10 @@ class ThreadSharesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "POST, /internal/v1/orders/4711/payment, ORDERS",
+    "POST, /internal/v1/orders/4711/payment, PAYMENTS",
     "POST, /internal/v1/orders/4711/cancel, CANCELS",
-    "POST, /internal/v1/orders/payments, ORDERS",
+    "POST, /internal/v1/orders/payments, PAYMENTS",
+    "GET, /internal/v1/orders/4711, OTHERS",
     "POST, /internal/v1/purchases, PURCHASES",
     "POST, /internal/v1/wallet/operations, WALLETS",
     "GET, /internal/v1/wallets/7, WALLET_READS",
@@ -130,7 +131,7 @@ class ThreadSharesTest {
 
   private static String path(RequestKind kind) {
     return switch (kind) {
-      case ORDERS -> "/internal/v1/orders/4711/payment";
+      case PAYMENTS -> "/internal/v1/orders/4711/payment";
       case CANCELS -> "/internal/v1/orders/4711/cancel";
       case LONG_OPERATIONS -> "/internal/v1/skus/1001/audit";
       case PURCHASES -> "/internal/v1/purchases";

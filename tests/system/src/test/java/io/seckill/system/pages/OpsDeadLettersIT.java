@@ -16,12 +16,38 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.testing.Eventually;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Dead letters and unexplained charges. */
+/** One order, dead letters and unexplained charges. */
 class OpsDeadLettersIT extends OpsPageFixture {
+
+  @Tag("proof")
+  @Test
+  void showsWhatBecameOfAShoppersOrder() {
+    onSale(3055);
+    String order = pipeline.shop().buy(3055, 3055, 2, "asked-by-support").text("orderId");
+    eventually().until(() -> pipeline.sales().settledOrders(3055) == 1);
+    page.open(pipeline.tokens().operator());
+    lookUp("x");
+    browser.awaitText("#order-found", "INVALID_REQUEST: order must be a whole number");
+    lookUp("4711");
+    browser.awaitText("#order-found", "UNKNOWN_ORDER: MySQL does not have it");
+
+    lookUp(order);
+    browser.awaitText("#order-found", "Order " + order + " is CONFIRMED · user 3055");
+    assertThat(browser.text("#order-found"))
+        .contains("SKU 3055 × 2 at 19.99")
+        .endsWith("payment not begun");
+    assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
+  }
+
+  private static void lookUp(String order) {
+    browser.type("#order-id", order);
+    browser.press("#order-form button");
+  }
 
   @Tag("proof")
   @Test
