@@ -33,7 +33,7 @@ final class EnteringWait {
       readNanos = nanoTime.getAsLong();
     }
     Gateways nodes = seen.gateways();
-    if (nodes.haveTransferred(term)) {
+    if (nodes.awaited(term).isEmpty()) {
       return true;
     }
     Duration wait = nodes.areTransferring(term) ? LONGEST_TRANSFER : PROMISES_END;

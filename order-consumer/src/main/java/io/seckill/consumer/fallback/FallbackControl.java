@@ -52,6 +52,7 @@ class FallbackControl {
   private final StoppedReturns stopped;
   private volatile SalePhase last = SalePhase.ENTERING;
   private boolean isPrevented;
+  private String lastHindrance = "";
 
   FallbackControl(
       FallbackProperties settings,
@@ -213,11 +214,17 @@ class FallbackControl {
   }
 
   private void leaveByItself(Overview seen) {
-    if (mode == FallbackMode.AUTOMATIC
-        && AUTOMATIC.equals(seen.fallback().startedBy())
-        && seen.gateways().allUseRedisAgain()
-        && looks.isRedisReached()
-        && turnBack()) {
+    if (mode != FallbackMode.AUTOMATIC
+        || !AUTOMATIC.equals(seen.fallback().startedBy())
+        || !seen.gateways().allUseRedisAgain()) {
+      return;
+    }
+    String hindrance = hindrance(seen);
+    if (!hindrance.isEmpty() && !hindrance.equals(lastHindrance)) {
+      log.warn("fallback {}: MySQL sells on: {}", seen.fallback().term(), hindrance);
+    }
+    lastHindrance = hindrance;
+    if (hindrance.isEmpty() && turnBack()) {
       byItself(AUTOMATIC, "fallback-leave");
     }
   }
@@ -225,26 +232,33 @@ class FallbackControl {
   /**
    * Begins to give the sales back to Redis; {@link FallbackReturn} does it.
    *
-   * @throws ProblemException 409 REFUSED when MySQL does not decide, or Redis is not usable
+   * @throws ProblemException 409 REFUSED when MySQL does not decide, Redis is not usable, or a
+   *     gateway has not transferred its promises
    */
   void leave() {
-    Overview seen = gateways.overview();
-    if (!seen.fallback().isIn(SalePhase.MYSQL)) {
-      throw refused("MySQL does not decide now: the state is " + seen.fallback().state() + ".");
-    }
-    if (!seen.gateways().useRedis()) {
-      throw refused("Most gateways do not reach Redis.");
-    }
-    if (mode.isOn() && !looks.isRedisReached()) {
-      throw refused("order-consumer does not reach Redis.");
+    String hindrance = hindrance(gateways.overview());
+    if (!hindrance.isEmpty()) {
+      throw refused(hindrance);
     }
     if (!turnBack()) {
       throw refused("The state has changed meanwhile.");
     }
   }
 
+  /** Why sales cannot return yet, "" when they can. */
+  private String hindrance(Overview seen) {
+    Row row = seen.fallback();
+    if (!row.isIn(SalePhase.MYSQL)) {
+      return "MySQL does not decide now: the state is " + row.state() + ".";
+    }
+    if (mode.isOn() && !looks.isRedisReached()) {
+      return "order-consumer does not reach Redis.";
+    }
+    return seen.gateways().hindranceToReturn(row.term());
+  }
+
   private boolean turnBack() {
-    boolean done = moveIf(row -> row.isIn(SalePhase.MYSQL), SalePhase.RETURNING);
+    boolean done = moveIf(row -> hindrance(gateways.overview()).isEmpty(), SalePhase.RETURNING);
     if (done) {
       last = SalePhase.RETURNING;
     }

@@ -31,8 +31,25 @@ record Gateways(List<GatewayNode> all) {
     return !fresh().isEmpty() && count(RedisView.USABLE, USABLE) == fresh().size();
   }
 
+  /**
+   * Why sales cannot return yet from the fallback of this term, "" when they can. Redis would sell
+   * again what a gateway has promised and MySQL lacks.
+   */
+  String hindranceToReturn(long term) {
+    if (!useRedis()) {
+      return "Most gateways have no usable Redis.";
+    }
+    return awaited(term)
+        .map(
+            late ->
+                ("The gateway %s has not transferred the orders that it has promised. Try again;"
+                        + " stop it if that does not help: 35 s later it is not waited for.")
+                    .formatted(late.name()))
+        .orElse("");
+  }
+
   /** Whether more than half of those with a recent heartbeat use Redis; also when there is none. */
-  boolean useRedis() {
+  private boolean useRedis() {
     return fresh().isEmpty() || isMajority(count(RedisView.USABLE, Duration.ZERO));
   }
 
@@ -49,12 +66,17 @@ record Gateways(List<GatewayNode> all) {
     return fresh().stream().filter(node -> node.mode() == FallbackMode.OFF).findFirst();
   }
 
-  /** Whether each has transferred everything that it promised before this term. */
-  boolean haveTransferred(long term) {
-    return all.stream().allMatch(node -> node.hasTransferred(term));
+  /**
+   * One that has not transferred everything that it promised before this term. A gateway without
+   * fallback never does, and is not waited for.
+   */
+  Optional<GatewayNode> awaited(long term) {
+    return all.stream()
+        .filter(node -> node.mode().isOn() && !node.hasTransferred(term))
+        .findFirst();
   }
 
-  /** The same, and each was complete. */
+  /** Whether each has transferred everything, also those without fallback, and was complete. */
   boolean haveTransferredAll(long term) {
     return all.stream().allMatch(node -> node.hasTransferred(term) && node.complete());
   }

@@ -12,7 +12,9 @@ import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import io.seckill.support.web.AuditLog;
+import io.seckill.support.web.ProblemException;
 import io.seckill.testing.CannedRedis;
+import io.seckill.testing.LoggedLines;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -145,13 +147,52 @@ class FallbackControlTest {
     }
   }
 
+  /** It may have promised what MySQL would give to Redis to sell. */
+  @Test
+  void doesNotEndWhileAGatewayHasNotTransferred() {
+    row = row(SalePhase.MYSQL);
+    gateways =
+        new Gateways(
+            List.of(
+                gateway(RedisView.USABLE),
+                gateway(FallbackMode.AUTOMATIC, RedisView.USABLE, 0)));
+    FallbackControl control = control(FallbackMode.AUTOMATIC);
+
+    try (LoggedLines lines = LoggedLines.ofThisThread(FallbackControl.class)) {
+      control.tick();
+      control.tick();
+
+      assertThat(lines.texts())
+          .singleElement()
+          .asString()
+          .contains("MySQL sells on: The gateway gateway-0 has not transferred");
+    }
+    assertThatThrownBy(control::leave)
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining("gateway-0");
+  }
+
   private static GatewayNode gateway(RedisView redis) {
     return gateway(FallbackMode.AUTOMATIC, redis);
   }
 
   private static GatewayNode gateway(FallbackMode mode, RedisView redis) {
+    return gateway(mode, redis, 1);
+  }
+
+  private static GatewayNode gateway(FallbackMode mode, RedisView redis, long transferred) {
     return new GatewayNode(
-        "gateway", mode, 1, 0, true, redis, MINUTE.toMillis(), BreakerState.CLOSED, 0, 0, 0);
+        "gateway-" + transferred,
+        mode,
+        1,
+        transferred,
+        true,
+        redis,
+        MINUTE.toMillis(),
+        BreakerState.CLOSED,
+        0,
+        0,
+        0);
   }
 
   private FallbackControl control(FallbackMode mode) {

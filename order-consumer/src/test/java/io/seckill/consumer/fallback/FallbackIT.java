@@ -1167,6 +1167,9 @@ class FallbackIT extends SaleInFallback {
     assertThat(fallback.view().path("startedBy").asString()).isEqualTo("automatic");
     fallback.awaitState("MYSQL");
     assertThat(counter("seckill.fallback.entered")).isEqualTo(entered + 1);
+    long term = fallback.view().path("term").longValue();
+    fallback.transfer(1, term, "");
+    fallback.transfer(2, term, "");
 
     fallback.beat(1, 1, "USABLE", 9_000);
     fallback.gatewaysStayAlive();
@@ -1200,7 +1203,7 @@ class FallbackIT extends SaleInFallback {
   void isBegunOnceAndEndedByAnOperator() {
     assertThat(fallback.leave().code()).isEqualTo("REFUSED");
 
-    fallback.enter();
+    long term = fallback.enter();
     Answer again = consumer.api().post(FallbackFixture.FALLBACK + "/enter", "{}");
     assertThat(again.status()).isEqualTo(409);
     assertThat(again.code()).isEqualTo("REFUSED");
@@ -1215,6 +1218,8 @@ class FallbackIT extends SaleInFallback {
     fallback.gatewaysStayAlive();
     tick();
     assertThat(fallback.state()).isEqualTo("MYSQL");
+    assertThat(fallback.leave().text()).contains("gateway-1:8080 has not transferred");
+    fallback.transfer(1, term, "");
     fallback.leaveSoon();
     fallback.awaitState("REDIS");
   }

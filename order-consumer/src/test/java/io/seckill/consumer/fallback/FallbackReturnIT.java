@@ -75,6 +75,35 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertBalanced(sku);
   }
 
+  /** Redis, which has lost its data, would sell again what the second one has promised. */
+  @Test
+  void aSaleReturnsOnlyWhenItsGatewaysHaveTransferred() {
+    OrderMessage promised = sale.admit(7, 4);
+    whileBeating("UNUSABLE", 1_000, "ENTERING", "MYSQL");
+    fallback.awaitState("MYSQL");
+    long term = fallback.view().path("term").longValue();
+    fallback.transfer(1, term, "");
+    sale.forget();
+    fallback.beat(1, term, "USABLE", 60_000);
+    fallback.beat(2, term, "USABLE", 60_000);
+    fallback.gatewaysStayAlive();
+
+    consumer.bean(FallbackControl.class).tick();
+    Answer refused = fallback.leave();
+
+    assertThat(refused.code()).isEqualTo("REFUSED");
+    assertThat(refused.text()).contains("gateway-2:8080 has not transferred").contains("stop it");
+    assertThat(fallback.product(sku, "CONCAT_WS(' ', sale_phase, reserved_units)"))
+        .isEqualTo("MYSQL 20");
+    fallback.transfer(2, term, admitted(sku, 1, 4), promised);
+    fallback.awaitState("REDIS");
+    assertThat(ledger.status(promised)).isEqualTo("CONFIRMED");
+    assertThat(sale.stock()).isEqualTo(16);
+    assertThat(sale.firstAnswer(promised)).isEqualTo(promised.orderId() + ":4");
+    fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
   @Test
   void mySqlSellsOnWhenRedisGoesAwayDuringTheReturn() throws SQLException {
     fallback.enterWith(GATEWAY, "");

@@ -7,6 +7,8 @@ import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.RedisView;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class GatewaysTest {
 
@@ -50,14 +52,55 @@ class GatewaysTest {
 
   @Test
   void everyRegisteredGatewayHandsOver() {
-    assertThat(gateways().haveTransferred(3)).isTrue();
-    assertThat(gateways(handed(3, 2, true, 0)).haveTransferred(3)).isFalse();
+    assertThat(gateways().awaited(3)).isEmpty();
+    assertThat(gateways(handed(3, 2, true, 0)).awaited(3)).isPresent();
+    assertThat(gateways(handed(2, 3, true, 60_000)).awaited(3)).isEmpty();
     assertThat(gateways(handed(3, 2, true, 0)).areTransferring(3)).isTrue();
     assertThat(gateways(handed(2, 2, true, 0)).areTransferring(3)).isFalse();
     assertThat(gateways(handed(3, 2, true, 60_000)).areTransferring(3)).isFalse();
-    assertThat(gateways(handed(3, 3, false, 0)).haveTransferred(3)).isTrue();
+    assertThat(gateways(handed(3, 3, false, 0)).awaited(3)).isEmpty();
     assertThat(gateways(handed(3, 3, false, 0)).haveTransferredAll(3)).isFalse();
     assertThat(gateways(handed(3, 3, true, 0)).haveTransferredAll(3)).isTrue();
+  }
+
+  /** Also on a silent one; not on one that has nothing to transfer. */
+  @ParameterizedTest
+  @CsvSource({
+    "AUTOMATIC, 2, 0, true",
+    "MANUAL, 2, 30000, true",
+    "AUTOMATIC, 3, 0, false",
+    "OFF, 0, 0, false"
+  })
+  void aReturnWaitsForEachPromiseTransfer(
+      FallbackMode mode, long over, long heardMsAgo, boolean waits) {
+    GatewayNode node =
+        new GatewayNode(
+            "gateway-2:8080",
+            mode,
+            3,
+            over,
+            true,
+            RedisView.USABLE,
+            60_000,
+            BreakerState.CLOSED,
+            0,
+            0,
+            heardMsAgo);
+
+    String hindrance = gateways(handed(3, 3, true, 60_000), node).hindranceToReturn(3);
+
+    if (waits) {
+      assertThat(hindrance).contains("The gateway gateway-2:8080 has not").contains("stop it");
+    } else {
+      assertThat(hindrance).isEmpty();
+    }
+  }
+
+  @Test
+  void aReturnNeedsARedisThatMostGatewaysUse() {
+    assertThat(gateways(node(RedisView.UNUSABLE, 0, 0)).hindranceToReturn(0))
+        .isEqualTo("Most gateways have no usable Redis.");
+    assertThat(gateways(node(RedisView.UNUSABLE, 0, 5_000)).hindranceToReturn(0)).isEmpty();
   }
 
   private static Gateways gateways(GatewayNode... nodes) {

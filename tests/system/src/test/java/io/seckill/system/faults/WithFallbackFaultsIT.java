@@ -42,6 +42,10 @@ class WithFallbackFaultsIT {
   private static final String FREE =
       "SELECT SUM(stock - reserved_units) FROM products WHERE fallback <> 'NO'";
 
+  /** A silent gateway is removed after 35 s, which a slow machine may need for the rest. */
+  private static final String STAYS_REGISTERED =
+      "UPDATE gateway_node SET heard_at = GREATEST(heard_at, NOW(6) - INTERVAL 20 SECOND)";
+
   private final FaultLab lab;
 
   WithFallbackFaultsIT(FaultLab lab) {
@@ -85,6 +89,46 @@ class WithFallbackFaultsIT {
           },
           "none of its data");
     }
+  }
+
+  /** The other one uses Redis again, which would sell what the frozen one has promised. */
+  @Test
+  @DisplayName("73: a gateway frozen, Redis killed and back with none of its data")
+  void redisBackBeforeAGatewayHasTransferred() {
+    RedisServer redis = lab.servers().redis();
+    try (FaultRun run = run("73 fallback, a gateway frozen")) {
+      lab.relays().forEach(relay -> relay.links().redis().cut());
+      run.load().awaitAccepted(run.load().accepted() + 200);
+      awaitRedisDecides();
+      assertSoldAtTheOther(run);
+      lab.gateway(2).freeze();
+      Set<String> promised = run.acceptedOrders();
+      redis.kill();
+      Signals.await("MySQL to decide", () -> state("MYSQL"));
+      Set<String> waiting = without(promised, stored(run));
+      assertThat(waiting).as("orders that the frozen gateway alone remembers").isNotEmpty();
+      redis.wipe();
+      redis.restart();
+      Signals.await("the other gateway to have used Redis for long enough", this::isUsableAgain);
+      assertThat(state()).as("until the frozen gateway has transferred").isEqualTo("MYSQL");
+      lab.gateway(2).thaw();
+      lab.heal();
+      awaitReturned(run);
+      assertThat(stored(run)).as("orders of MySQL").containsAll(promised);
+      run.fault("Redis lost while a frozen gateway alone had " + waiting.size() + " orders");
+      judge(run);
+    }
+  }
+
+  /** For a second more than a return needs. The frozen one stays registered meanwhile. */
+  private boolean isUsableAgain() {
+    lab.database().execute(STAYS_REGISTERED);
+    return nodes().stream()
+        .anyMatch(
+            node ->
+                !isUnusable(node)
+                    && node.path("heardMsAgo").asLong() < 2_000
+                    && node.path("forMs").asLong() > 11_000);
   }
 
   /** Of two gateways that are ready again, one does not answer HAProxy's checks any more. */
