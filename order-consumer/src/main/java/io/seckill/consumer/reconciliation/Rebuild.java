@@ -5,6 +5,7 @@ import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales;
+import io.seckill.consumer.fallback.FallbackTable;
 import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.loading.SaleLoader;
@@ -163,6 +164,7 @@ record Rebuild(
       ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
+    require(FallbackTable.redisTakesSales(jdbc), "MySQL decides sales until the fallback ends.");
     require(ProductRows.find(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
     require(
         seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);

@@ -1360,6 +1360,35 @@ class FallbackIT extends SaleInFallback {
     over.forget();
   }
 
+  /** Redis, which has lost it, would have it alone, and sell what gateways have promised. */
+  @Test
+  void aSaleThatIsExtendedDuringTheFallbackIsRebuiltOnlyAfterIt() {
+    AdmittedSale over =
+        new AdmittedSale(consumer, NEXT_SKU.incrementAndGet(), PurchasePolicy.LIMITED, 5, 20);
+    execute("UPDATE products SET closes_at = UTC_TIMESTAMP(3) WHERE sku_id = " + over.sku);
+    fallback.enterWith(GATEWAY, "");
+    execute("UPDATE products SET closes_at = '2037-01-01' WHERE sku_id = " + over.sku);
+    over.forget();
+
+    assertThat(rebuild(over.sku)).contains("UNPROVEN").contains("until the fallback ends");
+
+    assertThat(fallback.product(over.sku, "CONCAT_WS(' ', sale_phase, epoch)"))
+        .isEqualTo("REDIS 1");
+    assertThat(consumer.redis().exists(RedisKeys.sku(over.sku))).isFalse();
+    fallback.comeBack();
+    assertThat(rebuild(over.sku)).contains("REBUILT");
+    fallback.assertStoresAgree(over.sku);
+    execute("UPDATE products SET state = 'CLOSED' WHERE sku_id = " + over.sku);
+    over.forget();
+  }
+
+  private static String rebuild(long sku) {
+    return consumer
+        .api()
+        .post("/internal/v1/skus/" + sku + "/reconciliation", "{\"dryRun\":false}")
+        .text();
+  }
+
   private static void put(long sku, String product) {
     assertThat(consumer.api().put("/internal/v1/skus/" + sku, product).status()).isEqualTo(201);
   }
