@@ -55,9 +55,10 @@ record PendingStops(
    * with all shards; the sweep stops the others in Redis. If the SKU was opened since, the stop is
    * removed alone.
    *
-   * <p>The stop is read while the row is locked, and removed before any process may open the sale.
-   * So no opening has followed a stop that is still pending, and a slow process never stops a sale
-   * that was resumed since.
+   * <p>The stop is read while the row is locked, and removed before any process may open the sale
+   * in Redis. So no opening has followed a stop that is still pending, and a slow process never
+   * stops a sale that was resumed since. In a fallback a sale is opened without Redis: a stop is
+   * removed alone if the sale may have changed since.
    *
    * @throws JedisException when Redis is unavailable, or it is unknown whether the stop was removed
    */
@@ -74,7 +75,7 @@ record PendingStops(
         .pendingStop(skuId)
         .map(
             stop -> {
-              if (!hasMissedAnOpening(skuId, locked)) {
+              if (!hasMissedAnOpening(skuId, locked) && !hasChangedInFallback(skuId, locked)) {
                 SaleState target = SaleState.valueOf(stop.state());
                 locked.forEach(product -> product.move(target, 0));
               }
@@ -94,6 +95,12 @@ record PendingStops(
         && rows.stream().anyMatch(row -> row.skuId() == id && isBehindAnOpening(row))
         && haveFollowed(
             rows.stream().filter(row -> row.skuId() != id && row.phase().redisDecides()).toList());
+  }
+
+  private boolean hasChangedInFallback(long id, List<Product> rows) {
+    return rows.stream()
+        .filter(row -> row.skuId() == id && row.phase().isInFallback())
+        .anyMatch(row -> !RememberedStops.isLast(states.version(id), row));
   }
 
   private boolean isBehindAnOpening(Product row) {

@@ -84,8 +84,12 @@ final class RememberedStops {
     all.remove(one);
   }
 
-  /** Whether nothing has raised the number since but the beginning of one fallback. */
-  private static boolean isLast(long version, Product row) {
+  /**
+   * Whether nothing has raised the number since but the beginning of one fallback.
+   *
+   * @param version number of the last state change that Redis has
+   */
+  static boolean isLast(long version, Product row) {
     long since = row.row().stateVersion() - version;
     return switch (row.phase()) {
       case REDIS -> since == 0;

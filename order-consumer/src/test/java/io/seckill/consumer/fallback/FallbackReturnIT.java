@@ -579,6 +579,29 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.assertStoresAgree(sku);
   }
 
+  /** Redis, which was away since the stop, comes back with it. */
+  @ParameterizedTest(name = "{0} changes in MySQL since")
+  @CsvSource({"0, PAUSED", "1, PAUSED", "2, OPEN"})
+  void aStopThatWasResumedInTheFallbackDoesNotComeBack(int changes, String state) {
+    fallback.enterWith(GATEWAY, "");
+    if (changes > 0) {
+      assertThat(consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}").status())
+          .isEqualTo(200);
+    }
+    if (changes > 1) {
+      assertThat(consumer.api().post(path + "/resume", "{}").status()).isEqualTo(200);
+    }
+    String stop = "PAUSED|%d|tester".formatted(System.currentTimeMillis());
+
+    consumer.redis().hset(stops(), Long.toString(sku), stop);
+
+    eventually().until(() -> !consumer.redis().hexists(stops(), Long.toString(sku)));
+    assertThat(fallback.product(sku, "state")).isEqualTo(state);
+    fallback.comeBack();
+    assertThat(sale.field("state")).isEqualTo(state);
+    fallback.assertStoresAgree(sku);
+  }
+
   @ParameterizedTest
   @CsvSource({"RETURNING, NO, OPEN", "NO, ACTIVE, PAUSED"})
   void aResumeIsOfTheStoreThatHasTheSaleWhenItIsWritten(

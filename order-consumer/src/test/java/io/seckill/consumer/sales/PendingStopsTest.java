@@ -151,6 +151,44 @@ class PendingStopsTest {
     assertThat(locked).as("once after Redis went away").containsExactly(ONE, ONE);
   }
 
+  /** In a fallback the sale may have been resumed without Redis. */
+  @ParameterizedTest
+  @CsvSource({
+    "REDIS, 5, PAUSED",
+    "REDIS, 7, PAUSED",
+    "ENTERING, 6, PAUSED",
+    "ENTERING, 8, OPEN",
+    "MYSQL, 7, PAUSED",
+    "MYSQL, 9, OPEN",
+    "LOADING, 10, OPEN",
+    "RETURNING, 11, OPEN"
+  })
+  void aStopThatIsBackWithRedisStopsNoSaleThatHasChangedInItsFallback(
+      SalePhase phase, long stateVersion, SaleState state) {
+    stops = List.of(Long.toString(ONE), STOP);
+    Product sold = ProductInPhase.open(ONE, phase, stateVersion);
+    rows.put(ONE, sold);
+
+    sweep();
+
+    assertThat(sold.state()).isEqualTo(state);
+    assertThat(followed)
+        .as("with the end of the stop, and then each that MySQL has")
+        .containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
+  }
+
+  @Test
+  void aStopOfAShardThatWasResumedInItsFallbackStopsNoOther() {
+    List<Long> shards = Shards.ids(ONE, 2);
+    stops = List.of(Long.toString(shards.get(0)), STOP);
+    rows.put(ONE, ProductInPhase.open(ONE, SalePhase.SHARDED, 9, 2));
+    shards.forEach(id -> rows.put(id, ProductInPhase.open(id, SalePhase.MYSQL, 9)));
+
+    sweep();
+
+    assertThat(rows.values()).extracting(Product::state).containsOnly(SaleState.OPEN);
+  }
+
   @Test
   void aStopThatHasEndedInRedisIsForgotten() {
     stops = List.of(Long.toString(ONE), STOP);
