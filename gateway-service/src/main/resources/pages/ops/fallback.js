@@ -47,7 +47,7 @@ function gatewayRow(node) {
   const fresh = node.heardMsAgo <= FRESH_MS;
   const usable = node.redis === 'USABLE';
   const row = make('tr', {'data-gateway': node.name}, make('td', {textContent: node.name}),
-    make('td', {}, make('span', {className: `badge ${usable ? 'good' : 'bad'}`, textContent: usable ? 'reaches Redis' : 'does not'})),
+    make('td', {}, make('span', {className: `badge ${usable ? 'good' : 'bad'}`, textContent: usable ? 'usable' : 'unusable'})),
     make('td', {textContent: node.breaker.toLowerCase().replace('_', ' ')}));
   const heard = fresh ? 'now' : `${Math.round(node.heardMsAgo / 1000)} s ago`;
   [`${Math.round(node.forMs / 1000)} s`, `${node.failurePercent} %`, number(node.failuresPerSecond), heard]

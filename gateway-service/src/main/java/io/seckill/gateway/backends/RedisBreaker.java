@@ -16,6 +16,7 @@ import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.backends.CallWindow.Counts;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -63,14 +64,15 @@ public final class RedisBreaker {
   private final Counter errorReplies;
   private final Counter notPermitted;
   private volatile BreakerThresholds thresholds = INITIAL;
+  private Set<Integer> unsold = Set.of();
   private boolean usable = true;
   private long usableSinceNanos;
 
   /**
-   * Redis as this gateway's breakers see it.
+   * Redis as this gateway sees it.
    *
-   * @param usable false from when no partition's breaker is closed until one is, and, where Redis
-   *     replied that it cannot decide, a write has succeeded since
+   * @param usable false from when no partition that is sold from has a closed breaker until one
+   *     has, and, where Redis replied that it cannot decide, a write has succeeded since
    * @param since how long {@code usable} has been so
    * @param state CLOSED when all calls of all partitions are made, OPEN when none is, else
    *     HALF_OPEN: trial calls, or some partitions only
@@ -82,11 +84,7 @@ public final class RedisBreaker {
 
   @Autowired
   RedisBreaker(UnifiedJedis redis, RedisSettings settings, MeterRegistry meters) {
-    this(redis, settings.socketTimeout(), meters);
-  }
-
-  RedisBreaker(UnifiedJedis redis, Duration socketTimeout, MeterRegistry meters) {
-    this(redis, RedisClients.areApart(redis), socketTimeout, meters, System::nanoTime);
+    this(redis, RedisClients.areApart(redis), settings.socketTimeout(), meters, System::nanoTime);
   }
 
   /**
@@ -177,9 +175,17 @@ public final class RedisBreaker {
         counts.failed());
   }
 
+  /** From now on these partitions are not sold from, although their servers may answer. */
+  public synchronized void notSoldFrom(Set<Integer> partitions) {
+    unsold = partitions;
+    noteUsable();
+  }
+
   private synchronized void noteUsable() {
     boolean now =
-        breakers.stream()
+        IntStream.range(0, Partition.COUNT)
+            .filter(partition -> !unsold.contains(partition))
+            .mapToObj(this::breaker)
             .anyMatch(one -> usable ? one.state() == State.CLOSED : one.isUsableAgain());
     if (now != usable) {
       usable = now;

@@ -289,11 +289,8 @@ public final class SaleWatch implements AutoCloseable {
   private void verify(Map<Integer, String> found) {
     Map<Integer, String> changed = new TreeMap<>(found);
     changed.entrySet().removeIf(one -> one.getValue().equals(servers.replicationId(one.getKey())));
-    Set<String> unsafe =
-        changed.values().stream()
-            .distinct()
-            .filter(mayBeSoldFrom.negate())
-            .collect(Collectors.toSet());
+    Set<String> unsafe = new HashSet<>(changed.values());
+    unsafe.removeIf(mayBeSoldFrom);
     changed.forEach(
         (p, replicationId) -> {
           if (unsafe.contains(replicationId)) {
@@ -303,6 +300,8 @@ public final class SaleWatch implements AutoCloseable {
             log.info("data of partition {} verified: replication id {}", p, replicationId);
           }
         });
+    changed.values().retainAll(unsafe);
+    redis.breaker().notSoldFrom(changed.keySet());
     if (!unsafe.isEmpty() && !refused) {
       log.error("redis servers {} are not sold from: their settings are unsafe or unknown", unsafe);
     }

@@ -13,7 +13,9 @@ import io.seckill.gateway.backends.RedisBreaker.Health;
 import io.seckill.testing.BreakerContract;
 import io.seckill.testing.CannedRedis;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -306,6 +308,39 @@ class RedisBreakerTest {
     open(cluster, 15);
 
     assertThat(cluster.health().usable()).isFalse();
+  }
+
+  /** Refused servers answer, so that the breakers stay closed. */
+  @Test
+  void isUnusableWhileNoPartitionIsSoldFrom() {
+    pass(Duration.ofSeconds(5));
+
+    breaker.notSoldFrom(partitions(0, 15));
+    assertThat(breaker.health().usable()).as("one is sold from").isTrue();
+    breaker.notSoldFrom(partitions(0, 16));
+    pass(Duration.ofSeconds(2));
+    breaker.notSoldFrom(partitions(0, 16));
+
+    assertThat(breaker.health())
+        .isEqualTo(new Health(false, Duration.ofSeconds(2), "CLOSED", 0, 0));
+    breaker.notSoldFrom(Set.of());
+    assertThat(breaker.health()).isEqualTo(new Health(true, Duration.ZERO, "CLOSED", 0, 0));
+  }
+
+  @Test
+  void ofAClusterIsUnusableWhenTheClosedPartitionsAreNotSoldFrom() {
+    RedisBreaker cluster = breaker(true);
+    IntStream.range(0, 15).forEach(partition -> open(cluster, partition));
+    cluster.notSoldFrom(partitions(0, 15));
+    assertThat(cluster.health().usable()).isTrue();
+
+    cluster.notSoldFrom(partitions(15, 16));
+
+    assertThat(cluster.health().usable()).isFalse();
+  }
+
+  private static Set<Integer> partitions(int from, int to) {
+    return IntStream.range(from, to).boxed().collect(Collectors.toSet());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.seckill.gateway.backends;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.seckill.common.redis.RedisClients;
 import java.time.Duration;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -10,6 +11,7 @@ public final class RedisBreakers {
   private RedisBreakers() {}
 
   public static RedisBreaker of(UnifiedJedis redis, MeterRegistry meters) {
-    return new RedisBreaker(redis, Duration.ofMillis(250), meters);
+    boolean apart = RedisClients.areApart(redis);
+    return new RedisBreaker(redis, apart, Duration.ofMillis(250), meters, System::nanoTime);
   }
 }

@@ -99,6 +99,22 @@ class SaleWatchTest {
 
       assertThat(IntStream.range(0, Partition.COUNT).mapToObj(servers::replicationId))
           .containsOnlyNulls();
+      assertThat(breaker.health().usable()).as("although it answers").isFalse();
+    }
+  }
+
+  @Test
+  void aServerIsUsableAgainOnceItMayBeSoldFrom() {
+    AtomicBoolean may = new AtomicBoolean();
+    interval = SaleWatch.TICK;
+    try (WorkerLeases leases = new WorkerLeases(leased, breaker, LONG);
+        SaleWatch watch = watch(leases, server -> may.get())) {
+      eventually().until(() -> !breaker.health().usable());
+
+      may.set(true);
+      watch.wake();
+
+      eventually().until(() -> breaker.health().usable() && servers.allVerified());
     }
   }
 

@@ -47,6 +47,10 @@ class UnsafeNodesIT {
   private static final long SKU = 1_800;
   private static final int PARTITIONS = 16;
 
+  /** Gateways whose heartbeats say so: more than half of them begin a fallback. */
+  private static final String UNUSABLE =
+      "SELECT COUNT(*) FROM gateway_node WHERE redis_usable = FALSE";
+
   private final List<AutoCloseable> opened = new ArrayList<>();
   private MySqlDatabase mysql;
   private ConsumerProcess consumer;
@@ -107,10 +111,12 @@ class UnsafeNodesIT {
             health ->
                 health.contains("not sold from while it may forget orders")
                     && health.contains("primary " + promoted + ": appendfsync is everysec"));
+    eventually().until(() -> mysql.number(UNUSABLE) == 1);
 
     set(promoted, "appendfsync", "always");
 
     eventually().until(() -> strict.buy(3, SKU, 1, "key-held").status() == 202);
+    eventually().until(() -> mysql.number(UNUSABLE) == 0);
   }
 
   @Test

@@ -9,7 +9,7 @@ import java.util.Optional;
 /** The reports of all registered gateways together. */
 record Gateways(List<GatewayNode> all) {
 
-  /** As their breakers see it, for so long before MySQL decides. */
+  /** For so long before MySQL decides. */
   private static final Duration UNUSABLE = Duration.ofSeconds(1);
 
   /** For so long before Redis decides again. */
