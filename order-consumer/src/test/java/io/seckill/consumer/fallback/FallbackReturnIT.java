@@ -372,11 +372,7 @@ class FallbackReturnIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     execute("DELETE FROM gateway_node");
     long epoch = fallback.number(sku, "epoch");
-    execute(
-        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
-            + " first_failed_at, last_failed_at) VALUES ("
-            + sku
-            + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
+    keepUnreadableLetter();
     try {
       fallback.leaveSoon();
       awaitFailureToReturn();
@@ -388,6 +384,44 @@ class FallbackReturnIT extends SaleInFallback {
     }
     fallback.awaitState("REDIS");
     fallback.assertStoresAgree(sku);
+    fallback.assertBalanced(sku);
+  }
+
+  /** The last step of a loading fails while MySQL has it. */
+  private void keepUnreadableLetter() {
+    execute(
+        "INSERT INTO dead_letter (sku_id, payload, payload_hash, reason, detail, attempts,"
+            + " first_failed_at, last_failed_at) VALUES ("
+            + sku
+            + ", 'not an order', UNHEX(SHA2('not an order', 256)), 'TEST', '', 1, NOW(3), NOW(3))");
+  }
+
+  /** It may yet be replayed, as after a return that does not fail. */
+  @Test
+  void theUnitsOfADeadLetterStayReservedWhenALoadingFails() {
+    OrderMessage dead = sale.admit(7, 3);
+    broker.publish(AdmittedSale.copy(dead, dead.requestId(), PurchasePolicy.UNLIMITED));
+    String letter = "FROM dead_letter WHERE order_id = " + dead.orderId();
+    ledger.await("SELECT COUNT(*) " + letter, 1);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 3));
+    execute("DELETE FROM gateway_node");
+    long epoch = fallback.number(sku, "epoch");
+    keepUnreadableLetter();
+    try {
+      fallback.leaveSoon();
+      eventually().until(() -> fallback.number(sku, "epoch") > epoch + 1); // by loading, and after
+      assertThat(fallback.number(sku, "reserved_units")).isEqualTo(3);
+    } finally {
+      execute("DELETE FROM dead_letter WHERE reason = 'TEST'");
+    }
+    fallback.awaitState("REDIS");
+    assertThat(fallback.number(sku, "reserved_units")).isZero();
+    assertThat(sale.stock()).isEqualTo(17);
+
+    String discard =
+        "/internal/v1/dead-letters/" + ledger.number("SELECT id " + letter) + "/discard";
+    assertThat(consumer.api().post(discard, "{\"reason\":\"test\"}").status()).isEqualTo(200);
+    eventually().until(() -> sale.stock() == 20);
     fallback.assertBalanced(sku);
   }
 
