@@ -4,9 +4,11 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.Product;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.products.ReplicationId;
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,31 +22,53 @@ import redis.clients.jedis.UnifiedJedis;
  * meanwhile.
  */
 @Component
-record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, Barriers barriers) {
+record InFlightCheck(
+    JdbcClient jdbc,
+    UnifiedJedis redis,
+    RedisListScan lists,
+    Barriers barriers,
+    LostOrderConsent consent) {
 
   /** Together with the caller's other work, shorter than the gateway's time-out for a preheat. */
   private static final Duration BARRIER_TIMEOUT = Duration.ofSeconds(3);
 
+  private static final String IF_LOST =
+      " If MySQL has lost them, reconcile the closed sale with look (a dry run), which lists them;"
+          + " then a preheat gives them up.";
+
   /**
-   * The orders and units that prevent a new epoch.
+   * The orders and units that prevent a new epoch, and the orders that do not.
    *
    * @param orders admitted and not settled, at least 0
    * @param compensations orders that ended and whose units are not yet returned to Redis
+   * @param lost orders that are given up: admitted, not settled, and proven not to be in flight
    */
-  record Count(long orders, long compensations, long deadLetters) {
+  record Count(long orders, long compensations, long deadLetters, long lost) {
 
-    boolean isNone() {
-      return orders == 0 && compensations == 0 && deadLetters == 0;
+    /** Throws ProblemException 409 ORDERS_IN_FLIGHT, unless there are none. */
+    Count refuse() {
+      if (orders == 0 && compensations == 0 && deadLetters == 0) {
+        return this;
+      }
+      throw SaleLoading.inFlight(
+          "Still on their way: %d orders not settled, %d compensations pending, %d dead letters open."
+                  .formatted(orders, compensations, deadLetters)
+              + (orders == 0 ? "" : IF_LOST));
     }
+  }
 
-    @Override
-    public String toString() {
-      return orders
-          + " orders not settled, "
-          + compensations
-          + " compensations pending, "
-          + deadLetters
-          + " dead letters open";
+  /**
+   * The epoch of a closed sale that has no order in flight.
+   *
+   * @param epoch -1 when nothing is proven, because Redis shows the orders in flight
+   * @param givesUp whether orders that are not settled are lost, and operators have consented
+   */
+  record InFlightProof(long epoch, boolean givesUp) {
+
+    private static final InFlightProof NONE = new InFlightProof(-1, false);
+
+    boolean covers(Product product) {
+      return epoch == product.epoch();
     }
   }
 
@@ -53,31 +77,84 @@ record InFlightCheck(JdbcClient jdbc, UnifiedJedis redis, RedisListScan lists, B
    * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
    * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
    * compensations could be applied either. A wrong number in Redis counts no orders.
-   *
-   * @param seen the sale in Redis, read after the product
    */
-  Count of(Product product, RedisSaleState seen) {
+  Count of(Product product, InFlightProof proof) {
     long skuId = product.skuId();
-    boolean sameEpoch = seen.epoch() == product.epoch();
-    boolean counted = sameEpoch && !seen.isTooFarAhead(seq(product));
-    long orders = counted ? Math.max(0, seen.seq() - product.settled()) : 0;
-    return new Count(orders, sameEpoch ? pendingCompensations(skuId) : 0, openDeadLetters(skuId));
+    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
+    long orders = unsettled(product, sale);
+    boolean areLost = proof.givesUp() && proof.covers(product);
+    return new Count(
+        areLost ? 0 : orders,
+        sale.epoch() == product.epoch() ? pendingCompensations(skuId) : 0,
+        openDeadLetters(skuId),
+        areLost ? orders : 0);
+  }
+
+  private static long unsettled(Product product, RedisSaleState sale) {
+    boolean counted = sale.epoch() == product.epoch() && !sale.isTooFarAhead(seq(product));
+    return counted ? Math.max(0, sale.seq() - product.settled()) : 0;
+  }
+
+  /**
+   * Proves that no order of the sale is in flight, when Redis does not show that, or shows orders
+   * that MySQL may have lost. Waits for orders to be settled, so the product row must not be
+   * locked. The proof of an epoch stays true: a closed sale admits nothing until it is preheated.
+   *
+   * @throws ProblemException 409 ORDERS_IN_FLIGHT when that is not proven, or when orders are lost
+   *     and must not be given up
+   */
+  InFlightProof prove(Product product) {
+    boolean isUnknown = isUnknownOf(product);
+    boolean mayBeLost = mayBeLost(product);
+    if (!isUnknown && !mayBeLost) {
+      return InFlightProof.NONE;
+    }
+    if (!isProvenNone(product.skuId())) {
+      if (isUnknown) {
+        throw notProven();
+      }
+      return InFlightProof.NONE; // the count refuses them
+    }
+    if (mayBeLost) {
+      refuseUnseen(product.skuId());
+    }
+    return new InFlightProof(product.epoch(), mayBeLost);
+  }
+
+  static ProblemException notProven() {
+    return SaleLoading.inFlight(
+        "Redis has lost the sale, or part of it, and orders of it may still be on their way;"
+            + " preheat again when they are stored.");
+  }
+
+  private boolean mayBeLost(Product product) {
+    return product.state() == SaleState.CLOSED
+        && unsettled(product, RedisSaleState.readRules(redis, product.skuId())) > 0
+        && consent.hasDryRun(product.skuId(), product.epoch());
+  }
+
+  private void refuseUnseen(long skuId) {
+    consent
+        .objection(ProductRows.find(jdbc, skuId).orElseThrow(Product::unknown))
+        .ifPresent(
+            objection -> {
+              throw SaleLoading.inFlight(objection);
+            });
   }
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
    * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
    * one, or may lack orders that the broker still has.
-   *
-   * @param seen as in {@link #of}; the server is compared afterwards
    */
-  boolean isUnknownOf(Product product, RedisSaleState seen) {
+  boolean isUnknownOf(Product product) {
     if (product.state() != SaleState.CLOSED) {
       return false;
     }
+    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
     long seq = seq(product);
-    return seen.isBehind(product.epoch(), seq, product.changeSeq())
-        || seen.isTooFarAhead(seq)
+    return sale.isBehind(product.epoch(), seq, product.changeSeq())
+        || sale.isTooFarAhead(seq)
         || !isProvenServerOf(product.skuId());
   }
 

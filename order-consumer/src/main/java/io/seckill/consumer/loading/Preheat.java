@@ -4,6 +4,7 @@ import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackTable;
+import io.seckill.consumer.loading.InFlightCheck.InFlightProof;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.ProductRows;
@@ -16,7 +17,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.OptionalLong;
+import java.util.function.LongConsumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -76,6 +77,11 @@ public class Preheat {
   }
 
   /**
+   * A closed sale may have orders that MySQL has lost, and that operators have looked at ({@link
+   * LostOrderConsent}): they are given up.
+   *
+   * @param givesUp gets the number of these orders as soon as MySQL has the new epoch; not called
+   *     without any
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
    *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, when the closing
@@ -84,7 +90,7 @@ public class Preheat {
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
-  public ProductRow run(long skuId) {
+  public ProductRow run(long skuId, LongConsumer givesUp) {
     Product product = find(skuId);
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId, SalePhase.STRONG));
@@ -95,10 +101,10 @@ public class Preheat {
     if (product.phase() == SalePhase.SHARDED) {
       refuseRunning(product);
       product.shardIds().forEach(this::refuseShard);
-      return connections.within(() -> loadShards(skuId));
+      return connections.within(() -> loadShards(skuId, givesUp));
     }
     refuseByRedis(product);
-    return connections.within(() -> load(skuId));
+    return connections.within(() -> load(skuId, givesUp));
   }
 
   private Product find(long skuId) {
@@ -106,21 +112,21 @@ public class Preheat {
   }
 
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
-  private ProductRow loadShards(long skuId) {
+  private ProductRow loadShards(long skuId, LongConsumer givesUp) {
     ProductRow row =
         transactions.execute(
             tx -> {
               refuseInFallback();
               return beginInMySql(skuId, SalePhase.SHARDED);
             });
-    Shards.ids(skuId, row.shards()).forEach(this::loadShard);
+    Shards.ids(skuId, row.shards()).forEach(shard -> loadShard(shard, givesUp));
     return products.readWithShards(skuId);
   }
 
-  private void loadShard(long skuId) {
+  private void loadShard(long skuId, LongConsumer givesUp) {
     safety.refuseUnsafe();
     refuseByRedis(find(skuId));
-    var unused = load(skuId);
+    var unused = load(skuId, givesUp);
   }
 
   /**
@@ -132,8 +138,8 @@ public class Preheat {
     refuseInFallback(shard);
     refuseRunning(shard);
     refuseByRedis(shard);
-    var unused = proveIfUnknown(skuId);
-    refuseInFlight(find(skuId), RedisSaleState.readRules(redis, skuId));
+    InFlightProof proof = inFlight.prove(shard);
+    var unused = inFlight.of(find(skuId), proof).refuse();
   }
 
   private void refuseInFallback() {
@@ -153,9 +159,9 @@ public class Preheat {
         ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
   }
 
-  private ProductRow load(long skuId) {
+  private ProductRow load(long skuId, LongConsumer givesUp) {
     for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
-      long epoch = raiseEpoch(skuId).epoch();
+      long epoch = raiseEpoch(skuId, givesUp);
       if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
         return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
       }
@@ -176,52 +182,37 @@ public class Preheat {
     }
   }
 
-  private ProductRow raiseEpoch(long skuId) {
-    OptionalLong proven = proveIfUnknown(skuId);
-    return transactions.execute(tx -> begin(skuId, proven));
+  private long raiseEpoch(long skuId, LongConsumer givesUp) {
+    InFlightProof proof = inFlight.prove(products.findBySkuId(skuId).orElseThrow(Product::unknown));
+    BegunEpoch begun = transactions.execute(tx -> begin(skuId, proof));
+    if (begun.lost() > 0) {
+      givesUp.accept(begun.lost());
+    }
+    return begun.epoch();
   }
 
   /**
-   * Runs before the row is locked, since orders that are stored meanwhile need that lock. Returns
-   * the epoch that is proven to have no order in flight; empty when Redis shows it itself.
+   * An epoch that MySQL has.
+   *
+   * @param lost orders of the epoch before that it gives up
    */
-  private OptionalLong proveIfUnknown(long skuId) {
-    Product product = products.findBySkuId(skuId).orElseThrow(Product::unknown);
-    if (!inFlight.isUnknownOf(product, RedisSaleState.readRules(redis, skuId))) {
-      return OptionalLong.empty();
-    }
-    if (!inFlight.isProvenNone(skuId)) {
-      throw notProven();
-    }
-    return OptionalLong.of(product.epoch());
-  }
+  private record BegunEpoch(long epoch, long lost) {}
 
-  private static ProblemException notProven() {
-    return SaleLoading.inFlight(
-        "Redis has lost the sale, or part of it, and orders of it may still be on their way;"
-            + " preheat again when they are stored.");
-  }
-
-  private ProductRow begin(long skuId, OptionalLong proven) {
+  private BegunEpoch begin(long skuId, InFlightProof proof) {
     refuseInFallback();
     Product product = lockStopped(skuId, SalePhase.REDIS);
-    RedisSaleState seen = RedisSaleState.readRules(redis, skuId);
-    boolean unknown = inFlight.isUnknownOf(product, seen);
-    if (unknown && proven.orElse(-1) != product.epoch()) {
-      throw notProven();
+    boolean unknown = inFlight.isUnknownOf(product);
+    if (unknown && !proof.covers(product)) {
+      throw InFlightCheck.notProven();
     }
-    refuseInFlight(product, seen);
-    long seq = lastSeq(product, unknown);
-    return product
-        .preheat(settings.maxPerOrder(), settings.retention(), seq, seen.highestEpoch())
-        .row();
-  }
-
-  private void refuseInFlight(Product product, RedisSaleState seen) {
-    InFlightCheck.Count count = inFlight.of(product, seen);
-    if (!count.isNone()) {
-      throw SaleLoading.inFlight("Still on their way: " + count + ".");
-    }
+    long lost = inFlight.of(product, proof).refuse().lost();
+    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
+    long seq = unknown || lost > 0 ? seqAbove(product, sale) : seq(product);
+    return new BegunEpoch(
+        product
+            .preheat(settings.maxPerOrder(), settings.retention(), seq, sale.highestEpoch())
+            .epoch(),
+        lost);
   }
 
   /** Continues with the number of orders stored, which is the sequence of a strong sale. */
@@ -267,12 +258,20 @@ public class Preheat {
     }
   }
 
+  /** The sequence number to continue from when all orders are settled. */
+  private static long seq(Product product) {
+    return Math.max(product.lastSeq(), product.settled());
+  }
+
   /**
-   * The sequence number to continue from. When all orders are settled, it is at least the number in
-   * Redis. When Redis has lost its number, it is above any that Redis can have used, as in a
-   * rebuild: each order that was admitted and not stored held at least one unit.
+   * The sequence number to continue from when Redis has lost its number, or MySQL its orders: above
+   * any that Redis can have used, as in a rebuild. Each order that was admitted and not stored held
+   * at least one unit, or has ended, and Redis may still have its number. So the loading replaces
+   * the counters in Redis, also when an earlier preheat has ended here.
    */
-  private static long lastSeq(Product product, boolean unknown) {
-    return Math.max(product.lastSeq(), product.settled()) + (unknown ? product.initialStock() : 0);
+  private static long seqAbove(Product product, RedisSaleState sale) {
+    long stored = seq(product);
+    long known = sale.isTooFarAhead(stored) ? 0 : sale.seq();
+    return Math.max(stored, known) + Math.max(1, product.initialStock());
   }
 }

@@ -36,7 +36,7 @@ public class Reconciler implements SaleReturn {
   private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
 
   /** Starter of the runs at the end of a fallback. */
-  private static final String FALLBACK = "fallback";
+  static final String FALLBACK = "fallback";
 
   private final DataSource dataSource;
   private final SaleReconciliation reconciliation;

@@ -5,7 +5,12 @@ import static java.util.Objects.requireNonNull;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
@@ -26,6 +31,16 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
   private static final int MOST_REPAIRS = 1_000;
 
   private static final int MAX_TEXT = 200;
+
+  /** An operator reads the list of a dry run; another run may be a routine repair. */
+  private static final String DRY_RUNS =
+      "SELECT r.id, x.subject FROM reconciliation r FORCE INDEX (ix_reconciliation_sku)"
+          + " LEFT JOIN repair x ON x.reconciliation_id = r.id AND x.kind = 'ORDER_NOT_IN_MYSQL'"
+          + " WHERE r.sku_id = ? AND r.epoch = ? AND r.dry_run AND r.started_by NOT IN ('"
+          + Schedule.NAME
+          + "', '"
+          + Reconciler.FALLBACK
+          + "')";
 
   /** Stores a report with its repairs; returns it with the id of its row. */
   Report keep(Report report, RepairLog repairs) {
@@ -82,6 +97,25 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
         .param(skuId)
         .query((row, n) -> report(row))
         .list();
+  }
+
+  /**
+   * The dry runs of operators in an epoch, with the ids of the orders that each has listed as
+   * missing in MySQL.
+   */
+  Collection<Set<String>> dryRuns(long skuId, long epoch) {
+    Map<Long, Set<String>> dryRuns = new HashMap<>();
+    jdbc.sql(DRY_RUNS)
+        .params(skuId, epoch)
+        .query(
+            row -> {
+              Set<String> orders = dryRuns.computeIfAbsent(row.getLong(1), id -> new HashSet<>());
+              String order = row.getString(2);
+              if (order != null) { // the dry run has listed some
+                orders.add(order);
+              }
+            });
+    return dryRuns.values();
   }
 
   private Report report(ResultSet row) throws SQLException {

@@ -18,6 +18,8 @@ final class RepairLog {
 
   static final int MOST_KEPT = 10_000;
 
+  private static final int MOST_NAMED = 5;
+
   private final Map<Repair.Key, Repair> kept = new LinkedHashMap<>();
   private final Map<RepairKind, Integer> found = new TreeMap<>();
   private final Map<RepairKind, Integer> made = new TreeMap<>();
@@ -82,6 +84,21 @@ final class RepairLog {
   /** Findings that are only reported, at most {@value #MOST_KEPT}. */
   int reported() {
     return reported;
+  }
+
+  /** Ids of the orders that MySQL has lost and that are only reported, as far as they are kept. */
+  List<String> lostOrders() {
+    return kept.values().stream()
+        .filter(repair -> repair.kind() == RepairKind.ORDER_NOT_IN_MYSQL)
+        .map(Repair::subject)
+        .toList();
+  }
+
+  /** The first {@value #MOST_NAMED} of these orders, for operators. */
+  static String named(List<String> orders) {
+    boolean areAll = orders.size() <= MOST_NAMED;
+    return String.join(", ", areAll ? orders : orders.subList(0, MOST_NAMED))
+        + (areAll ? "" : ", …");
   }
 
   /** The first findings that are kept; those that an operator must look at come before others. */

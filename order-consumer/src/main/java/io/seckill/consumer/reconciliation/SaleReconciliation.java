@@ -13,6 +13,7 @@ import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -287,10 +288,12 @@ record SaleReconciliation(
   }
 
   private static String detail(RepairLog found, boolean isWhole) {
-    return found.isEmpty() && isWhole
-        ? "Redis and MySQL agree."
-        : "%d differences, %d set right.%s"
-            .formatted(
-                found.size(), found.sizeMade(), isWhole ? "" : " There may be more: run again.");
+    if (found.isEmpty() && isWhole) {
+      return "Redis and MySQL agree.";
+    }
+    List<String> lost = found.lostOrders();
+    return "%d differences, %d set right.".formatted(found.size(), found.sizeMade())
+        + (isWhole ? "" : " There may be more: run again.")
+        + (lost.isEmpty() ? "" : " MySQL has lost orders " + RepairLog.named(lost) + ".");
   }
 }

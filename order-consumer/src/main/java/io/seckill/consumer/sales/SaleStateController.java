@@ -8,6 +8,7 @@ import io.seckill.support.contract.StateRequest;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
+import java.util.function.LongConsumer;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -21,11 +22,14 @@ record SaleStateController(SaleTransitions transitions, Preheat preheat, AuditLo
   @PostMapping("/preheat")
   ProductRow preheat(@PathVariable String sku, Operator operator) {
     long skuId = PathIds.sku(sku);
+    String subject = "sku=" + skuId;
+    LongConsumer givesUp =
+        orders -> audit.record(operator, "preheat", subject, "ordersGivenUp=" + orders);
     return audit.audited(
         operator,
         "preheat",
-        "sku=" + skuId,
-        () -> preheat.run(skuId),
+        subject,
+        () -> preheat.run(skuId, givesUp),
         row -> "epoch=" + row.epoch());
   }
 

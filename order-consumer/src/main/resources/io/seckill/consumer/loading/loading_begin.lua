@@ -4,8 +4,8 @@
 --       3 Unix ms at which the rules expire (earlier than the rest)   4 highest sequence stored
 --       5 orders stored   6 units of those orders
 --       7 AT_REST refuses a sale that has orders in flight; ANYTHING replaces all data, because it
---         is known to be lost or wrong: the counters then come from MySQL alone. Both refuse a
---         running sale
+--         is known to be lost or wrong. Both refuse a running sale. With ANYTHING, or a sequence
+--         that is above that of Redis, the counters come from MySQL alone
 --       8.. rules as field, value, field, value
 -- reply {'OK', buckets to clear} · {'SALE_RUNNING', state} · {'ORDERS_IN_FLIGHT', how many}
 --       · {'STALE_EPOCH', epoch found} · {'WRONG_TYPE', key}
@@ -53,8 +53,9 @@ end
 
 -- The buckets that an unfinished loading had to clear still have to be cleared.
 local clearing = string.format('%.0f', math.max(number(6), number(7), tonumber(ARGV[2])))
-local orders = string.format('%.0f', math.max(anything and 0 or number(8), tonumber(ARGV[5])))
-local units = string.format('%.0f', math.max(anything and 0 or number(9), tonumber(ARGV[6])))
+local replaced = anything or known < tonumber(ARGV[4])
+local orders = string.format('%.0f', math.max(replaced and 0 or number(8), tonumber(ARGV[5])))
+local units = string.format('%.0f', math.max(replaced and 0 or number(9), tonumber(ARGV[6])))
 seq = string.format('%.0f', seq)
 
 redis.call('DEL', KEYS[2])

@@ -17,6 +17,6 @@ class InFlightCheckTest {
           }
         };
 
-    assertThat(new InFlightCheck(null, null, lists, null).isProvenNone(7)).isFalse();
+    assertThat(new InFlightCheck(null, null, lists, null, null).isProvenNone(7)).isFalse();
   }
 }

@@ -448,7 +448,7 @@ class SaleLoadingIT {
     Preheat preheat = preheat(StrictRedisSafety.of(consumer), consumer.bean(SaleLoader.class));
 
     assertThatExceptionOfType(ProblemException.class)
-        .isThrownBy(() -> preheat.run(sku))
+        .isThrownBy(() -> preheat.run(sku, lost -> {}))
         .extracting(e -> e.problem().code())
         .isEqualTo(ProblemCode.UNSAFE_REDIS);
     assertThat(consumer.product(sku, "epoch")).isEqualTo("0");

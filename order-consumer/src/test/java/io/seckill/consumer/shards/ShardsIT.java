@@ -299,6 +299,35 @@ class ShardsIT {
     state("CLOSED");
   }
 
+  /** Look and preheat are of the SKU; each shard has a report of its own. */
+  @Test
+  void aPreheatGivesUpAPaidOrderOfAShardThatMySqlHasLostOnceALookHasListedIt() {
+    api.put(path, product(400));
+    api.post(path + "/preheat");
+    sent("open");
+    state("CLOSED");
+    long shard = shards.get(3);
+    String lost = OrderId.of(OrderId.EPOCH_MS + sku, Partition.ofSku(shard), 200, 1).toString();
+    long seq = Long.parseLong(consumer.product(shard, "settled")) + 1;
+    int buckets = Integer.parseInt(redis.hget(RedisKeys.sku(shard), "bucketCount"));
+    redis.hset(
+        RedisKeys.bucket(shard, RedisKeys.bucketOf(7, buckets)),
+        lost,
+        "7|1|" + seq + "|1790000000000|1|P|");
+    redis.hset(RedisKeys.sku(shard), "seq", Long.toString(seq));
+    assertThat(sent("preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
+
+    eventually()
+        .until(
+            () -> api.post(path + "/reconciliation", "{\"dryRun\":true}").text().contains(lost));
+
+    Answer preheated = sent("preheat");
+    assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);
+    assertThat(redis.hget(RedisKeys.sku(shard), "seq"))
+        .isEqualTo(consumer.product(shard, "settled"));
+    state("CLOSED");
+  }
+
   /** Its numbers show nothing, and a barrier would not pass behind the order. */
   @Test
   void aPreheatChangesNoRowWhileOrdersOfALostShardAreOnTheirWay() {
