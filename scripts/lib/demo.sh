@@ -43,7 +43,7 @@ rebuild_restored_sales() {
     while
       admin=$(make_token "$HS256_SECRET" operator seckill.admin 1800)
       HTTP_SECONDS=330 PATIENCE_SECONDS=900 operate "$admin" POST "$sku/reconciliation" '{"dryRun":false}' || continue 2
-      say "sale of SKU $sku in Redis: $(json_text outcome)"
+      say "sale of SKU $sku in Redis: $(json_text outcome). $(json_text detail)"
       [[ $(json_text outcome) == @(UNPROVEN|LOST) ]]
     do
       ((SECONDS < deadline)) || fail "the sale of SKU $sku is not rebuilt: $(json_text outcome); repeat this, which continues"

@@ -21,7 +21,7 @@ const ON_A_SALE = {
     label: 'Preheat',
     once: LONG_MS,
     from: ['NEW', 'PREHEATED', 'CLOSED'],
-    text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Nobody can buy before you open the sale.',
+    text: 'Loads stock, rules and earlier orders from MySQL into Redis under a new epoch. Orders that MySQL has lost, and that a look has listed, are given up. Nobody can buy before you open the sale.',
     strongText: 'Checks that the sale is complete in MySQL, and fixes its rules. Nobody can buy before you open the sale.',
   },
   open: {

@@ -51,9 +51,9 @@ record InFlightCheck(
         return this;
       }
       throw SaleLoading.inFlight(
-          "Still on their way: %d orders not settled, %d compensations pending, %d dead letters open."
-                  .formatted(orders, compensations, deadLetters)
-              + (orders == 0 ? "" : IF_LOST));
+          ("Still on their way: %d orders not settled, %d compensations pending,"
+                  + " %d dead letters open.%s")
+              .formatted(orders, compensations, deadLetters, orders == 0 ? "" : IF_LOST));
     }
   }
 
@@ -62,10 +62,11 @@ record InFlightCheck(
    *
    * @param epoch -1 when nothing is proven, because Redis shows the orders in flight
    * @param givesUp whether orders that are not settled are lost, and operators have consented
+   * @param records how many of these orders Redis has
    */
-  record InFlightProof(long epoch, boolean givesUp) {
+  record InFlightProof(long epoch, boolean givesUp, long records) {
 
-    private static final InFlightProof NONE = new InFlightProof(-1, false);
+    private static final InFlightProof NONE = new InFlightProof(-1, false, 0);
 
     boolean covers(Product product) {
       return epoch == product.epoch();
@@ -87,7 +88,7 @@ record InFlightCheck(
         areLost ? 0 : orders,
         sale.epoch() == product.epoch() ? pendingCompensations(skuId) : 0,
         openDeadLetters(skuId),
-        areLost ? orders : 0);
+        areLost ? Math.max(orders, proof.records()) : 0);
   }
 
   private static long unsettled(Product product, RedisSaleState sale) {
@@ -98,7 +99,7 @@ record InFlightCheck(
   /**
    * Proves that no order of the sale is in flight, when Redis does not show that, or shows orders
    * that MySQL may have lost. Waits for orders to be settled, so the product row must not be
-   * locked. The proof of an epoch stays true: a closed sale admits nothing until it is preheated.
+   * locked. The proof of an epoch stays true: nothing is admitted until the sale is preheated.
    *
    * @throws ProblemException 409 ORDERS_IN_FLIGHT when that is not proven, or when orders are lost
    *     and must not be given up
@@ -115,10 +116,8 @@ record InFlightCheck(
       }
       return InFlightProof.NONE; // the count refuses them
     }
-    if (mayBeLost) {
-      refuseUnseen(product.skuId());
-    }
-    return new InFlightProof(product.epoch(), mayBeLost);
+    long records = mayBeLost ? reviewed(product.skuId()) : 0;
+    return new InFlightProof(product.epoch(), mayBeLost, records);
   }
 
   static ProblemException notProven() {
@@ -127,31 +126,36 @@ record InFlightCheck(
             + " preheat again when they are stored.");
   }
 
+  /** Whether MySQL may have lost orders: it has lost their epoch, or an operator has looked. */
   private boolean mayBeLost(Product product) {
-    return product.state() == SaleState.CLOSED
-        && unsettled(product, RedisSaleState.readRules(redis, product.skuId())) > 0
-        && consent.hasDryRun(product.skuId(), product.epoch());
+    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
+    return sale.isNewerThan(product.epoch())
+        || (product.state() == SaleState.CLOSED
+            && unsettled(product, sale) > 0
+            && consent.hasDryRun(product.skuId(), product.epoch()));
   }
 
-  private void refuseUnseen(long skuId) {
-    consent
-        .objection(ProductRows.find(jdbc, skuId).orElseThrow(Product::unknown))
-        .ifPresent(
-            objection -> {
-              throw SaleLoading.inFlight(objection);
-            });
+  /** Returns how many orders Redis has and MySQL has lost, unless they must not be given up. */
+  private long reviewed(long skuId) {
+    LostOrderConsent.Review review =
+        consent.review(ProductRows.find(jdbc, skuId).orElseThrow(Product::unknown));
+    if (review.objection().isPresent()) {
+      throw SaleLoading.inFlight(review.objection().get());
+    }
+    return review.orders();
   }
 
   /**
    * Whether Redis does not show the orders in flight: shoppers could buy since the last preheat,
    * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
-   * one, or may lack orders that the broker still has.
+   * one, or may lack orders that the broker still has. Of a sale that is not closed, whether MySQL
+   * has lost the last preheat.
    */
   boolean isUnknownOf(Product product) {
-    if (product.state() != SaleState.CLOSED) {
-      return false;
-    }
     RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
+    if (product.state() != SaleState.CLOSED) {
+      return sale.isNewerThan(product.epoch());
+    }
     long seq = seq(product);
     return sale.isBehind(product.epoch(), seq, product.changeSeq())
         || sale.isTooFarAhead(seq)

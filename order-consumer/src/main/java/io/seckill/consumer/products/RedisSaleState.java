@@ -44,6 +44,11 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
     return Math.max(number("epoch"), number("loading"));
   }
 
+  /** Whether MySQL, which has this epoch, has lost a later one: it was restored from a backup. */
+  public boolean isNewerThan(long epoch) {
+    return highestEpoch() > epoch;
+  }
+
   public long seq() {
     return number("seq");
   }

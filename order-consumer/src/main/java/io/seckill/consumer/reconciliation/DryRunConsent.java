@@ -22,7 +22,7 @@ import org.springframework.stereotype.Component;
  * listed so many, it is consent for the orders of the buckets behind them, too.
  */
 @Component
-record DryRunConsent(RedisSale sales, KnownOrders known, ReconciliationTable table)
+record DryRunConsent(RedisSale sales, LostOrders lost, ReconciliationTable table)
     implements LostOrderConsent {
 
   @Override
@@ -32,20 +32,18 @@ record DryRunConsent(RedisSale sales, KnownOrders known, ReconciliationTable tab
 
   /** Orders without a record have ended, held no unit, and were forgotten: nothing lists them. */
   @Override
-  public Optional<String> objection(ProductSnapshot sale) {
-    UnlistedOrders found = new UnlistedOrders(table.dryRuns(sale.skuId(), sale.epoch()));
+  public Review review(ProductSnapshot sale) {
+    UnlistedOrders missing = new UnlistedOrders(table.dryRuns(sale.skuId(), sale.epoch()));
     int buckets = sales.state(sale.skuId()).bucketCount();
     try {
       for (int from = 0, to; from < buckets; from = to + 1) {
         to = RedisSale.lastOfPart(sale, from, buckets);
-        Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
-        known.among(missing.keySet()).forEach(missing::remove);
-        found.add(missing);
+        missing.add(lost.missing(sale.skuId(), from, to));
       }
     } catch (UnreadableFieldException e) {
-      return Optional.of(e.detail());
+      return new Review(0, Optional.of(e.detail()));
     }
-    return found.objection();
+    return new Review(missing.all, missing.objection());
   }
 
   /** The orders that MySQL lacks, in the order of their buckets. For one thread. */
@@ -56,6 +54,7 @@ record DryRunConsent(RedisSale sales, KnownOrders known, ReconciliationTable tab
     private final List<String> unlisted = new ArrayList<>();
     private int unlistedBeforeListed;
     private int sendable;
+    private long all;
 
     /**
      * @param dryRuns the ids that each dry run has listed
@@ -67,6 +66,7 @@ record DryRunConsent(RedisSale sales, KnownOrders known, ReconciliationTable tab
 
     /** Adds those of the next buckets. */
     void add(Map<OrderId, AdmissionRecord> missing) {
+      all += missing.size();
       List<String> found = new ArrayList<>();
       missing.forEach(
           (id, order) -> {

@@ -71,6 +71,38 @@ record LostOrders(
     return Optional.of(left);
   }
 
+  /** Orders that have a record in some buckets of Redis, and are not in MySQL. */
+  Map<OrderId, AdmissionRecord> missing(long skuId, int from, int to) {
+    Map<OrderId, AdmissionRecord> missing = sales.part(skuId, from, to).records();
+    known.among(missing.keySet()).forEach(missing::remove);
+    return missing;
+  }
+
+  /**
+   * Searches a sale that is not compared, and sends its lost orders again, as {@link #send} does.
+   *
+   * @param partEnds called after each part of the buckets; may wait
+   * @return false when orders are on their way, or may be: nothing is searched
+   */
+  boolean sendAll(
+      ProductSnapshot sale,
+      RedisSaleState seen,
+      Duration atMost,
+      boolean dryRun,
+      Runnable partEnds,
+      RepairLog to) {
+    long skuId = sale.skuId();
+    if (!lists.hasNone(skuId) || !barriers.pass(Partition.ofSku(skuId), atMost)) {
+      return false;
+    }
+    for (int from = 0, last; from < seen.bucketCount(); from = last + 1) {
+      last = RedisSale.lastOfPart(sale, from, seen.bucketCount());
+      to.addAll(send(sale, missing(skuId, from, last), dryRun));
+      partEnds.run();
+    }
+    return true;
+  }
+
   /**
    * Corrects the count of published orders after orders were lost from Redis's lists: when no order
    * of the SKU is there, and none was admitted since the state was read, all have been published or

@@ -1,7 +1,5 @@
 package io.seckill.consumer.reconciliation;
 
-import io.seckill.common.order.AdmissionRecord;
-import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.fallback.FallbackSales;
@@ -19,7 +17,6 @@ import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,8 +57,7 @@ record Rebuild(
     RedisSale sales,
     RedisListScan lists,
     Barriers barriers,
-    LostOrders lost,
-    KnownOrders known) {
+    LostOrders lost) {
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
@@ -209,12 +205,7 @@ record Rebuild(
     for (int from = 0, to; from < seen.bucketCount(); from = to + 1) {
       requireHeld(lock);
       to = RedisSale.lastOfPart(sale, from, seen.bucketCount());
-      Map<OrderId, AdmissionRecord> missing = sales.part(sale.skuId(), from, to).records();
-      known.among(missing.keySet()).forEach(missing::remove);
-      if (missing.isEmpty()) {
-        continue;
-      }
-      for (Repair repair : lost.send(sale, missing, false)) {
+      for (Repair repair : lost.send(sale, lost.missing(sale.skuId(), from, to), false)) {
         repairs.add(repair);
         if (!repair.kind().isOnlyReported()) {
           hasSent = true;

@@ -86,12 +86,35 @@ final class RepairLog {
     return reported;
   }
 
-  /** Ids of the orders that MySQL has lost and that are only reported, as far as they are kept. */
-  List<String> lostOrders() {
-    return kept.values().stream()
-        .filter(repair -> repair.kind() == RepairKind.ORDER_NOT_IN_MYSQL)
-        .map(Repair::subject)
-        .toList();
+  /**
+   * The outcome of a comparison with these findings.
+   *
+   * @param isWhole whether it has found all
+   */
+  RunOutcome outcome(boolean isWhole) {
+    if (!isWhole || sizeMade() < size()) {
+      return RunOutcome.FOUND;
+    }
+    return isEmpty() ? RunOutcome.CLEAN : RunOutcome.REPAIRED;
+  }
+
+  /** The same for operators. */
+  String detail(boolean isWhole) {
+    return isEmpty() && isWhole
+        ? "Redis and MySQL agree."
+        : withLostOrders(
+            "%d differences, %d set right.%s"
+                .formatted(size(), sizeMade(), isWhole ? "" : " There may be more: run again."));
+  }
+
+  /** A text for operators, with the first orders that MySQL has lost, if they are reported. */
+  String withLostOrders(String text) {
+    List<String> lost =
+        kept.values().stream()
+            .filter(repair -> repair.kind() == RepairKind.ORDER_NOT_IN_MYSQL)
+            .map(Repair::subject)
+            .toList();
+    return lost.isEmpty() ? text : text + " MySQL has lost orders " + named(lost) + ".";
   }
 
   /** The first {@value #MOST_NAMED} of these orders, for operators. */

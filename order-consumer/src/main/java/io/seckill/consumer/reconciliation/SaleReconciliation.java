@@ -13,7 +13,6 @@ import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,6 +50,10 @@ record SaleReconciliation(
       "Redis need not have this sale, but has older data of it, or a part: close it, also if it is"
           + " closed already, preheat it to replace them, and close it.";
 
+  private static final String NEWER =
+      "Redis has a later epoch of this sale than MySQL, which has lost a preheat: close it, and"
+          + " preheat it when its orders are stored.";
+
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";
 
@@ -86,8 +89,7 @@ record SaleReconciliation(
           "Redis has changed, and what was published before is not all stored yet.");
     }
     if (read.comparison().isEmpty()) {
-      String present = read.seen().isPreheatOf(read.sale()) ? PREHEAT : OLD;
-      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
+      return notCompared(read, order.dryRun(), stepEnds);
     }
     Comparison comparison = read.comparison().get();
     Found found = compared(read, comparison, order.dryRun(), stepEnds);
@@ -95,6 +97,22 @@ record SaleReconciliation(
       late.ifPresent(units -> forgetLate(comparison, units));
     }
     return found;
+  }
+
+  /** Of a sale that Redis need not have. If MySQL has lost its last preheat, orders may be lost. */
+  private Found notCompared(Read read, boolean dryRun, Runnable stepEnds) {
+    Optional<ProductSnapshot> now = comparisons.sale(read.sale().skuId()); // a preheat may begin
+    if (now.filter(sale -> read.seen().isNewerThan(sale.epoch())).isEmpty()) {
+      String present = read.seen().isPreheatOf(read.sale()) ? PREHEAT : OLD;
+      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
+    }
+    RepairLog found = new RepairLog();
+    Duration atMost = settings.barrierTimeout();
+    if (!lostOrders.sendAll(read.sale(), read.seen(), atMost, dryRun, stepEnds, found)) {
+      return found(read, RunOutcome.UNPROVEN, NOT_PASSED);
+    }
+    RunOutcome outcome = found.isEmpty() ? RunOutcome.NOT_ON_SALE : RunOutcome.FOUND;
+    return new Found(outcome, found.withLostOrders(NEWER), read.sale().epoch(), found);
   }
 
   /**
@@ -177,7 +195,7 @@ record SaleReconciliation(
   private Found found(Rebuilt rebuilt, ProductSnapshot before) {
     return new Found(
         rebuilt.done() ? RunOutcome.REBUILT : RunOutcome.UNPROVEN,
-        rebuilt.detail(),
+        rebuilt.repairs().withLostOrders(rebuilt.detail()),
         comparisons.sale(before.skuId()).orElse(before).epoch(),
         rebuilt.repairs());
   }
@@ -196,7 +214,7 @@ record SaleReconciliation(
           read.sale().skuId(),
           found.sizeMade(),
           e.toString());
-      return new Found(outcome(found, false), detail(found, false), read.sale().epoch(), found);
+      return new Found(found.outcome(false), found.detail(false), read.sale().epoch(), found);
     }
   }
 
@@ -221,7 +239,7 @@ record SaleReconciliation(
       isWhole &= repaired == Repaired.ALL;
     }
     return missing.isPresent()
-        ? new Found(outcome(found, isWhole), detail(found, isWhole), sale.epoch(), found)
+        ? new Found(found.outcome(isWhole), found.detail(isWhole), sale.epoch(), found)
         : new Found(RunOutcome.UNPROVEN, NOT_PASSED, sale.epoch(), found);
   }
 
@@ -278,22 +296,5 @@ record SaleReconciliation(
       }
     }
     return last.isPartial() ? Repaired.PART : Repaired.ALL;
-  }
-
-  private static RunOutcome outcome(RepairLog found, boolean isWhole) {
-    if (!isWhole || found.sizeMade() < found.size()) {
-      return RunOutcome.FOUND;
-    }
-    return found.isEmpty() ? RunOutcome.CLEAN : RunOutcome.REPAIRED;
-  }
-
-  private static String detail(RepairLog found, boolean isWhole) {
-    if (found.isEmpty() && isWhole) {
-      return "Redis and MySQL agree.";
-    }
-    List<String> lost = found.lostOrders();
-    return "%d differences, %d set right.".formatted(found.size(), found.sizeMade())
-        + (isWhole ? "" : " There may be more: run again.")
-        + (lost.isEmpty() ? "" : " MySQL has lost orders " + RepairLog.named(lost) + ".");
   }
 }

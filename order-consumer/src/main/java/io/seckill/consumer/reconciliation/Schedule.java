@@ -257,10 +257,12 @@ class Schedule {
 
   /**
    * Continues a rebuild that has begun: its sale is closed in Redis, and nothing else would open
-   * it. A sale that was never opened may be under preheat this very moment.
+   * it. A sale that was never opened may be under preheat this very moment. One that MySQL has lost
+   * in part has orders that a rebuild gives up: an operator begins it.
    */
   private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
-    if (!sale.isRunning() || !(seen.isLoading() || settings.autoRebuild())) {
+    boolean mayBegin = settings.autoRebuild() && !seen.isNewerThan(sale.epoch());
+    if (!sale.isRunning() || !(seen.isLoading() || mayBegin)) {
       log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
       return false;
     }

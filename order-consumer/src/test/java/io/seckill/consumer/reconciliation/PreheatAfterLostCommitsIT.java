@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -143,6 +144,36 @@ class PreheatAfterLostCommitsIT extends ReconciliationFixture {
     preheated(sale);
 
     assertSettled(sale, 0);
+  }
+
+  /** The backup is older than the preheat. Even orders that can be sent again were given up. */
+  @ParameterizedTest
+  @ValueSource(strings = {"NEW", "CLOSED"})
+  void givesUpNoOrderOfAnEpochThatMySqlHasLostWithoutALook(String state) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage paid = paid(sale, 1);
+    OrderMessage confirmed = sale.admit(2, 1);
+    sale.setResult(confirmed, "C");
+    close(sale);
+    sale.setField("settled", "2");
+    consumer.update("UPDATE products SET state = ?, epoch = 0 WHERE sku_id = ?", state, sale.sku);
+    eventually().until(() -> refusal(sale).contains("1 orders that can be sent again"));
+
+    reconcile(sale, false);
+
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(refusal(sale)).contains("lost 1 orders", paid.orderId().toString());
+    assertThat(consumer.product(sale.sku, "epoch")).isEqualTo("0");
+    assertThat(look(sale, paid).text("detail")).contains("later epoch");
+    LoggedLines audit = LoggedLines.of("audit");
+    try (audit) {
+      Answer done = preheated(sale);
+      assertThat(done.number("epoch")).isEqualTo(2);
+      assertThat(done.number("stock")).isEqualTo(99);
+    }
+    assertThat(audit.texts())
+        .anyMatch(line -> line.contains("preheat sku=" + sale.sku + " ordersGivenUp=1"));
+    assertSettled(sale, 1);
   }
 
   private static OrderMessage paid(AdmittedSale sale, long user) {

@@ -293,7 +293,13 @@ class RebuildIT extends ReconciliationFixture {
         };
     Rebuild rebuild =
         new Rebuild(
-            bean.loader(), bean.jdbc(), redis, bean.lists(), bean.barriers(), lost, bean.known());
+            bean.loader(),
+            bean.jdbc(),
+            redis,
+            bean.lists(),
+            bean.barriers(),
+            new LostOrders(
+                redis, lost.lists(), lost.barriers(), lost.known(), lost.publisher()));
     try (RunLock lock = lock(sale)) {
       return rebuild.run(
           consumer.bean(Comparisons.class).sale(sale.sku).orElseThrow(),

@@ -236,6 +236,26 @@ class ScheduleIT extends ReconciliationFixture {
     assertThat(sale.field("epoch")).isEqualTo("2");
   }
 
+  /** MySQL was restored from a backup: a rebuild gives up orders, and nobody has seen them. */
+  @Test
+  void beginsNoRebuildOfASaleWhosePreheatMySqlHasLost() {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    sale.setField("epoch", "2");
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            consumer.bean(Reconciler.class),
+            new ReconciliationProperties(OFTEN.interval(), OFTEN.barrierTimeout(), true),
+            new SimpleMeterRegistry());
+
+    schedule.round();
+    schedule.stop();
+
+    assertThat(consumer.product(sale.sku, "epoch")).isEqualTo("1");
+    assertThat(outcome(reconcile(sale, false))).as("by an operator").isEqualTo("REBUILT");
+  }
+
   /** The rebuild would end the preheat as overtaken. */
   @Test
   void leavesASaleAloneWhosePreheatBeganWhileAnotherWasRebuilt() {
