@@ -1,4 +1,7 @@
-/** The extension point through which order-consumer takes and returns money. */
+/**
+ * The extension point through which order-consumer takes and returns money; marked for the null
+ * checks of those who implement it.
+ */
 @NullMarked
 package io.seckill.common.payment;
 

@@ -24,7 +24,6 @@ import java.util.TimeZone;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.NullMarked;
 
 /** Architecture rules for every module: {@code ArchTests.in(ArchitectureRules.class)}. */
 public final class ArchitectureRules {
@@ -52,12 +51,6 @@ public final class ArchitectureRules {
       classes()
           .should(dependOnNoOtherService())
           .because("services talk through Redis, RabbitMQ, MySQL and HTTP only");
-
-  @ArchTest
-  static final ArchRule packagesAreNullMarked =
-      classes()
-          .should(resideInANullMarkedPackage())
-          .because("NullAway checks only packages that are annotated @NullMarked");
 
   @ArchTest
   static final ArchRule nothingIsInjectedIntoFields =
@@ -137,18 +130,5 @@ public final class ArchitectureRules {
   private static String module(JavaClass type) {
     Matcher module = MODULE.matcher(type.getPackageName());
     return module.matches() ? module.group(1) : "";
-  }
-
-  private static ArchCondition<JavaClass> resideInANullMarkedPackage() {
-    return new ArchCondition<>("reside in a package annotated @NullMarked") {
-      @Override
-      public void check(JavaClass type, ConditionEvents events) {
-        if (!type.getPackage().isAnnotatedWith(NullMarked.class)) {
-          events.add(
-              SimpleConditionEvent.violated(
-                  type, type.getPackageName() + " has no @NullMarked package-info"));
-        }
-      }
-    };
   }
 }

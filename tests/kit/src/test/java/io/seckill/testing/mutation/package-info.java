@@ -9,7 +9,4 @@
  * it, to be run as a process. An edit that has nothing to change is an error, and so is one that a
  * test in this JVM never loads.
  */
-@NullMarked
 package io.seckill.testing.mutation;
-
-import org.jspecify.annotations.NullMarked;

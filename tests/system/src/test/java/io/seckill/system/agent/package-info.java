@@ -6,7 +6,4 @@
  * shifts clocks through its {@link io.seckill.system.agent.AgentSession}. A class or method that
  * does not exist is an error before the process starts.
  */
-@NullMarked
 package io.seckill.system.agent;
-
-import org.jspecify.annotations.NullMarked;

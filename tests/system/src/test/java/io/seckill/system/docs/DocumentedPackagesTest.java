@@ -14,7 +14,6 @@ class DocumentedPackagesTest {
 
   private static final Path ROOT = Path.of(System.getProperty("seckill.root"));
   private static final Path SOURCES = Path.of("src/main/java/io/seckill");
-  private static final String FILE = "package-info.java";
 
   @Test
   void architectureNamesEveryPackage() throws IOException {
@@ -41,8 +40,9 @@ class DocumentedPackagesTest {
   private static Stream<String> packages(Path sources) {
     try (Stream<Path> files = Files.walk(sources)) {
       return files
-          .filter(file -> file.endsWith(FILE))
+          .filter(file -> file.toString().endsWith(".java"))
           .map(file -> sources.relativize(file.getParent()).toString().replace('/', '.'))
+          .distinct()
           .toList()
           .stream();
     } catch (IOException e) {

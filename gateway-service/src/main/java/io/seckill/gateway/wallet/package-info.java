@@ -1,5 +1,0 @@
-/** Shows shoppers their own wallets. */
-@NullMarked
-package io.seckill.gateway.wallet;
-
-import org.jspecify.annotations.NullMarked;

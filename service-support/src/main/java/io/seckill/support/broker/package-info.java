@@ -1,5 +1,0 @@
-/** The address of RabbitMQ. */
-@NullMarked
-package io.seckill.support.broker;
-
-import org.jspecify.annotations.NullMarked;
