@@ -2,8 +2,7 @@ package io.seckill.relay.publish;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +24,6 @@ final class UnconfirmedWindow {
   /** Value of {@link #wanted} while the lane waits for something else than answers. */
   private static final int NONE = -1;
 
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition answered = lock.newCondition();
   private final @Nullable OutboundMessage[] messages;
   private final long[] sentAt;
   private final boolean[] returned;
@@ -61,42 +58,27 @@ final class UnconfirmedWindow {
    *
    * @param tag sequence number of the publish on the channel, one above that of the last
    */
-  void enter(long tag, OutboundMessage message, long nanos) {
-    lock.lock();
-    try {
-      if (tag != next || room() < message.orders().size()) {
-        throw new IllegalStateException(
-            "publish " + tag + " into a window of " + first + ".." + next);
-      }
-      int slot = slot(tag);
-      messages[slot] = message;
-      sentAt[slot] = nanos;
-      returned[slot] = false;
-      next++;
-      pending += message.orders().size();
-    } finally {
-      lock.unlock();
+  synchronized void enter(long tag, OutboundMessage message, long nanos) {
+    if (tag != next || room() < message.orders().size()) {
+      throw new IllegalStateException(
+          "publish " + tag + " into a window of " + first + ".." + next);
     }
+    int slot = slot(tag);
+    messages[slot] = message;
+    sentAt[slot] = nanos;
+    returned[slot] = false;
+    next++;
+    pending += message.orders().size();
   }
 
   /** Number of orders that may be entered now, 0..capacity, in any number of messages. */
-  int room() {
-    lock.lock();
-    try {
-      return messages.length - Math.max(pending, (int) (next - first));
-    } finally {
-      lock.unlock();
-    }
+  synchronized int room() {
+    return messages.length - Math.max(pending, (int) (next - first));
   }
 
   /** Number of orders without an answer. */
-  int pending() {
-    lock.lock();
-    try {
-      return pending;
-    } finally {
-      lock.unlock();
-    }
+  synchronized int pending() {
+    return pending;
   }
 
   /**
@@ -105,22 +87,17 @@ final class UnconfirmedWindow {
    * @param confirmTimes receives the send time of each confirmed order, by System.nanoTime
    * @return how many orders were answered
    */
-  int answer(long tag, boolean multiple, boolean ack, LongConsumer confirmTimes) {
-    lock.lock();
-    try {
-      int before = pending;
-      answeredAt = System.nanoTime();
-      for (long t = multiple ? first : Math.max(tag, first); t <= tag && t < next; t++) {
-        answerOne(slot(t), ack, confirmTimes);
-      }
-      while (first < next && messages[slot(first)] == null) {
-        first++;
-      }
-      signalIfEnough();
-      return before - pending;
-    } finally {
-      lock.unlock();
+  synchronized int answer(long tag, boolean multiple, boolean ack, LongConsumer confirmTimes) {
+    int before = pending;
+    answeredAt = System.nanoTime();
+    for (long t = multiple ? first : Math.max(tag, first); t <= tag && t < next; t++) {
+      answerOne(slot(t), ack, confirmTimes);
     }
+    while (first < next && messages[slot(first)] == null) {
+      first++;
+    }
+    notifyIfEnough();
+    return before - pending;
   }
 
   private void answerOne(int slot, boolean ack, LongConsumer confirmTimes) {
@@ -143,54 +120,34 @@ final class UnconfirmedWindow {
    * first order may have different others: all that have no answer are marked, and are published
    * again.
    */
-  void returned(String messageId, String reason) {
-    lock.lock();
-    try {
-      for (long t = first; t < next; t++) {
-        OutboundMessage message = messages[slot(t)];
-        if (message != null && message.id().equals(messageId)) {
-          returned[slot(t)] = true;
-        }
+  synchronized void returned(String messageId, String reason) {
+    for (long t = first; t < next; t++) {
+      OutboundMessage message = messages[slot(t)];
+      if (message != null && message.id().equals(messageId)) {
+        returned[slot(t)] = true;
       }
-      refusal = "the broker returned a message: " + reason;
-    } finally {
-      lock.unlock();
     }
+    refusal = "the broker returned a message: " + reason;
   }
 
   /** Marks the channel as failed: no further reliable answers arrive. The first reason is kept. */
-  void fail(String reason) {
-    lock.lock();
-    try {
-      if (failure == null) {
-        failure = reason;
-      }
-      signalIfEnough();
-    } finally {
-      lock.unlock();
+  synchronized void fail(String reason) {
+    if (failure == null) {
+      failure = reason;
     }
+    notifyIfEnough();
   }
 
   /** Returns why a publish was nacked or returned since the last call, or null if none was. */
-  @Nullable String takeRefusal() {
-    lock.lock();
-    try {
-      @Nullable String taken = refusal;
-      refusal = null;
-      return taken;
-    } finally {
-      lock.unlock();
-    }
+  synchronized @Nullable String takeRefusal() {
+    @Nullable String taken = refusal;
+    refusal = null;
+    return taken;
   }
 
   /** Why this channel cannot be used any longer, or null. */
-  @Nullable String failure() {
-    lock.lock();
-    try {
-      return failure;
-    } finally {
-      lock.unlock();
-    }
+  synchronized @Nullable String failure() {
+    return failure;
   }
 
   /**
@@ -199,15 +156,10 @@ final class UnconfirmedWindow {
    * @param into receives them, in the order of the confirms
    * @return number of orders still without an answer at that moment
    */
-  int drainConfirmed(List<OutboundOrder> into) {
-    lock.lock();
-    try {
-      into.addAll(confirmed);
-      confirmed.clear();
-      return pending;
-    } finally {
-      lock.unlock();
-    }
+  synchronized int drainConfirmed(List<OutboundOrder> into) {
+    into.addAll(confirmed);
+    confirmed.clear();
+    return pending;
   }
 
   /**
@@ -215,25 +167,15 @@ final class UnconfirmedWindow {
    * pending. Counted from its last answer, not from the oldest publish: with full windows a slow
    * broker takes long for each publish, and sending all of them again would make it even slower.
    */
-  long silentNanos() {
-    lock.lock();
-    try {
-      long now = System.nanoTime();
-      return pending == 0 ? 0 : Math.min(now - answeredAt, now - sentAt[slot(first)]);
-    } finally {
-      lock.unlock();
-    }
+  synchronized long silentNanos() {
+    long now = System.nanoTime();
+    return pending == 0 ? 0 : Math.min(now - answeredAt, now - sentAt[slot(first)]);
   }
 
   /** Ends the current wait at once, or the next one. */
-  void wake() {
-    lock.lock();
-    try {
-      woken = true;
-      answered.signalAll();
-    } finally {
-      lock.unlock();
-    }
+  synchronized void wake() {
+    woken = true;
+    notifyAll();
   }
 
   /** Waits for {@link #wake}, a failure or the time-out. */
@@ -251,24 +193,19 @@ final class UnconfirmedWindow {
     await(ALL, nanos);
   }
 
-  private void await(int enough, long nanos) throws InterruptedException {
-    long left = nanos;
-    lock.lock();
-    try {
-      wanted = enough;
-      while (!hasEnough() && left > 0) {
-        left = answered.awaitNanos(left);
-      }
-      woken = false;
-    } finally {
-      lock.unlock();
+  private synchronized void await(int enough, long nanos) throws InterruptedException {
+    long until = System.nanoTime() + nanos;
+    wanted = enough;
+    for (long left = nanos; left > 0 && !hasEnough(); left = until - System.nanoTime()) {
+      TimeUnit.NANOSECONDS.timedWait(this, left);
     }
+    woken = false;
   }
 
   /** Wakes the lane only then: to wake it at every answer costs more than handling one confirm. */
-  private void signalIfEnough() {
+  private void notifyIfEnough() {
     if (hasEnough()) {
-      answered.signalAll();
+      notifyAll();
     }
   }
 
