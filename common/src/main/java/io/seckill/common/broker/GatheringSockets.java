@@ -1,6 +1,6 @@
 package io.seckill.common.broker;
 
-import java.io.FilterOutputStream;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -64,20 +64,18 @@ public final class GatheringSockets extends SocketFactory {
   }
 
   /**
-   * Writes everything through at once, except between {@link #holdBack} and {@link #release}: then
-   * it buffers up to {@value #SIZE} bytes, and writes what exceeds the buffer. The order of bytes
-   * never changes. Thread-safe.
+   * Sends at each flush, with which the client ends every command, except between {@link #holdBack}
+   * and {@link #release}: then it buffers up to {@value #SIZE} bytes, and writes when there are
+   * more. The order of bytes never changes. Thread-safe.
    */
-  static final class GatheringStream extends FilterOutputStream {
+  static final class GatheringStream extends BufferedOutputStream {
 
     private static final int SIZE = 64 * 1024;
 
-    private final byte[] kept = new byte[SIZE];
-    private int count;
     private boolean holding;
 
     GatheringStream(OutputStream out) {
-      super(out);
+      super(out, SIZE);
     }
 
     synchronized void holdBack() {
@@ -86,38 +84,14 @@ public final class GatheringSockets extends SocketFactory {
 
     synchronized void release() throws IOException {
       holding = false;
-      passOn();
-      out.flush();
-    }
-
-    @Override
-    public synchronized void write(int b) throws IOException {
-      write(new byte[] {(byte) b}, 0, 1);
-    }
-
-    @Override
-    public synchronized void write(byte[] bytes, int from, int length) throws IOException {
-      if (holding && length <= SIZE - count) {
-        System.arraycopy(bytes, from, kept, count, length);
-        count += length;
-      } else {
-        passOn();
-        out.write(bytes, from, length);
-      }
+      flush();
     }
 
     @Override
     public synchronized void flush() throws IOException {
       if (!holding) {
-        passOn();
-        out.flush();
+        super.flush();
       }
-    }
-
-    private void passOn() throws IOException {
-      int length = count;
-      count = 0;
-      out.write(kept, 0, length);
     }
   }
 }

@@ -14,8 +14,9 @@ class GatheringStreamTest {
   private final GatheringStream stream = new GatheringStream(network);
 
   @Test
-  void passesOnAtOnceUnlessItHoldsBack() throws IOException {
+  void sendsAtAFlushUnlessItHoldsBack() throws IOException {
     stream.write(new byte[] {1, 2});
+    stream.flush();
 
     assertThat(network.toByteArray()).containsExactly(1, 2);
   }
