@@ -83,7 +83,7 @@ class PageRoutes {
   private static RouterFunction<ServerResponse> routes(
       String address, String assets, PageSet files) {
     return RouterFunctions.route()
-        .route(reading(address), request -> send(request, files.page(), ASK_EACH_TIME))
+        .route(reading(address), request -> send(request, files.page, ASK_EACH_TIME))
         .route(reading(assets + "/{version}/{name}"), request -> asset(request, files))
         .route(
             path(address).or(path(assets + "/{version}/{name}")),
@@ -101,7 +101,7 @@ class PageRoutes {
    */
   private static Mono<ServerResponse> asset(ServerRequest request, PageSet files) {
     PageSet.File file = files.asset(request.pathVariable("name"));
-    boolean current = request.pathVariable("version").equals(files.version());
+    boolean current = request.pathVariable("version").equals(files.version);
     return send(request, file, current ? KEEP : ASK_EACH_TIME);
   }
 
@@ -177,14 +177,6 @@ class PageRoutes {
       this.version = DigestUtils.md5DigestAsHex(all.toByteArray());
       files.forEach((name, text) -> assets.put(name, File.of(name, text)));
       this.page = File.of(pageName, filled(html, values));
-    }
-
-    String version() {
-      return version;
-    }
-
-    File page() {
-      return page;
     }
 
     /** Null when there is no asset of this name. */

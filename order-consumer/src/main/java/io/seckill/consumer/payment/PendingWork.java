@@ -62,14 +62,6 @@ class PendingWork {
       this.aggregate = aggregate;
       this.statement = statement;
     }
-
-    String aggregate() {
-      return aggregate;
-    }
-
-    String statement() {
-      return statement;
-    }
   }
 
   /** Work of one kind, and the age of its oldest piece, 0 without any. */
@@ -133,9 +125,9 @@ class PendingWork {
   private Pending read(WorkKind kind) {
     return jdbc.sql(
             "SELECT COUNT(*), COALESCE(TIMESTAMPDIFF(SECOND, "
-                + kind.aggregate()
+                + kind.aggregate
                 + "(since), NOW(6)), 0) FROM ("
-                + kind.statement()
+                + kind.statement
                 + ") pending")
         .param("most", MOST)
         .param("timeout", timeoutMicros)
