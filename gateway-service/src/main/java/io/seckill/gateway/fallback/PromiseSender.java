@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,13 +41,15 @@ final class PromiseSender implements AutoCloseable {
   private final LongFunction<@Nullable ProductRow> products;
   private final Promises promises;
   private final PromisedOrders orders;
-  private final StoredIds stored;
+  private final Function<List<OrderId>, List<OrderId>> stored;
   private final RepeatingTask task;
 
   /**
    * @param transfer sends a part to order-consumer; throws when it may not be stored
    * @param deregister ends the registration there; throws when it may not have ended
    * @param products a SKU, or a shard, as of the last read; null when it was not there
+   * @param stored returns which of at most {@value #MOST_IDS} orders MySQL has; throws a
+   *     DataAccessException when it does not answer
    * @param pause between two rounds
    */
   PromiseSender(
@@ -55,7 +58,7 @@ final class PromiseSender implements AutoCloseable {
       LongFunction<@Nullable ProductRow> products,
       Promises promises,
       PromisedOrders orders,
-      StoredIds stored,
+      Function<List<OrderId>, List<OrderId>> stored,
       Duration pause) {
     this.transfer = transfer;
     this.deregister = deregister;
@@ -117,7 +120,7 @@ final class PromiseSender implements AutoCloseable {
       inParts(
           promised.stream().map(OrderMessage::orderId).toList(),
           MOST_IDS,
-          part -> found.addAll(stored.among(part)));
+          part -> found.addAll(stored.apply(part)));
     } catch (DataAccessException e) {
       log.warn("MySQL does not answer which promised orders it has: {}", e.toString());
     }
@@ -143,7 +146,7 @@ final class PromiseSender implements AutoCloseable {
     inParts(
         candidates.subList(0, Math.min(candidates.size(), MOST_LOOKED_UP)),
         MOST_IDS,
-        part -> orders.lookedUp(part, stored.among(part)));
+        part -> orders.lookedUp(part, stored.apply(part)));
   }
 
   private boolean isAtRest(long skuId, long seq) {
@@ -158,17 +161,6 @@ final class PromiseSender implements AutoCloseable {
   private boolean isOver(long skuId) {
     ProductRow product = products.apply(skuId);
     return product == null || (product.state() == SaleState.CLOSED && isAtRest(skuId, 0));
-  }
-
-  /** Looks up which orders MySQL has. */
-  @FunctionalInterface
-  interface StoredIds {
-
-    /**
-     * @param ids at most {@value PromiseSender#MOST_IDS}
-     * @throws DataAccessException when MySQL does not answer
-     */
-    List<OrderId> among(List<OrderId> ids);
   }
 
   /**
