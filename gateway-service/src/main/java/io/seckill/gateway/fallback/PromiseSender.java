@@ -85,27 +85,23 @@ final class PromiseSender implements AutoCloseable {
   /** {@code beforeCall} runs before each call; it throws to end the transfer. */
   private void send(long term, Content content, Runnable beforeCall) {
     List<OrderMessage> missing = missingInMySql(content.orders());
+    Consumer<PromiseTransfer> call =
+        part -> {
+          beforeCall.run();
+          transfer.accept(part);
+        };
     inParts(
         missing,
         PromiseTransfer.MAX_ORDERS,
-        part -> {
-          beforeCall.run();
-          transfer.accept(new PromiseTransfer(term, part, List.of(), List.of(), false, false));
-        });
+        part -> call.accept(new PromiseTransfer(term, part, List.of(), List.of(), false, false)));
     inParts(
         content.admitted(),
         PromiseTransfer.MAX_ORDERS,
-        part -> {
-          beforeCall.run();
-          transfer.accept(new PromiseTransfer(term, List.of(), part, List.of(), false, false));
-        });
+        part -> call.accept(new PromiseTransfer(term, List.of(), part, List.of(), false, false)));
     inParts(
         content.forgotten(),
         PromiseTransfer.MAX_ORDERS,
-        part -> {
-          beforeCall.run();
-          transfer.accept(new PromiseTransfer(term, List.of(), List.of(), part, false, false));
-        });
+        part -> call.accept(new PromiseTransfer(term, List.of(), List.of(), part, false, false)));
     log.info(
         "term {}: {} of {} promised orders transferred, MySQL had the others",
         term,
