@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
@@ -113,18 +111,14 @@ public class OrderResults {
   }
 
   private void send(List<Call> calls) {
-    List<Response<Object>> responses = new ArrayList<>(calls.size());
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (Call call : calls) {
-        responses.add(script.queue(pipeline, call.keys(), call.arguments()));
-      }
-      pipeline.sync();
-    }
+    List<Object> changed =
+        script.callEach(
+            redis,
+            calls.stream().map(Call::keys).toList(),
+            calls.stream().map(Call::arguments).toList());
     for (int i = 0; i < calls.size(); i++) {
-      Call call = calls.get(i);
-      Object changed = script.answer(responses.get(i), redis, call.keys(), call.arguments());
-      if (changed instanceof Long n && n < 0) {
-        log.debug("sku {} has no sale in Redis to write results to", call.sku());
+      if (changed.get(i) instanceof Long n && n < 0) {
+        log.debug("sku {} has no sale in Redis to write results to", calls.get(i).sku());
       }
     }
   }
