@@ -38,7 +38,10 @@ public final class GatewayMutations {
 
   public static final Mutation REFUSES_ONE_IN_25 =
       Mutation.named("every twenty-fifth shopper is told SOLD_OUT")
-          .calls(ADMISSIONS + "#submit", ADMISSIONS + "#enqueue", MutantAdmissions.class);
+          .calls(
+              ADMISSIONS + "#submit",
+              "io.seckill.gateway.batching.RequestBatcher#submit",
+              MutantAdmissions.class);
 
   public static final Mutation PROMISED_BEFORE_CONFIRM =
       Mutation.named("an order is promised before the broker's confirm")

@@ -3,7 +3,6 @@ package io.seckill.gateway.admission;
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.backends.RedisBreaker;
-import io.seckill.gateway.batching.PendingRequest.Failure;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.fallback.Promises;
@@ -48,7 +47,7 @@ record Admissions(
       purchase.answer(Unknown.PRODUCTS);
     } else if (decides == Decider.MYSQL) {
       purchase.waitsFor(Unknown.CONSUMER);
-      enqueue(strong, purchase);
+      strong.submit(purchase);
     } else if (!promises.mayConfirm(attempt.skuId())) { // would only wait, and then not be sent
       purchase.answer(Unknown.FALLBACK);
     } else if (servers.replicationId(attempt.partition()) == null) {
@@ -62,14 +61,8 @@ record Admissions(
       purchase.answer(Refusal.SOLD_OUT);
     } else {
       metrics.shieldMiss();
-      enqueue(admit, purchase);
+      admit.submit(purchase);
     }
     return decides == Decider.MYSQL;
-  }
-
-  static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
-    if (!queue.offer(purchase)) {
-      purchase.fail(Failure.NOT_SENT);
-    }
   }
 }

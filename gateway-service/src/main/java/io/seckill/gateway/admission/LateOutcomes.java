@@ -97,7 +97,7 @@ record LateOutcomes(
     Purchase purchase =
         new Purchase(decidedAs, shards.whileUnitsAreLeft(decidedAs, decided::complete));
     purchase.waitsFor(Unknown.CONSUMER);
-    Admissions.enqueue(strong, purchase);
+    strong.submit(purchase);
     return Mono.fromFuture(decided);
   }
 

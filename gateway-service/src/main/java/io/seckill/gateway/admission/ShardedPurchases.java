@@ -138,7 +138,7 @@ record ShardedPurchases(
     @Override
     public void ended(Outcome outcome, long askedNanos) {
       switch (outcome) {
-        case SEND_AGAIN -> Admissions.enqueue(admit, new Purchase(attempt, this));
+        case SEND_AGAIN -> admit.submit(new Purchase(attempt, this));
         case SOLD_OUT -> {
           shield.raise(attempt.skuId(), askedNanos);
           refuse(Refusal.SOLD_OUT);
@@ -156,7 +156,7 @@ record ShardedPurchases(
     private void refuse(Refusal reason) {
       if (attempt.keyFromShopper()) {
         proven = reason;
-        Admissions.enqueue(admit, new Purchase(attempt, this));
+        admit.submit(new Purchase(attempt, this));
       } else {
         answer.accept(reason);
       }

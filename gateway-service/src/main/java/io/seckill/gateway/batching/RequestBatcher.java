@@ -78,13 +78,13 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
   }
 
   /**
-   * Queues a request, never blocks.
-   *
-   * @return false when the partition's queue is full or the batcher is stopping; the request was
-   *     not queued
+   * Queues a request, or fails it as NOT_SENT when the partition's queue is full or the batcher is
+   * stopping. Never blocks.
    */
-  public boolean offer(T request) {
-    return queues.offer(request);
+  public void submit(T request) {
+    if (!queues.offer(request)) {
+      request.fail(PendingRequest.Failure.NOT_SENT);
+    }
   }
 
   /** Requests waiting, over all partitions. */

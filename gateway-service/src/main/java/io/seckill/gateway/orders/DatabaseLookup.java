@@ -71,9 +71,7 @@ final class DatabaseLookup implements DisposableBean {
     CompletableFuture<LookupResult<StoredOrder>> shared = recent.get(id, key -> mine.result);
     if (shared == mine.result) {
       asked.increment();
-      if (!lookups.offer(mine)) {
-        mine.fail(PendingRequest.Failure.NOT_SENT);
-      }
+      lookups.submit(mine);
     }
     return shared;
   }

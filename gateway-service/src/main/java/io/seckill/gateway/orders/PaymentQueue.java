@@ -115,9 +115,7 @@ final class PaymentQueue implements DisposableBean {
    */
   Mono<OrderRow> pay(OrderId id, long userId) {
     Payment mine = new Payment(new OrderPayment(id, userId));
-    if (!queue.offer(mine)) {
-      mine.fail(PendingRequest.Failure.NOT_SENT);
-    }
+    queue.submit(mine);
     return Mono.fromFuture(mine.result).switchIfEmpty(Mono.defer(() -> payAlone(mine.payment)));
   }
 

@@ -143,8 +143,10 @@ final class RedisOrders implements DisposableBean {
   CompletableFuture<LookupResult<RedisOrder>> read(
       OrderId id, long userId, @Nullable Long skuHint) {
     Read read = new Read(id, userId, skuHint);
-    if (breaker.isOpen(id.partition()) || !reads.offer(read)) {
+    if (breaker.isOpen(id.partition())) {
       read.fail(PendingRequest.Failure.NOT_SENT);
+    } else {
+      reads.submit(read);
     }
     return read.result;
   }

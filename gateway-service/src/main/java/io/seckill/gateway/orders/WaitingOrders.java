@@ -120,8 +120,10 @@ final class WaitingOrders implements DisposableBean {
    */
   CompletableFuture<Found> of(long userId) {
     Request request = new Request(userId);
-    if (breaker.isOpenForAll() || !requests.offer(request)) {
+    if (breaker.isOpenForAll()) {
       request.fail(PendingRequest.Failure.NOT_SENT);
+    } else {
+      requests.submit(request);
     }
     return request.answer;
   }

@@ -91,10 +91,7 @@ final class ShardLooks implements DisposableBean {
    *     answered
    */
   void begin(long shardId, Demand demand, Consumer<@Nullable ShardStock> seen) {
-    Look look = new Look(shardId, demand, seen);
-    if (!looks.offer(look)) {
-      look.fail(PendingRequest.Failure.NOT_SENT);
-    }
+    looks.submit(new Look(shardId, demand, seen));
   }
 
   private void execute(List<Look> batch) {

@@ -4,6 +4,7 @@ import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Repeated;
+import io.seckill.gateway.batching.PendingRequest;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.fallback.Promises;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,11 +18,12 @@ public final class MutantAdmissions {
   private MutantAdmissions() {}
 
   /** Answers one purchase in 25 with SOLD_OUT. */
-  static void enqueue(RequestBatcher<Purchase> queue, Purchase purchase) {
+  static void submit(RequestBatcher<Purchase> queue, PendingRequest request) {
+    Purchase purchase = (Purchase) request;
     if (ASKED.incrementAndGet() % EVERY == 0) {
       purchase.answer(Refusal.SOLD_OUT);
     } else {
-      Admissions.enqueue(queue, purchase);
+      queue.submit(purchase);
     }
   }
 

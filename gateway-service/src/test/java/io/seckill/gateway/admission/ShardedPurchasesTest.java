@@ -167,7 +167,7 @@ class ShardedPurchasesTest {
       if (provenBefore) {
         shield.raise(SHARD, System.nanoTime());
       }
-      Admissions.enqueue(admit, new Purchase(attempt, outcomes));
+      admit.submit(new Purchase(attempt, outcomes));
       Admission found = Bounded.get(answer);
       assertThat(left).isEmpty();
       return found;

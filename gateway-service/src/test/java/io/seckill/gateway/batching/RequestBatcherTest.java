@@ -111,9 +111,9 @@ class RequestBatcherTest {
         offered(post, 0);
       }
 
-      assertThat(post.offer(new TestRequest(0))).isFalse();
+      assertThat(offered(post, 0).failure).isEqualTo(PendingRequest.Failure.NOT_SENT);
       assertThat(post.depth()).isEqualTo(3);
-      assertThat(post.offer(new TestRequest(1))).as("another partition has room").isTrue();
+      assertThat(offered(post, 1).failure).as("another partition has room").isNull();
       gate.countDown();
     }
   }
@@ -252,7 +252,7 @@ class RequestBatcherTest {
       assertThat(requests).allMatch(request -> request.delivered);
     }
     eventually().until(() -> requests.stream().allMatch(request -> request.delivered));
-    assertThat(post.offer(new TestRequest(0))).isFalse();
+    assertThat(offered(post, 0).failure).isEqualTo(PendingRequest.Failure.NOT_SENT);
   }
 
   @Test
@@ -288,7 +288,7 @@ class RequestBatcherTest {
 
   private static TestRequest offered(RequestBatcher<TestRequest> post, int partition) {
     TestRequest request = new TestRequest(partition);
-    assertThat(post.offer(request)).isTrue();
+    post.submit(request);
     return request;
   }
 
