@@ -21,16 +21,10 @@ import redis.clients.jedis.UnifiedJedis;
  * written with the number of its change ({@code products.state_version}). Every method blocks, and
  * throws JedisException when Redis does not answer.
  */
-public final class SaleStates {
+public record SaleStates(UnifiedJedis redis) {
 
   private static final LuaScript STOP = LuaScript.from(SaleStates.class, "sale_stop.lua");
   private static final LuaScript FOLLOW = LuaScript.from(SaleStates.class, "sale_state.lua");
-
-  private final UnifiedJedis redis;
-
-  public SaleStates(UnifiedJedis redis) {
-    this.redis = redis;
-  }
 
   /**
    * The entries of a partition's hash of stops.

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
  * The statement of a wallet as CSV (RFC 4180): the opening balance, each entry with the balance
  * after it, and the closing balance. A statement without its last line is incomplete.
  */
-final class WalletStatementCsv {
+record WalletStatementCsv(LocalDate from, LocalDate to) {
 
   static final String TYPE = "text/csv";
 
@@ -26,14 +26,6 @@ final class WalletStatementCsv {
    */
   private static final Pattern FORMULA =
       Pattern.compile("(^|;)(?=[\\s\"]*[=+\\-@\\uFF1D\\uFF0B\\uFF0D\\uFF20\\t\\r])");
-
-  private final LocalDate from;
-  private final LocalDate to;
-
-  WalletStatementCsv(LocalDate from, LocalDate to) {
-    this.from = from;
-    this.to = to;
-  }
 
   /** The name of its file. */
   String name() {

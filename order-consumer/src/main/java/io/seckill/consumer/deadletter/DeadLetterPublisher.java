@@ -13,15 +13,7 @@ import org.springframework.stereotype.Component;
 
 /** Sends messages to the dead queue, and from it back to the order queues. Thread-safe. */
 @Component
-public class DeadLetterPublisher {
-
-  private final ConfirmingPublisher publisher;
-  private final DeadLetterMeters meters;
-
-  DeadLetterPublisher(ConfirmingPublisher publisher, DeadLetterMeters meters) {
-    this.publisher = publisher;
-    this.meters = meters;
-  }
+public record DeadLetterPublisher(ConfirmingPublisher publisher, DeadLetterMeters meters) {
 
   /**
    * @return completes with true once the broker has confirmed it; only then may the original be

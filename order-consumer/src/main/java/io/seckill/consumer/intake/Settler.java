@@ -52,16 +52,7 @@ record Settler(
   private record PendingDeadLetter(Delivery delivery, CompletableFuture<Boolean> confirm) {}
 
   /** A batch whose results are sent to broker and Redis, and whose acks wait for confirms. */
-  static final class Announced {
-    private final StoredDeliveries work;
-    private final Plan plan;
-    private final long deadlineNanos;
-
-    private Announced(StoredDeliveries work, Plan plan, long deadlineNanos) {
-      this.work = work;
-      this.plan = plan;
-      this.deadlineNanos = deadlineNanos;
-    }
+  record Announced(StoredDeliveries work, Plan plan, long deadlineNanos) {
 
     IntakeSession session() {
       return work.session();

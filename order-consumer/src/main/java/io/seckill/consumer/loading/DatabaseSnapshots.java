@@ -9,13 +9,7 @@ import org.springframework.transaction.TransactionException;
 
 /** Reads consistent snapshots of MySQL, each in a transaction. Thread-safe. */
 @Component
-public class DatabaseSnapshots {
-
-  private final Snapshots snapshots;
-
-  DatabaseSnapshots(Snapshots snapshots) {
-    this.snapshots = snapshots;
-  }
+public record DatabaseSnapshots(Snapshots snapshots) {
 
   /**
    * @param work uses the snapshot only until it returns

@@ -12,17 +12,9 @@ import org.springframework.stereotype.Component;
 
 /** Keeps sales from beginning on a Redis that may lose their orders. */
 @Component
-public class RedisSafety {
+public record RedisSafety(RedisNodes nodes, PreheatProperties settings) {
 
   private static final Logger log = LoggerFactory.getLogger(RedisSafety.class);
-
-  private final RedisNodes nodes;
-  private final PreheatProperties settings;
-
-  RedisSafety(RedisNodes nodes, PreheatProperties settings) {
-    this.nodes = nodes;
-    this.settings = settings;
-  }
 
   /**
    * Checks before a sale begins that every Redis server retains its data. A server that does not

@@ -27,13 +27,7 @@ import org.springframework.stereotype.Component;
 
 /** Reads and updates stored orders by their ids. */
 @Component
-public class Orders {
-
-  private final JdbcClient jdbc;
-
-  Orders(JdbcClient jdbc) {
-    this.jdbc = jdbc;
-  }
+public record Orders(JdbcClient jdbc) {
 
   public Optional<OrderRow> find(OrderId orderId) {
     return Optional.ofNullable(find(List.of(orderId)).get(orderId));
