@@ -78,22 +78,23 @@ record InFlightCheck(
    * proven to have nothing in flight when it was superseded, and a preheat that reached MySQL but
    * not Redis must be repeatable. When Redis does not have the sale, there is nothing to which
    * compensations could be applied either. A wrong number in Redis counts no orders.
+   *
+   * @param seen the sale in Redis, read after the product
    */
-  Count of(Product product, InFlightProof proof) {
+  Count of(Product product, RedisSaleState seen, InFlightProof proof) {
     long skuId = product.skuId();
-    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
-    long orders = unsettled(product, sale);
+    long orders = unsettled(product, seen);
     boolean areLost = proof.givesUp() && proof.covers(product);
     return new Count(
         areLost ? 0 : orders,
-        sale.epoch() == product.epoch() ? pendingCompensations(skuId) : 0,
+        seen.epoch() == product.epoch() ? pendingCompensations(skuId) : 0,
         openDeadLetters(skuId),
         areLost ? Math.max(orders, proof.records()) : 0);
   }
 
-  private static long unsettled(Product product, RedisSaleState sale) {
-    boolean counted = sale.epoch() == product.epoch() && !sale.isTooFarAhead(seq(product));
-    return counted ? Math.max(0, sale.seq() - product.settled()) : 0;
+  private static long unsettled(Product product, RedisSaleState seen) {
+    boolean counted = seen.epoch() == product.epoch() && !seen.isTooFarAhead(seq(product));
+    return counted ? Math.max(0, seen.seq() - product.settled()) : 0;
   }
 
   /**
@@ -105,8 +106,9 @@ record InFlightCheck(
    *     and must not be given up
    */
   InFlightProof prove(Product product) {
-    boolean isUnknown = isUnknownOf(product);
-    boolean mayBeLost = mayBeLost(product);
+    RedisSaleState seen = RedisSaleState.readRules(redis, product.skuId());
+    boolean isUnknown = isUnknownOf(product, seen);
+    boolean mayBeLost = mayBeLost(product, seen);
     if (!isUnknown && !mayBeLost) {
       return InFlightProof.NONE;
     }
@@ -127,11 +129,10 @@ record InFlightCheck(
   }
 
   /** Whether MySQL may have lost orders: it has lost their epoch, or an operator has looked. */
-  private boolean mayBeLost(Product product) {
-    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
-    return sale.isNewerThan(product.epoch())
+  private boolean mayBeLost(Product product, RedisSaleState seen) {
+    return seen.isNewerThan(product.epoch())
         || (product.state() == SaleState.CLOSED
-            && unsettled(product, sale) > 0
+            && unsettled(product, seen) > 0
             && consent.hasDryRun(product.skuId(), product.epoch()));
   }
 
@@ -150,15 +151,16 @@ record InFlightCheck(
    * and Redis holds another epoch than MySQL, or a lower number of orders or changes, or a wrong
    * one, or may lack orders that the broker still has. Of a sale that is not closed, whether MySQL
    * has lost the last preheat.
+   *
+   * @param seen as in {@link #of}; the server is compared afterwards
    */
-  boolean isUnknownOf(Product product) {
-    RedisSaleState sale = RedisSaleState.readRules(redis, product.skuId());
+  boolean isUnknownOf(Product product, RedisSaleState seen) {
     if (product.state() != SaleState.CLOSED) {
-      return sale.isNewerThan(product.epoch());
+      return seen.isNewerThan(product.epoch());
     }
     long seq = seq(product);
-    return sale.isBehind(product.epoch(), seq, product.changeSeq())
-        || sale.isTooFarAhead(seq)
+    return seen.isBehind(product.epoch(), seq, product.changeSeq())
+        || seen.isTooFarAhead(seq)
         || !isProvenServerOf(product.skuId());
   }
 

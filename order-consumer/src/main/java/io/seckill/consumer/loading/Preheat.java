@@ -139,7 +139,8 @@ public class Preheat {
     refuseRunning(shard);
     refuseByRedis(shard);
     InFlightProof proof = inFlight.prove(shard);
-    var unused = inFlight.of(find(skuId), proof).refuse();
+    Product proven = find(skuId);
+    var unused = inFlight.of(proven, RedisSaleState.readRules(redis, skuId), proof).refuse();
   }
 
   private void refuseInFallback() {
@@ -201,16 +202,16 @@ public class Preheat {
   private BegunEpoch begin(long skuId, InFlightProof proof) {
     refuseInFallback();
     Product product = lockStopped(skuId, SalePhase.REDIS);
-    boolean unknown = inFlight.isUnknownOf(product);
+    RedisSaleState seen = RedisSaleState.readRules(redis, skuId);
+    boolean unknown = inFlight.isUnknownOf(product, seen);
     if (unknown && !proof.covers(product)) {
       throw InFlightCheck.notProven();
     }
-    long lost = inFlight.of(product, proof).refuse().lost();
-    RedisSaleState sale = RedisSaleState.readRules(redis, skuId);
-    long seq = unknown || lost > 0 ? seqAbove(product, sale) : seq(product);
+    long lost = inFlight.of(product, seen, proof).refuse().lost();
+    long seq = unknown || lost > 0 ? seqAbove(product, seen) : seq(product);
     return new BegunEpoch(
         product
-            .preheat(settings.maxPerOrder(), settings.retention(), seq, sale.highestEpoch())
+            .preheat(settings.maxPerOrder(), settings.retention(), seq, seen.highestEpoch())
             .epoch(),
         lost);
   }
@@ -269,9 +270,9 @@ public class Preheat {
    * at least one unit, or has ended, and Redis may still have its number. So the loading replaces
    * the counters in Redis, also when an earlier preheat has ended here.
    */
-  private static long seqAbove(Product product, RedisSaleState sale) {
+  private static long seqAbove(Product product, RedisSaleState seen) {
     long stored = seq(product);
-    long known = sale.isTooFarAhead(stored) ? 0 : sale.seq();
+    long known = seen.isTooFarAhead(stored) ? 0 : seen.seq();
     return Math.max(stored, known) + Math.max(1, product.initialStock());
   }
 }
