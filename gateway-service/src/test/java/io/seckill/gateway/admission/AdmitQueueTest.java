@@ -40,9 +40,9 @@ class AdmitQueueTest {
       servers.verified(partition, "server");
     }
     try (RequestBatcher<Purchase> queue = queue(CannedRedis.cluster(this::answer))) {
-      queue.offer(purchase(0));
+      queue.submit(purchase(0));
       eventually().until(() -> keys.size() == 1);
-      LongStream.range(1, Partition.COUNT).forEach(sku -> queue.offer(purchase(sku)));
+      LongStream.range(1, Partition.COUNT).forEach(sku -> queue.submit(purchase(sku)));
 
       answers.countDown();
 

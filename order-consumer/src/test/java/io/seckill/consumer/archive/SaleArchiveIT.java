@@ -860,9 +860,7 @@ class SaleArchiveIT {
           @Override
           List<DueSale> due(Duration after, DueSale last, int limit) {
             List<DueSale> mine =
-                super.due(after, last, limit).stream()
-                    .filter(sale -> sale.skuId() == sku)
-                    .toList();
+                super.due(after, last, limit).stream().filter(sale -> sale.skuId() == sku).toList();
             return Stream.of(mine, mine).flatMap(List::stream).toList();
           }
         };

@@ -154,8 +154,7 @@ class FallbackControlTest {
     gateways =
         new Gateways(
             List.of(
-                gateway(RedisView.USABLE),
-                gateway(FallbackMode.AUTOMATIC, RedisView.USABLE, 0)));
+                gateway(RedisView.USABLE), gateway(FallbackMode.AUTOMATIC, RedisView.USABLE, 0)));
     FallbackControl control = control(FallbackMode.AUTOMATIC);
 
     try (LoggedLines lines = LoggedLines.ofThisThread(FallbackControl.class)) {

@@ -498,10 +498,12 @@ class SaleLoadingIT {
           }
         };
     Preheat preheat = preheat(consumer.bean(RedisSafety.class), loader);
-    CompletableFuture<ProductRow> second = CompletableFuture.supplyAsync(() -> preheat.run(other));
-    CompletableFuture<ProductRow> first = CompletableFuture.supplyAsync(() -> preheat.run(sku));
+    CompletableFuture<ProductRow> second =
+        CompletableFuture.supplyAsync(() -> preheat.run(other, lost -> {}));
+    CompletableFuture<ProductRow> first =
+        CompletableFuture.supplyAsync(() -> preheat.run(sku, lost -> {}));
     Bounded.await(begun);
-    FutureTask<ProductRow> last = new FutureTask<>(() -> preheat.run(third));
+    FutureTask<ProductRow> last = new FutureTask<>(() -> preheat.run(third, lost -> {}));
     Thread waits = new Thread(last);
     waits.start();
     eventually()

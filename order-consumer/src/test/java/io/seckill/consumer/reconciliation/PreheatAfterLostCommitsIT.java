@@ -191,8 +191,7 @@ class PreheatAfterLostCommitsIT extends ReconciliationFixture {
   private static Answer look(AdmittedSale sale, OrderMessage... lost) {
     List<String> ids = Stream.of(lost).map(order -> order.orderId().toString()).toList();
     return eventually()
-        .until(
-            () -> reconcile(sale, true), report -> subjects(report, LOST).containsAll(ids));
+        .until(() -> reconcile(sale, true), report -> subjects(report, LOST).containsAll(ids));
   }
 
   private static String refusal(AdmittedSale sale) {

@@ -298,8 +298,7 @@ class RebuildIT extends ReconciliationFixture {
             redis,
             bean.lists(),
             bean.barriers(),
-            new LostOrders(
-                redis, lost.lists(), lost.barriers(), lost.known(), lost.publisher()));
+            new LostOrders(redis, lost.lists(), lost.barriers(), lost.known(), lost.publisher()));
     try (RunLock lock = lock(sale)) {
       return rebuild.run(
           consumer.bean(Comparisons.class).sale(sale.sku).orElseThrow(),

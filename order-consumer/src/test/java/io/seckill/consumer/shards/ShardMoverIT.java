@@ -115,9 +115,7 @@ class ShardMoverIT {
         new ShardTable(null) {
           @Override
           List<ProductSnapshot> onSale() {
-            return asked.get() == 0
-                ? List.of(SkuMoverTest.sku(1), SkuMoverTest.sku(2))
-                : List.of();
+            return asked.get() == 0 ? List.of(SkuMoverTest.sku(1), SkuMoverTest.sku(2)) : List.of();
           }
 
           @Override

@@ -318,8 +318,7 @@ class ShardsIT {
     assertThat(sent("preheat").code()).isEqualTo("ORDERS_IN_FLIGHT");
 
     eventually()
-        .until(
-            () -> api.post(path + "/reconciliation", "{\"dryRun\":true}").text().contains(lost));
+        .until(() -> api.post(path + "/reconciliation", "{\"dryRun\":true}").text().contains(lost));
 
     Answer preheated = sent("preheat");
     assertThat(preheated.status()).as(preheated.text()).isEqualTo(200);

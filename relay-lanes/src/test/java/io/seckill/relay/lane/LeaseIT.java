@@ -241,6 +241,7 @@ class LeaseIT extends LaneFixture {
         TestRelay.start(redis.url(user, "secret"), rabbit.url(), TestRelay.Tuning.DEFAULT)) {
       List<String> admitted = outbox.admit(1, SKU);
       eventually("claimed, and not published").until(() -> outbox.inPrivateQueues() == 1);
+      eventually().until(() -> refused.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
 
       try (TestRelay other = start()) {
         everythingArrives(admitted);

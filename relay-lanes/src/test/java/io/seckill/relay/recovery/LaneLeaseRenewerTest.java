@@ -243,8 +243,7 @@ class LaneLeaseRenewerTest {
             LeaseSettings.DEFAULT.renewInterval(),
             releaseAfter,
             LeaseSettings.DEFAULT.quietPeriod());
-    LaneLeaseRenewer renewer =
-        new LaneLeaseRenewer(() -> redis, apart, settings, leases, false);
+    LaneLeaseRenewer renewer = new LaneLeaseRenewer(() -> redis, apart, settings, leases, false);
     eventually().until(() -> !lease.workedWithin(releaseAfter));
 
     eventually("a renewal right after a failure") // the time between may be long, once

@@ -265,8 +265,7 @@ class HaProxyIT {
           .isGreaterThan(60 * minutes);
     }
     assertThat(
-            number(
-                read(gateway + "web/AdminPort.java"), "IDLE = Duration.ofMinutes\\((\\d+)\\)"))
+            number(read(gateway + "web/AdminPort.java"), "IDLE = Duration.ofMinutes\\((\\d+)\\)"))
         .as("a preheat says nothing")
         .isGreaterThan(minutes);
     int unacknowledged =
