@@ -85,17 +85,18 @@ final class RememberedStops {
   }
 
   /**
-   * Whether nothing has raised the number since but the beginning of one fallback.
+   * Whether nothing has raised the number since but the beginning of one fallback. Redis may have
+   * shown a later one, also in a fallback: a stop that is pending there keeps it as it is.
    *
    * @param version number of the last state change that Redis has
    */
   static boolean isLast(long version, Product row) {
     long since = row.row().stateVersion() - version;
     return switch (row.phase()) {
-      case REDIS -> since == 0;
-      case ENTERING -> since == 1;
-      case MYSQL -> since == 2;
-      case STRONG, LOADING, RETURNING, SHARDED -> false;
+      case REDIS, LOADING, RETURNING -> since == 0;
+      case ENTERING -> since == 0 || since == 1;
+      case MYSQL -> since == 0 || since == 2;
+      case STRONG, SHARDED -> false;
     };
   }
 }

@@ -104,7 +104,7 @@ class PendingStopsTest {
 
   /** A fallback may begin meanwhile, which raises the number once, and once more when it sells. */
   @ParameterizedTest
-  @CsvSource({"REDIS, 5", "ENTERING, 6", "MYSQL, 7"})
+  @CsvSource({"REDIS, 5", "ENTERING, 5", "ENTERING, 6", "MYSQL, 5", "MYSQL, 7", "LOADING, 5"})
   void aStopThatRedisHadReachesMySqlWithoutRedis(SalePhase phase, long stateVersion) {
     stops = List.of(Long.toString(ONE), STOP);
     sweep();
@@ -136,7 +136,7 @@ class PendingStopsTest {
 
   /** An operator may have resumed it. */
   @ParameterizedTest
-  @CsvSource({"REDIS, 4", "REDIS, 7", "ENTERING, 5", "ENTERING, 8", "MYSQL, 9", "LOADING, 8"})
+  @CsvSource({"REDIS, 4", "REDIS, 7", "ENTERING, 4", "ENTERING, 8", "MYSQL, 9", "LOADING, 8"})
   void aStopThatRedisHadStopsNoSaleThatHasChangedSince(SalePhase phase, long stateVersion) {
     stops = List.of(Long.toString(ONE), STOP);
     sweep();
@@ -158,8 +158,10 @@ class PendingStopsTest {
     "REDIS, 7, PAUSED",
     "ENTERING, 6, PAUSED",
     "ENTERING, 8, OPEN",
+    "MYSQL, 5, PAUSED",
     "MYSQL, 7, PAUSED",
     "MYSQL, 9, OPEN",
+    "LOADING, 5, PAUSED",
     "LOADING, 10, OPEN",
     "RETURNING, 11, OPEN"
   })
