@@ -145,7 +145,7 @@ class StoreFromQueueIT {
           eventually().until(() -> active.unacked() == 10);
           assertThat(active.isActive()).isTrue();
           assertThat(standby.isActive()).isFalse();
-          active.ack(active.inbox().take(3, Duration.ZERO, Eventually.SOON));
+          active.ack(active.inbox().take(3, Eventually.SOON, Eventually.SOON));
         }
 
         Delivery first = standby.inbox().take(1, Duration.ZERO, Eventually.SOON).get(0);
@@ -173,14 +173,13 @@ class StoreFromQueueIT {
       channel.basicPublish("", queue, null, OrderFlood.lines(orders.subList(0, 1)).getBytes(UTF_8));
       channel.waitForConfirmsOrDie(Eventually.SOON.toMillis());
       try (IntakeSession session = IntakeSession.open(connections, queue, 10)) {
-        eventually().until(() -> session.unacked() == 4);
-        List<Delivery> all = session.inbox().take(4, Duration.ZERO, Eventually.SOON);
+        List<Delivery> all = session.inbox().take(4, Eventually.SOON, Eventually.SOON);
         assertThat(all).extracting(Delivery::order).startsWith(orders.toArray(OrderMessage[]::new));
         session.ack(List.of(all.get(2), all.get(0), all.get(3)));
         assertThat(session.unacked()).isEqualTo(1);
       }
       try (IntakeSession next = IntakeSession.open(connections, queue, 10)) {
-        List<Delivery> again = next.inbox().take(3, Duration.ZERO, Eventually.SOON);
+        List<Delivery> again = next.inbox().take(3, Eventually.SOON, Eventually.SOON);
         assertThat(again).extracting(Delivery::order).isEqualTo(orders);
         next.ack(again);
       }
