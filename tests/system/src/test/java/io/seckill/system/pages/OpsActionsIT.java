@@ -228,7 +228,7 @@ class OpsActionsIT extends OpsPageFixture {
               find('#confirm').close();
               await closed;
               see();
-              return seen.join('\n') + '\n';
+              return seen.join('\\n') + '\\n';
             });
             """);
 
