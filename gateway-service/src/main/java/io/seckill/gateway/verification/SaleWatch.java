@@ -19,7 +19,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -155,9 +154,8 @@ public final class SaleWatch implements AutoCloseable {
     boolean anew = quarantine(sales, inRedis);
     servers.compared(sales, inRedis, proven);
     verify(inRedis.servers());
-    comparedNanos = System.nanoTime();
+    comparedNanos = System.nanoTime() - (anew ? intervalNanos : 0);
     if (anew) {
-      comparedNanos -= intervalNanos;
       shortenPauses();
     }
   }
@@ -205,25 +203,9 @@ public final class SaleWatch implements AutoCloseable {
 
   private Set<Long> suspects(List<Sale> sales, View inRedis) {
     return sales.stream()
-        .filter(sale -> isSuspect(sale, inRedis.sales().get(sale.skuId()), marks.of(sale.skuId())))
+        .filter(sale -> sale.isSuspect(inRedis.sales().get(sale.skuId()), marks.of(sale.skuId())))
         .map(Sale::skuId)
         .collect(Collectors.toSet());
-  }
-
-  /**
-   * Whether the data in Redis may lack admissions or changes of the stock; false when they could
-   * not be read. Includes sales that are not open: a repeat of an admitted purchase must not be
-   * refused from data that have lost it. While a sale is being loaded, the scripts themselves
-   * answer that the outcome is unknown.
-   */
-  static boolean isSuspect(Sale sale, @Nullable Observation data, @Nullable Mark mark) {
-    if (data == null || data.state().equals("PREHEATING")) {
-      return false;
-    } else if (data.equals(Observation.ABSENT)) {
-      return sale.hasSold() || (mark != null && mark.seq() > 0);
-    }
-    boolean sellsAlone = data.state().equals("OPEN") && !sale.sells();
-    return sale.isAheadOf(data) || sellsAlone || (mark != null && mark.verdict() != Verdict.WHOLE);
   }
 
   /**

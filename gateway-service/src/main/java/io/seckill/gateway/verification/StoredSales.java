@@ -2,10 +2,13 @@ package io.seckill.gateway.verification;
 
 import io.seckill.common.sale.SaleExpiry;
 import io.seckill.common.sale.SalePhase;
+import io.seckill.gateway.verification.HighWaterMarks.Mark;
+import io.seckill.gateway.verification.HighWaterMarks.Verdict;
 import io.seckill.gateway.verification.RedisInspection.Observation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -58,6 +61,22 @@ record StoredSales(JdbcTemplate mysql) {
      */
     boolean hasSold() {
       return sells() || state.equals("PAUSED") || lastSeq > 0;
+    }
+
+    /**
+     * Whether the data in Redis may lack admissions or changes of the stock; false when they could
+     * not be read. Includes sales that are not open: a repeat of an admitted purchase must not be
+     * refused from data that have lost it. While a sale is being loaded, the scripts themselves
+     * answer that the outcome is unknown.
+     */
+    boolean isSuspect(@Nullable Observation data, @Nullable Mark mark) {
+      if (data == null || data.state().equals("PREHEATING")) {
+        return false;
+      } else if (data.equals(Observation.ABSENT)) {
+        return hasSold() || (mark != null && mark.seq() > 0);
+      }
+      boolean sellsAlone = data.state().equals("OPEN") && !sells();
+      return isAheadOf(data) || sellsAlone || (mark != null && mark.verdict() != Verdict.WHOLE);
     }
   }
 

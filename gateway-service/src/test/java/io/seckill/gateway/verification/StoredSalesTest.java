@@ -35,7 +35,7 @@ class StoredSalesTest {
     Observation data =
         new Observation(inRedis[0], number(inRedis[1]), number(inRedis[2]), number(inRedis[3]));
 
-    assertThat(SaleWatch.isSuspect(sale, data, null)).as(name).isEqualTo(suspect);
+    assertThat(sale.isSuspect(data, null)).as(name).isEqualTo(suspect);
   }
 
   /** MySQL may not have stored an order of it yet. */
@@ -43,11 +43,11 @@ class StoredSalesTest {
   void isNotSoldFromIfItLacksASaleThatThisGatewayHasSeenSelling() {
     Sale sale = new Sale(1, "CLOSED", false, 2, 0, 0);
     HighWaterMarks marks = new HighWaterMarks();
-    assertThat(SaleWatch.isSuspect(sale, Observation.ABSENT, marks.of(1))).isFalse();
+    assertThat(sale.isSuspect(Observation.ABSENT, marks.of(1))).isFalse();
 
     marks.record("a server", 1, 2, 1);
 
-    assertThat(SaleWatch.isSuspect(sale, Observation.ABSENT, marks.of(1))).isTrue();
+    assertThat(sale.isSuspect(Observation.ABSENT, marks.of(1))).isTrue();
   }
 
   private static long number(String text) {
