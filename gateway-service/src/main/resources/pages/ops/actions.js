@@ -15,6 +15,9 @@ export const SHORT_MS = 15_000;
 /** How long a move of money or stock is remembered while its outcome is not known. */
 const KEPT_MS = 86_400_000;
 
+/** Begins the name of each remembered move in the browser's storage. */
+const MOVE = 'seckill.move.';
+
 /** Which states an action is legal in and what it does; sent once, with the longest wait for the answer, or repeated. */
 const ON_A_SALE = {
   preheat: {
@@ -262,7 +265,7 @@ export function post(context, path, body) {
 export function movesOnce(context) {
   let key = newKey();
   return async (path, move, reason) => {
-    const place = `seckill.move.${path}.${JSON.stringify(move)}`;
+    const place = `${MOVE}${path}.${JSON.stringify(move)}`;
     const kept = keptKey(place);
     key = kept ?? key;
     keep(place, key);
@@ -281,13 +284,17 @@ export function movesOnce(context) {
   };
 }
 
+/** A former page kept the key for its tab only. */
 function keptKey(place) {
   const {key, until} = JSON.parse(localStorage.getItem(place)) ?? {};
-  return until > Date.now() ? key : null;
+  return until > Date.now() ? key : sessionStorage.getItem(place);
 }
 
 function keep(place, key) {
+  const expired = Object.keys(localStorage).filter((one) => one.startsWith(MOVE) && keptKey(one) === null);
+  expired.forEach((one) => localStorage.removeItem(one));
   localStorage.setItem(place, JSON.stringify({key, until: Date.now() + KEPT_MS}));
+  sessionStorage.removeItem(place);
 }
 
 export function put(context, path, body) {
