@@ -41,8 +41,14 @@ export function show(element, visible) {
   if (element.hidden !== visible) return;
   const region = regionOf(element);
   const isLost = !visible && element.contains(document.activeElement);
+  const scrolls = isFocusSeen();
   element.hidden = !visible;
-  if (isLost) focusOn(controlsOf(region).filter((one) => isBefore(one, element)).reverse(), region);
+  if (isLost) focusOn(controlsOf(region).filter((one) => isBefore(one, element)).reverse(), region, scrolls);
+}
+
+/** Of a keyboard, or of a field: under a mouse the page stays where it is. */
+function isFocusSeen() {
+  return Boolean(document.activeElement?.matches(':focus-visible'));
 }
 
 function isBefore(one, other) {
@@ -60,11 +66,11 @@ function controlsOf(element) {
 }
 
 /** Focuses the first of these that is visible, or the title of the region: else the focus would be at the top of the page. */
-function focusOn(candidates, region) {
+function focusOn(candidates, region, scrolls) {
   const next = candidates.find((one) => one.getClientRects().length > 0);
   const title = document.getElementById(region.getAttribute('aria-labelledby'));
   if (title) title.tabIndex = -1;
-  (next ?? title ?? region).focus({preventScroll: !next && !title});
+  (next ?? title ?? region).focus({preventScroll: !scrolls || (!next && !title)});
 }
 
 /** Opens a dialog. When it closes and what opened it has gone, the focus is on the title of the region. */
@@ -73,7 +79,7 @@ export function openDialog(dialog) {
   dialog.showModal();
   const restore = () => {
     const at = document.activeElement;
-    if (!dialog.open && (at === document.body || dialog.contains(at))) focusOn([], region);
+    if (!dialog.open && (at === document.body || dialog.contains(at))) focusOn([], region, true);
   };
   dialog.addEventListener('close', restore, {once: true});
 }
@@ -110,6 +116,7 @@ export function updateChildren(parent, children) {
   const old = [...parent.children];
   const lost = old.findIndex((child) => !places.has(child) && child.contains(document.activeElement));
   const nth = lost < 0 ? 0 : controlsOf(old[lost]).indexOf(document.activeElement);
+  const scrolls = isFocusSeen();
   old.filter((child) => !places.has(child)).forEach((child) => child.remove());
   const unmoved = longestRise([...parent.children].map((child) => places.get(child)));
   children.forEach((child, i) => {
@@ -120,7 +127,7 @@ export function updateChildren(parent, children) {
   if (lost < 0) return;
   const place = 1 + (places.get(old.slice(0, lost).findLast((child) => places.has(child))) ?? -1);
   const nearest = [...children.slice(place), ...children.slice(0, place).reverse()];
-  focusOn(nearest.map(controlsOf).flatMap((controls) => controls.slice(nth, nth + 1).concat(controls)), regionOf(parent));
+  focusOn(nearest.map(controlsOf).flatMap((controls) => controls.slice(nth, nth + 1).concat(controls)), regionOf(parent), scrolls);
 }
 
 /** The most of these different numbers that are in order. */

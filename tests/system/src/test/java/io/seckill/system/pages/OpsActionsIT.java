@@ -6,6 +6,8 @@ import java.sql.SQLException;
 import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Buttons and their dialogs: the calls that they send, and refused, lost and late answers. */
 class OpsActionsIT extends OpsPageFixture {
@@ -244,6 +246,50 @@ class OpsActionsIT extends OpsPageFixture {
             Leave it
             Dead letters
             """);
+  }
+
+  /** What changes by itself moves no page under a mouse. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "updateChildren(list, [...list.children].slice(0, 2))",
+        "show(list.lastChild, false)"
+      })
+  void scrollsToTheNextFocusOfAKeyboardOnly(String removal) {
+    addLongList();
+    browser.run("document.querySelector('#last').focus();");
+    assertThat(nextFocus(removal)).isEqualTo("first, in sight");
+
+    addLongList();
+    browser.press("#last");
+    assertThat(nextFocus(removal)).isEqualTo("first, out of sight");
+  }
+
+  private static void addLongList() {
+    browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
+    browser.run(
+        """
+        return import(document.querySelector('link[href$="/dom.js"]').href).then(({make}) => {
+          const button = (id) => make('button', {id, type: 'button', textContent: id});
+          const space = make('p');
+          space.style.height = '9000px';
+          document.querySelector('#main').append(make('div', {id: 'long'}, button('first'), space, button('last')));
+        });
+        """);
+  }
+
+  private static Object nextFocus(String removal) {
+    return browser.run(
+        """
+        const list = document.querySelector('#long');
+        return import(document.querySelector('link[href$="/dom.js"]').href).then(({show, updateChildren}) => {
+          %s;
+          const {activeElement: at} = document;
+          const {top} = at.getBoundingClientRect();
+          return `${at.textContent}, ${top >= 0 && top < window.innerHeight ? 'in' : 'out of'} sight`;
+        });
+        """
+            .formatted(removal));
   }
 
   /** Until the page gives up: something else holds the row of the SKU. */
