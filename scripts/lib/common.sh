@@ -53,7 +53,8 @@ esac
 
 # Servers and services obey variables that are meant for others: MNESIA_DIR moves the data of RabbitMQ, UMASK opens those of
 # MariaDB, SPRING_PROFILES_ACTIVE, COMPOSE_PROFILES and REDIS_IMAGE change what starts. What starts after this gets of the
-# caller's environment only what it must have.
+# caller's environment only what it must have; a name such as spring.profiles.active is none of a shell, and become drops it.
+NAMELESS=()
 drop_environment() {
   local name
   for name in $(compgen -e); do
@@ -64,6 +65,11 @@ drop_environment() {
       *) export -n "${name?}" ;; # it may be a variable of this script, too
     esac
   done
+  mapfile -d '' -t NAMELESS < <(env -0 | sed -z 's/=.*//' | grep -zvE '^([A-Za-z_][A-Za-z0-9_]*)?$')
+}
+
+become() { # COMMAND…: in place of this shell
+  exec env "${NAMELESS[@]/#/--unset=}" "$@"
 }
 
 has() { # COMMAND: is it installed?

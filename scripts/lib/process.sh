@@ -17,7 +17,7 @@ start_process() { # NAME COMMAND…: continues when this terminal closes; its ou
   shift
   mkdir -p "$LOG_DIR" "$RUN_DIR"
   [[ ! -e $log ]] || mv "$log" "$log.1"
-  PIPELINE_OF=$LOCAL setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
+  PIPELINE_OF=$LOCAL become setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
   { echo $! && birth_of $!; } | write_file "$RUN_DIR/$name.pid" || true
 }
 

@@ -29,7 +29,7 @@ migrate() {
     cd "$APP_DIR" || exit # Spring reads application.* where it runs
     database_environment seckill_owner "$MYSQL_OWNER_PASSWORD"
     # shellcheck disable=SC2086 # flags are words
-    PIPELINE_OF=$LOCAL MIGRATION_OF=$LOCAL exec "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
+    PIPELINE_OF=$LOCAL MIGRATION_OF=$LOCAL become "$JAVA" $JAVA_FLAGS -jar "$(jar_of order-consumer)" migrate
   ) >"$LOG_DIR/migration.log" 2>&1 </dev/null 9>&- || fail "the tables could not be migrated; see $LOG_DIR/migration.log"
 }
 
