@@ -25,7 +25,11 @@ PROGRAM=${0##*/}
 # the PATH after su.
 PATH=$(
   while IFS= read -r -d : directory; do
-    [[ $directory == [/~]* ]] || directory=$PWD/$directory
+    case $directory in
+      /* | \~[!/]*) ;;
+      \~ | \~/*) directory=$HOME${directory#\~} ;; # which only bash reads so
+      *) directory=$PWD/$directory ;;
+    esac
     printf '%s:' "$directory"
   done <<<"$PATH:"
 )/usr/local/sbin:/usr/sbin:/sbin
