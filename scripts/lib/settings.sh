@@ -236,11 +236,15 @@ require_free_ports() { # IS-OURS: a command that succeeds when the named owner i
 }
 
 # A server that is started again cannot have a port that a client has meanwhile.
-warn_of_client_ports() { # FIRST LAST [RESERVED]: what Linux gives clients, and what it keeps from them
+warn_of_client_ports() { # [FIRST LAST [RESERVED]]: what Linux gives clients, and what it keeps from them
   local ports
-  ports=$(port_lines | awk -F= -v first="$1" -v last="$2" '$2 >= first && $2 <= last { print $2 }' | paste -sd ,)
-  [[ -z $ports || -n ${3:-} ]] ||
-    say "warning: a client may get a port of the pipeline, and the server could not start again; sysctl -w net.ipv4.ip_local_reserved_ports=$ports keeps them"
+  (($# >= 2)) || return 0
+  ports=$(port_lines | awk -F= -v first="$1" -v last="$2" -v reserved="${3:-}" '
+    BEGIN { n = split(reserved, ranges, ",") }
+    { for (i = 1; i <= n; i++) { m = split(ranges[i], ends, "-"); if ($2 >= ends[1] && $2 <= ends[m]) next } }
+    $2 >= first && $2 <= last { print $2 }' | paste -sd ,)
+  [[ -z $ports ]] ||
+    say "warning: a client may get a port of the pipeline, and the server could not start again; sysctl -w net.ipv4.ip_local_reserved_ports=${3:+$3,}$ports keeps them"
 }
 
 # Ports cannot change while the pipeline is running.
