@@ -88,7 +88,7 @@ OWN_PROPERTIES='server\.(port|address)|spring\.(datasource|flyway)\.(url|usernam
 # Sets PROPERTIES: those of last time, KEPT, and those given, a line each; an empty value takes the default again. They are
 # kept once nothing refuses them (remember_properties), and a service may still refuse them later (end_failed_start).
 choose_properties() { # NAME=VALUE…
-  local given name lost=$'^["\']|[[:cntrl:]$]|[[:space:]](#|$)'
+  local given name
   KEPT=$(cat "$LOCAL/properties" 2>/dev/null) || KEPT=
   PROPERTIES=$KEPT
   for given in "$@"; do
@@ -98,15 +98,21 @@ choose_properties() { # NAME=VALUE…
       { [[ $name != logging.level.* ]] && ! grep -qF "\`$name\`" "$ROOT/docs/configuration.md"; }; then
       fail "there is no property $name; docs/configuration.md lists them"
     fi
-    # A line is a property. Compose takes a pair of quotes away, drops or refuses the line of a single one, replaces $NAME, and
-    # ends a value before a comment.
-    [[ ! ${given#*=} =~ $lost ]] ||
-      fail "the value of $name must be one line without \$ and ' #' that neither begins with a quote nor ends with a space"
+    refuse_changed_value "$name" "${given#*=}"
     PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
+  while IFS= read -r given; do refuse_changed_value "${given%%=*}" "${given#*=}"; done <<<"$PROPERTIES" # kept, too
   ! name=$(grep -E "^($OWN_PROPERTIES)=" <<<"$PROPERTIES") ||
     fail "scripts/up sets ${name%%=*} itself: SECKILL_<NAME>_PORT chooses a port, and .local/secrets has the secrets"
+}
+
+# A line is a property. Compose takes a pair of quotes away, drops or refuses the line of a single one, replaces $NAME, and
+# ends a value before a comment.
+refuse_changed_value() { # NAME VALUE
+  local changed=$'^["\']|[[:cntrl:]$]|[[:space:]](#|$)'
+  [[ ! $2 =~ $changed ]] ||
+    fail "the value of $1 must be one line without \$ and ' #' that neither begins with a quote nor ends with a space"
 }
 
 remember_properties() {
