@@ -99,7 +99,7 @@ choose_properties() { # NAME=VALUE…
       fail "there is no property $name; docs/configuration.md lists them"
     fi
     refuse_changed_value "$name" "${given#*=}"
-    PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
+    [[ $PROPERTIES != *"$name="* ]] || PROPERTIES=$(sed "/^${name//./\\.}=/d" <<<"$PROPERTIES")
     [[ -z ${given#*=} ]] || PROPERTIES+=${PROPERTIES:+$'\n'}$given
   done
   while IFS= read -r given; do refuse_changed_value "${given%%=*}" "${given#*=}"; done <<<"$PROPERTIES" # kept, too
@@ -192,12 +192,13 @@ addresses_of() { # NAME PART…: host:port of each, separated by commas
 
 # Sets GATEWAY_PORT, ADMIN_PORT, …: from the environment, else as last time, else the default.
 choose_ports() {
-  local name default rest variable value remembered=()
+  local name default rest variable value line remembered=()
   [[ ! -e $LOCAL/ports ]] || mapfile -t remembered <"$LOCAL/ports"
   while read -r name default rest; do
     [[ -n $name ]] || continue
     variable=SECKILL_${name}_PORT
-    value=$(remembered_port "$name" "${remembered[@]}")
+    value=''
+    for line in "${remembered[@]}"; do [[ $line != "$name="* ]] || value=${line#*=}; done
     value=${!variable:-${value:-$default}}
     if [[ ! $value =~ ^[1-9][0-9]{0,4}$ ]] || ((value > 65535)); then
       fail "$variable must be a port, 1 to 65535, but is '$value'"
@@ -205,13 +206,6 @@ choose_ports() {
     printf -v "${name}_PORT" %s "$value"
   done <<<"$PORTS"
   refuse_shared_ports
-}
-
-remembered_port() { # NAME LINE…
-  local line
-  for line in "${@:2}"; do
-    [[ $line != "$1="* ]] || printf '%s' "${line#*=}"
-  done
 }
 
 refuse_shared_ports() {
