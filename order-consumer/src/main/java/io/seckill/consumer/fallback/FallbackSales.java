@@ -24,12 +24,10 @@ public class FallbackSales {
 
   /**
    * SQL: further assignments of the statement that raises a sale's epoch for a loading. A sale in a
-   * fallback begins to be loaded; units that Redis has reported as admitted stay reserved, because
-   * dead letters may yet take them. One that Redis decides stays as it is.
+   * fallback begins to be loaded; one that Redis decides stays as it is.
    */
   public static final String BEGIN_LOADING =
       "state_version = state_version + (sale_phase <> 'REDIS'),"
-          + " reserved_units = IF(reserves_all, 0, reserved_units),"
           + " fallback = IF(sale_phase = 'REDIS', 'NO', 'LOADING')";
 
   /** SQL: whether {@link #BEGIN_LOADING} may be: not before promised orders are transferred. */

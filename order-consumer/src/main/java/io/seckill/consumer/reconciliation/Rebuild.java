@@ -40,8 +40,8 @@ import org.springframework.transaction.TransactionException;
  *       store are sent again before.
  *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
  *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
- *       guards alone. Of a sale in a fallback, nothing is reserved for unknown orders any more, and
- *       MySQL sells on.
+ *       guards alone. Of a sale in a fallback, units stay reserved only while dead letters may
+ *       take them, and MySQL sells on.
  *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
  *       letters may still take. Of a sale in a fallback, the changes since then follow, from a
  *       second snapshot that is taken when MySQL has stopped the sale.
@@ -229,7 +229,8 @@ record Rebuild(
    * of the old epoch that arrives late never makes the new data look behind, and old data that come
    * back always do. Dead letters are not settled yet: each counts when it is replayed or discarded.
    * In a fallback {@code settled} counts rows until the end of the loading. MySQL assigns from left
-   * to right.
+   * to right. SQL cannot read how many units dead letters have: they keep what was reserved before,
+   * but nothing that was reserved for unknown orders.
    */
   private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
@@ -242,11 +243,20 @@ record Rebuild(
                     + SalePhase.REDIS_DECIDES
                     + ", last_seq - ("
                     + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
-                    + "), settled), "
+                    + "), settled), reserved_units ="
+                    + " IF(reserved_units > 0 AND NOT reserves_all AND ("
+                    + DatabaseSnapshot.COUNT_UNSETTLED_DEAD_LETTERS
+                    + ") > 0, reserved_units, 0), "
                     + FallbackSales.BEGIN_LOADING
                     + " WHERE sku_id = ? AND epoch = ? AND "
                     + FallbackSales.LOADABLE)
-            .params(seen.highestEpoch(), seen.seq(), sale.skuId(), sale.skuId(), sale.epoch())
+            .params(
+                seen.highestEpoch(),
+                seen.seq(),
+                sale.skuId(),
+                sale.skuId(),
+                sale.skuId(),
+                sale.epoch())
             .update()
         == 1;
   }

@@ -223,8 +223,7 @@ public final class FallbackFixture {
           "SELECT GET_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'), 10)"
               .formatted(sku));
       statement.execute(
-          "UPDATE products SET fallback = 'RETURNING', epoch = epoch + 1,"
-              + " reserved_units = IF(reserves_all, 0, reserved_units),"
+          "UPDATE products SET fallback = 'RETURNING', epoch = epoch + 1, reserved_units = 0,"
               + " state_version = state_version + 1 WHERE sku_id = "
               + sku);
     }
