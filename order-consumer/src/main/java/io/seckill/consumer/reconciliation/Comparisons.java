@@ -56,6 +56,13 @@ record Comparisons(
     return snapshots.read(mysql -> mysql.sale(skuId));
   }
 
+  /** Whether MySQL has lost the last preheat; another one may have begun since it was read. */
+  boolean isNewerInRedis(Read read) {
+    return sale(read.sale().skuId())
+        .filter(now -> read.seen().isNewerThan(now.epoch()))
+        .isPresent();
+  }
+
   /** Whether a run for the sale would find that Redis has lost it. */
   boolean isLost(long skuId) {
     return sale(skuId)

@@ -85,7 +85,8 @@ record DryRunConsent(RedisSale sales, LostOrders lost, ReconciliationTable table
     Optional<String> objection() {
       if (sendable > 0) {
         return Optional.of(
-            "MySQL lacks %d orders that can be sent again: reconcile the sale with repair first."
+            ("MySQL lacks %d orders that can be sent again: reconcile the sale with look, then with"
+                    + " repair.")
                 .formatted(sendable));
       }
       List<String> unseen =

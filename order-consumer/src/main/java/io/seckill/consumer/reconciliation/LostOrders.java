@@ -9,6 +9,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
+import io.seckill.consumer.reconciliation.Comparisons.Read;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import java.nio.charset.StandardCharsets;
@@ -84,19 +85,15 @@ record LostOrders(
    * @param partEnds called after each part of the buckets; may wait
    * @return false when orders are on their way, or may be: nothing is searched
    */
-  boolean sendAll(
-      ProductSnapshot sale,
-      RedisSaleState seen,
-      Duration atMost,
-      boolean dryRun,
-      Runnable partEnds,
-      RepairLog to) {
+  boolean sendAll(Read read, Duration atMost, boolean dryRun, Runnable partEnds, RepairLog to) {
+    ProductSnapshot sale = read.sale();
     long skuId = sale.skuId();
     if (!lists.hasNone(skuId) || !barriers.pass(Partition.ofSku(skuId), atMost)) {
       return false;
     }
-    for (int from = 0, last; from < seen.bucketCount(); from = last + 1) {
-      last = RedisSale.lastOfPart(sale, from, seen.bucketCount());
+    int buckets = read.seen().bucketCount();
+    for (int from = 0, last; from < buckets; from = last + 1) {
+      last = RedisSale.lastOfPart(sale, from, buckets);
       to.addAll(send(sale, missing(skuId, from, last), dryRun));
       partEnds.run();
     }

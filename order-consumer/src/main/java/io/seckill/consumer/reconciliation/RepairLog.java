@@ -25,12 +25,6 @@ final class RepairLog {
   private final Map<RepairKind, Integer> made = new TreeMap<>();
   private int reported;
 
-  static RepairLog of(Repair... repairs) {
-    RepairLog log = new RepairLog();
-    log.addAll(List.of(repairs));
-    return log;
-  }
-
   void addAll(Collection<Repair> repairs) {
     repairs.forEach(this::add);
   }

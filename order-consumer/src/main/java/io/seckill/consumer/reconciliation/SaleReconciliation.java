@@ -50,20 +50,20 @@ record SaleReconciliation(
       "Redis need not have this sale, but has older data of it, or a part: close it, also if it is"
           + " closed already, preheat it to replace them, and close it.";
 
+  private static final String LOST =
+      "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.";
+
   private static final String NEWER =
-      "Redis has a later epoch of this sale than MySQL, which has lost a preheat: close it, and"
-          + " preheat it when its orders are stored.";
+      "Redis has a later epoch of this sale than MySQL, which has lost a preheat: ";
+
+  private static final String PREHEAT_NEWER =
+      NEWER + "close it, and preheat it when its orders are stored.";
+
+  private static final String REBUILD_NEWER =
+      NEWER + "a run that is no dry run sends orders again, gives up the others, and rebuilds it.";
 
   private static final String GONE =
       "Redis has lost the sale meanwhile, or forgotten it: run again.";
-
-  /**
-   * The result of a run.
-   *
-   * @param detail for operators
-   * @param epoch of the sale when the run ended
-   */
-  record Found(RunOutcome outcome, String detail, long epoch, RepairLog repairs) {}
 
   /**
    * @throws ProblemException 404 UNKNOWN_SKU
@@ -80,10 +80,10 @@ record SaleReconciliation(
       read = read(skuId, stepEnds);
     }
     if (read.isLost()) {
-      return lost(read, order, lock);
+      return lost(read, order, stepEnds, lock);
     }
     if (!read.isProven()) {
-      return found(
+      return Found.of(
           read,
           RunOutcome.UNPROVEN,
           "Redis has changed, and what was published before is not all stored yet.");
@@ -101,18 +101,16 @@ record SaleReconciliation(
 
   /** Of a sale that Redis need not have. If MySQL has lost its last preheat, orders may be lost. */
   private Found notCompared(Read read, boolean dryRun, Runnable stepEnds) {
-    Optional<ProductSnapshot> now = comparisons.sale(read.sale().skuId()); // a preheat may begin
-    if (now.filter(sale -> read.seen().isNewerThan(sale.epoch())).isEmpty()) {
+    if (!comparisons.isNewerInRedis(read)) {
       String present = read.seen().isPreheatOf(read.sale()) ? PREHEAT : OLD;
-      return found(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
+      return Found.of(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
     }
     RepairLog found = new RepairLog();
-    Duration atMost = settings.barrierTimeout();
-    if (!lostOrders.sendAll(read.sale(), read.seen(), atMost, dryRun, stepEnds, found)) {
-      return found(read, RunOutcome.UNPROVEN, NOT_PASSED);
+    if (!lostOrders.sendAll(read, settings.barrierTimeout(), dryRun, stepEnds, found)) {
+      return Found.of(read, RunOutcome.UNPROVEN, NOT_PASSED);
     }
     RunOutcome outcome = found.isEmpty() ? RunOutcome.NOT_ON_SALE : RunOutcome.FOUND;
-    return new Found(outcome, found.withLostOrders(NEWER), read.sale().epoch(), found);
+    return new Found(outcome, found.withLostOrders(PREHEAT_NEWER), read.sale().epoch(), found);
   }
 
   /**
@@ -147,11 +145,12 @@ record SaleReconciliation(
             .ofFallback(skuId)
             .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
     if (!read.sale().isReturnable()) {
-      return found(read, RunOutcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
+      return Found.of(
+          read, RunOutcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
     }
     if (!read.isLost()) {
       rebuild.abandon(read.sale());
-      return found(read, RunOutcome.NOT_ON_SALE, "Redis does not keep this sale any more.");
+      return Found.of(read, RunOutcome.NOT_ON_SALE, "Redis does not keep this sale any more.");
     }
     boolean isDone = false;
     try {
@@ -173,23 +172,23 @@ record SaleReconciliation(
         .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_SKU));
   }
 
-  private static Found found(Read read, RunOutcome outcome, String detail, Repair... repairs) {
-    return new Found(outcome, detail, read.sale().epoch(), RepairLog.of(repairs));
-  }
-
-  private Found lost(Read read, Order order, RunLock lock) {
+  private Found lost(Read read, Order order, Runnable stepEnds, RunLock lock) {
     ProductSnapshot sale = read.sale();
     if (order.dryRun() && read.seen().isPreheatOf(sale)) {
-      return found(read, RunOutcome.UNPROVEN, PREHEAT);
+      return Found.of(read, RunOutcome.UNPROVEN, PREHEAT);
     }
-    if (order.dryRun() || !order.mayRebuild()) {
-      return found(
-          read,
-          RunOutcome.LOST,
-          "Redis has lost the sale, or part of it; a run that is no dry run rebuilds it.",
-          Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
+    if (!order.dryRun() && order.mayRebuild()) {
+      return found(rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock), sale);
     }
-    return found(rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock), sale);
+    RepairLog found = new RepairLog();
+    found.add(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
+    String detail = LOST;
+    if (comparisons.isNewerInRedis(read)) {
+      Duration atMost = settings.barrierTimeout();
+      boolean areListed = lostOrders.sendAll(read, atMost, true, stepEnds, found);
+      detail = areListed ? REBUILD_NEWER : NOT_PASSED;
+    }
+    return new Found(RunOutcome.LOST, found.withLostOrders(detail), sale.epoch(), found);
   }
 
   private Found found(Rebuilt rebuilt, ProductSnapshot before) {

@@ -261,9 +261,10 @@ class Schedule {
    * in part has orders that a rebuild gives up: an operator begins it.
    */
   private boolean rebuilt(ProductSnapshot sale, RedisSaleState seen) {
-    boolean mayBegin = settings.autoRebuild() && !seen.isNewerThan(sale.epoch());
-    if (!sale.isRunning() || !(seen.isLoading() || mayBegin)) {
-      log.error("sku {}: Redis has lost the sale, reconcile it to rebuild it", sale.skuId());
+    boolean isNewer = seen.isNewerThan(sale.epoch());
+    if (!sale.isRunning() || !(seen.isLoading() || (settings.autoRebuild() && !isNewer))) {
+      String lost = isNewer ? "MySQL has lost its preheat" : "Redis has lost the sale";
+      log.error("sku {}: {}, reconcile it with look, then with repair", sale.skuId(), lost);
       return false;
     }
     Report report = reconciler.run(sale.skuId(), Order.rebuildInBackground(NAME));

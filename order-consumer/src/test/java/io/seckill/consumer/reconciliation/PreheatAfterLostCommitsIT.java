@@ -176,6 +176,34 @@ class PreheatAfterLostCommitsIT extends ReconciliationFixture {
     assertSettled(sale, 1);
   }
 
+  /** Redis must have the sale, so a repair rebuilds it, and gives them up. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PREHEATED", "OPEN"})
+  void listsOrdersOfAnEpochThatMySqlHasLostBeforeARebuild(String state) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage paid = paid(sale, 1);
+    boolean isOpen = state.equals("OPEN");
+    if (!isOpen) {
+      close(sale); // in Redis
+    }
+    consumer.update("UPDATE products SET state = ?, epoch = 0 WHERE sku_id = ?", state, sale.sku);
+    if (!isOpen) {
+      eventually().until(() -> refusal(sale).contains("no look has listed them"));
+    }
+
+    Answer look = look(sale, paid);
+
+    assertThat(outcome(look)).isEqualTo("LOST");
+    assertThat(look.text("detail")).contains("later epoch", paid.orderId().toString());
+    assertThat(consumer.product(sale.sku, "epoch")).isEqualTo("0");
+    if (isOpen) {
+      eventually().until(() -> outcome(reconcile(sale, false)).equals("REBUILT"));
+    } else {
+      assertThat(preheated(sale).number("epoch")).isEqualTo(2);
+    }
+    assertSettled(sale, 0);
+  }
+
   private static OrderMessage paid(AdmittedSale sale, long user) {
     OrderMessage order = sale.admit(user, 2);
     sale.setResult(order, "P");

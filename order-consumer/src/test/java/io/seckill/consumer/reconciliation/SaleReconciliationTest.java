@@ -12,7 +12,6 @@ import io.seckill.consumer.orders.NoCompensations;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.reconciliation.SaleReconciliation.Found;
 import io.seckill.consumer.testing.UnstoredProducts;
 import java.time.Duration;
 import java.util.HashMap;
