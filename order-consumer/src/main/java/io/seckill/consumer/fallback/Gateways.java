@@ -42,8 +42,9 @@ record Gateways(List<GatewayNode> all) {
     return awaited(term)
         .map(
             late ->
-                ("The gateway %s has not transferred the orders that it has promised. Try again;"
-                        + " stop it if that does not help: 35 s later it is not waited for.")
+                ("The gateway %s has not transferred the orders that it has promised. Try again. If"
+                        + " that does not help, stop it: about a minute later it is not waited for,"
+                        + " and orders that it alone has are lost.")
                     .formatted(late.name()))
         .orElse("");
   }

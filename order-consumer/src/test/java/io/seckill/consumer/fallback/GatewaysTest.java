@@ -90,7 +90,7 @@ class GatewaysTest {
     String hindrance = gateways(handed(3, 3, true, 60_000), node).hindranceToReturn(3);
 
     if (waits) {
-      assertThat(hindrance).contains("The gateway gateway-2:8080 has not").contains("stop it");
+      assertThat(hindrance).contains("The gateway gateway-2:8080 has not", "stop it", "are lost");
     } else {
       assertThat(hindrance).isEmpty();
     }
