@@ -220,11 +220,13 @@ class FallbackControl {
       return;
     }
     String hindrance = hindrance(seen);
-    if (!hindrance.isEmpty() && !hindrance.equals(lastHindrance)) {
-      log.warn("fallback {}: MySQL sells on: {}", seen.fallback().term(), hindrance);
-    }
-    lastHindrance = hindrance;
-    if (hindrance.isEmpty() && turnBack()) {
+    if (!hindrance.isEmpty()) {
+      String line = "fallback %d: MySQL sells on: %s".formatted(seen.fallback().term(), hindrance);
+      if (!line.equals(lastHindrance)) {
+        log.warn("{}", line);
+      }
+      lastHindrance = line;
+    } else if (turnBack()) {
       byItself(AUTOMATIC, "fallback-leave");
     }
   }
@@ -251,10 +253,9 @@ class FallbackControl {
     if (!row.isIn(SalePhase.MYSQL)) {
       return "MySQL does not decide now: the state is " + row.state() + ".";
     }
-    if (mode.isOn() && !looks.isRedisReached()) {
-      return "order-consumer does not reach Redis.";
-    }
-    return seen.gateways().hindranceToReturn(row.term());
+    String ofGateways = seen.gateways().hindranceToReturn(row.term());
+    boolean isReached = !mode.isOn() || looks.isRedisReached();
+    return ofGateways.isEmpty() && !isReached ? "order-consumer does not reach Redis." : ofGateways;
   }
 
   private boolean turnBack() {

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.support.TransactionCallback;
@@ -37,6 +38,7 @@ class FallbackControlTest {
   private RuntimeException failure = new CannotCreateTransactionException("for the test");
   private FallbackTable.Row row = row(SalePhase.REDIS);
   private Gateways gateways = new Gateways(List.of());
+  private boolean isRedisReached = true;
   private int statements;
   private int looksAtSales;
   private int looksAtReserves;
@@ -147,9 +149,11 @@ class FallbackControlTest {
     }
   }
 
-  /** It may have promised what MySQL would give to Redis to sell. */
-  @Test
-  void doesNotEndWhileAGatewayHasNotTransferred() {
+  /** It may have promised what MySQL would give to Redis to sell. Operators can stop it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void doesNotEndWhileAGatewayHasNotTransferred(boolean isRedisThere) {
+    isRedisReached = isRedisThere;
     row = row(SalePhase.MYSQL);
     gateways =
         new Gateways(
@@ -164,11 +168,40 @@ class FallbackControlTest {
       assertThat(lines.texts())
           .singleElement()
           .asString()
-          .contains("MySQL sells on: The gateway gateway-0 has not transferred");
+          .contains("fallback 1: MySQL sells on: The gateway gateway-0 has not transferred");
     }
     assertThatThrownBy(control::leave)
         .isInstanceOf(ProblemException.class)
         .hasMessageContaining("gateway-0");
+  }
+
+  @Test
+  void namesTheHindranceOfEachFallbackOnce() {
+    gateways = new Gateways(List.of(gateway(FallbackMode.AUTOMATIC, RedisView.USABLE, 0)));
+    FallbackControl control = control(FallbackMode.AUTOMATIC);
+
+    try (LoggedLines lines = LoggedLines.ofThisThread(FallbackControl.class)) {
+      for (long term : List.of(1L, 1L, 2L, 2L)) {
+        row = row(SalePhase.MYSQL, term);
+        control.tick();
+      }
+
+      assertThat(lines.texts())
+          .satisfiesExactly(
+              first -> assertThat(first).startsWith("fallback 1: MySQL sells on"),
+              second -> assertThat(second).startsWith("fallback 2: MySQL sells on"));
+    }
+  }
+
+  @Test
+  void doesNotEndWithoutRedis() {
+    isRedisReached = false;
+    row = row(SalePhase.MYSQL);
+    gateways = new Gateways(List.of(gateway(RedisView.USABLE)));
+
+    assertThatThrownBy(control(FallbackMode.AUTOMATIC)::leave)
+        .isInstanceOf(ProblemException.class)
+        .hasMessageContaining("order-consumer does not reach Redis");
   }
 
   private static GatewayNode gateway(RedisView redis) {
@@ -212,8 +245,12 @@ class FallbackControlTest {
   }
 
   private static FallbackTable.Row row(SalePhase state) {
+    return row(state, 1);
+  }
+
+  private static FallbackTable.Row row(SalePhase state, long term) {
     return new FallbackTable.Row(
-        state, 1, FallbackControl.AUTOMATIC, Instant.EPOCH, Instant.EPOCH, 50, 3);
+        state, term, FallbackControl.AUTOMATIC, Instant.EPOCH, Instant.EPOCH, 50, 3);
   }
 
   /** No transaction succeeds. */
@@ -285,8 +322,7 @@ class FallbackControlTest {
     }
   }
 
-  /** Redis is there. */
-  private static final class Looks extends SaleObservations {
+  private final class Looks extends SaleObservations {
 
     Looks(
         FallbackProperties settings,
@@ -298,7 +334,7 @@ class FallbackControlTest {
 
     @Override
     boolean isRedisReached() {
-      return true;
+      return isRedisReached;
     }
   }
 }
