@@ -17,7 +17,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.LongConsumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -45,6 +44,13 @@ public class Preheat {
 
   /** With the other waits of a preheat, much shorter than the gateway's time-out for one. */
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  /** Receives how many orders of a product MySQL gives up. */
+  @FunctionalInterface
+  public interface GivesUp {
+
+    void accept(long skuId, long orders);
+  }
 
   private final Products products;
   private final InFlightCheck inFlight;
@@ -80,8 +86,8 @@ public class Preheat {
    * A closed sale may have orders that MySQL has lost, and that operators have looked at ({@link
    * LostOrderConsent}): they are given up.
    *
-   * @param givesUp gets the number of these orders as soon as MySQL has the new epoch; not called
-   *     without any
+   * @param givesUp called as soon as MySQL has the new epoch, of shards for each; not without such
+   *     orders
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
    *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, when the closing
@@ -90,7 +96,7 @@ public class Preheat {
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
-  public ProductRow run(long skuId, LongConsumer givesUp) {
+  public ProductRow run(long skuId, GivesUp givesUp) {
     Product product = find(skuId);
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId, SalePhase.STRONG));
@@ -112,7 +118,7 @@ public class Preheat {
   }
 
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
-  private ProductRow loadShards(long skuId, LongConsumer givesUp) {
+  private ProductRow loadShards(long skuId, GivesUp givesUp) {
     ProductRow row =
         transactions.execute(
             tx -> {
@@ -123,7 +129,7 @@ public class Preheat {
     return products.readWithShards(skuId);
   }
 
-  private void loadShard(long skuId, LongConsumer givesUp) {
+  private void loadShard(long skuId, GivesUp givesUp) {
     safety.refuseUnsafe();
     refuseByRedis(find(skuId));
     var unused = load(skuId, givesUp);
@@ -160,7 +166,7 @@ public class Preheat {
         ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
   }
 
-  private ProductRow load(long skuId, LongConsumer givesUp) {
+  private ProductRow load(long skuId, GivesUp givesUp) {
     for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
       long epoch = raiseEpoch(skuId, givesUp);
       if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
@@ -183,11 +189,11 @@ public class Preheat {
     }
   }
 
-  private long raiseEpoch(long skuId, LongConsumer givesUp) {
+  private long raiseEpoch(long skuId, GivesUp givesUp) {
     InFlightProof proof = inFlight.prove(products.findBySkuId(skuId).orElseThrow(Product::unknown));
     BegunEpoch begun = transactions.execute(tx -> begin(skuId, proof));
     if (begun.lost() > 0) {
-      givesUp.accept(begun.lost());
+      givesUp.accept(skuId, begun.lost());
     }
     return begun.epoch();
   }

@@ -8,7 +8,6 @@ import io.seckill.support.contract.StateRequest;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
-import java.util.function.LongConsumer;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -22,14 +21,15 @@ record SaleStateController(SaleTransitions transitions, Preheat preheat, AuditLo
   @PostMapping("/preheat")
   ProductRow preheat(@PathVariable String sku, Operator operator) {
     long skuId = PathIds.sku(sku);
-    String subject = "sku=" + skuId;
-    LongConsumer givesUp =
-        orders -> audit.record(operator, "preheat", subject, "ordersGivenUp=" + orders);
     return audit.audited(
         operator,
         "preheat",
-        subject,
-        () -> preheat.run(skuId, givesUp),
+        "sku=" + skuId,
+        () ->
+            preheat.run(
+                skuId,
+                (id, orders) ->
+                    audit.record(operator, "preheat", "sku=" + id, "ordersGivenUp=" + orders)),
         row -> "epoch=" + row.epoch());
   }
 

@@ -448,7 +448,7 @@ class SaleLoadingIT {
     Preheat preheat = preheat(StrictRedisSafety.of(consumer), consumer.bean(SaleLoader.class));
 
     assertThatExceptionOfType(ProblemException.class)
-        .isThrownBy(() -> preheat.run(sku, lost -> {}))
+        .isThrownBy(() -> preheat.run(sku, (id, lost) -> {}))
         .extracting(e -> e.problem().code())
         .isEqualTo(ProblemCode.UNSAFE_REDIS);
     assertThat(consumer.product(sku, "epoch")).isEqualTo("0");
@@ -499,11 +499,11 @@ class SaleLoadingIT {
         };
     Preheat preheat = preheat(consumer.bean(RedisSafety.class), loader);
     CompletableFuture<ProductRow> second =
-        CompletableFuture.supplyAsync(() -> preheat.run(other, lost -> {}));
+        CompletableFuture.supplyAsync(() -> preheat.run(other, (id, lost) -> {}));
     CompletableFuture<ProductRow> first =
-        CompletableFuture.supplyAsync(() -> preheat.run(sku, lost -> {}));
+        CompletableFuture.supplyAsync(() -> preheat.run(sku, (id, lost) -> {}));
     Bounded.await(begun);
-    FutureTask<ProductRow> last = new FutureTask<>(() -> preheat.run(third, lost -> {}));
+    FutureTask<ProductRow> last = new FutureTask<>(() -> preheat.run(third, (id, lost) -> {}));
     Thread waits = new Thread(last);
     waits.start();
     eventually()
