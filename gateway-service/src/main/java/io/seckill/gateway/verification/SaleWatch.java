@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -55,7 +56,7 @@ public final class SaleWatch implements AutoCloseable {
   private final RepeatingTask watching;
   private final ThrottledLog reportFailures = new ThrottledLog(log);
   private final Set<Long> lost = new HashSet<>(); // SKUs whose loss was logged
-  private volatile long pauseNanos;
+  private final AtomicLong pauseNanos = new AtomicLong(); // a tick loses no wake
   private long comparedNanos;
   private boolean mysqlUnavailable;
   private boolean refused;
@@ -105,13 +106,13 @@ public final class SaleWatch implements AutoCloseable {
    * may stay unverified for hours, and each comparison reads all sales.
    */
   private void shortenPauses() {
-    pauseNanos = TICK.toNanos() / 2;
+    pauseNanos.set(TICK.toNanos() / 2);
   }
 
   private void tick() {
     try {
       if (!rests() || untilDue() <= 0) {
-        pauseNanos = Math.min(2 * pauseNanos, intervalNanos);
+        pauseNanos.updateAndGet(nanos -> Math.min(2 * nanos, intervalNanos));
         compare();
       }
     } catch (JedisException | CallNotPermittedException e) {
@@ -139,7 +140,7 @@ public final class SaleWatch implements AutoCloseable {
   }
 
   Duration pause() {
-    long nanos = Math.max(TICK.toNanos(), pauseNanos);
+    long nanos = Math.max(TICK.toNanos(), pauseNanos.get());
     return Duration.ofNanos(rests() ? Math.max(nanos, untilDue()) : nanos);
   }
 
