@@ -63,7 +63,7 @@ final class DirectLane extends RelayLane {
   void recover() throws BrokerFailureException, InterruptedException {
     super.recover();
     if (orders.state() == UnsettledOrders.QueueState.COUNTED) {
-      backoff.pause();
+      rest();
       connections.beginNewLease();
     }
   }

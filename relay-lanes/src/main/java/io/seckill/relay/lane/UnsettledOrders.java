@@ -37,6 +37,9 @@ final class UnsettledOrders {
   private int count;
   private boolean complete = true;
 
+  /** Links that broke with published orders, and refusals, since a confirmed order was removed. */
+  private int failures;
+
   QueueState state() {
     if (complete) {
       return QueueState.COUNTED;
@@ -59,6 +62,14 @@ final class UnsettledOrders {
     return complete ? most - count + confirmed.size() : 0;
   }
 
+  /**
+   * Whether publishing has failed twice in a row: that one link broke says nothing of the next. A
+   * link that could not be opened does not count.
+   */
+  boolean areFruitless() {
+    return failures > 1;
+  }
+
   /** Orders are about to be published. */
   void published(List<OutboundOrder> orders) {
     count += orders.size();
@@ -74,6 +85,7 @@ final class UnsettledOrders {
 
   /** The confirmed orders were removed from the private queue. */
   void removed() {
+    failures = confirmed.isEmpty() ? failures : 0;
     count -= confirmed.size();
     mark(confirmed, "confirmed");
     confirmed.clear();
@@ -90,7 +102,9 @@ final class UnsettledOrders {
    * @param pending publishes of the current link without an answer
    */
   void refused(int pending) {
-    count = pending + confirmed.size();
+    int counted = pending + confirmed.size();
+    failures += count > counted ? 1 : 0;
+    count = counted;
     complete = false;
   }
 

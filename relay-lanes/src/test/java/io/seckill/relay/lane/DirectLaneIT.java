@@ -123,6 +123,10 @@ class DirectLaneIT extends LaneFixture {
 
       everythingArrives(admitted);
       assertThat(relay.count("adopted")).isEqualTo(3);
+      await("it takes no other orders for longer than two pauses")
+          .during(Duration.ofSeconds(5))
+          .atMost(SOON)
+          .until(() -> lanes.mailboxes().get(PARTITION).reserve(0) == null);
     }
   }
 

@@ -113,6 +113,35 @@ class UnsettledOrdersTest {
     assertThat(orders.room(MOST)).isEqualTo(MOST);
   }
 
+  @Test
+  void areFruitlessAfterTwoFailuresInARow() {
+    for (Runnable failure : List.<Runnable>of(orders::linkLost, () -> orders.refused(0))) {
+      publish(3);
+      failure.run();
+      orders.linkLost(); // it could not be opened
+      assertThat(orders.areFruitless()).isFalse();
+
+      publish(3);
+      failure.run();
+      orders.leaseLost();
+      assertThat(orders.areFruitless()).isTrue();
+
+      orders.removed();
+      assertThat(orders.areFruitless()).as("nothing was confirmed").isTrue();
+      confirm(publish(1).get(0));
+      orders.removed();
+      assertThat(orders.areFruitless()).isFalse();
+    }
+  }
+
+  @Test
+  void losingALinkWithoutPublishedOrdersIsNoFailureOfPublishing() {
+    confirm(publish(1).get(0));
+    orders.linkLost();
+    orders.linkLost();
+    assertThat(orders.areFruitless()).isFalse();
+  }
+
   private void assertAwaitingAnswers(int count) {
     assertThat(orders.state()).isEqualTo(QueueState.AWAITING_ANSWERS);
     assertThat(orders.count()).isEqualTo(count);
