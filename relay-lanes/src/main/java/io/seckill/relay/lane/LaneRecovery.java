@@ -81,9 +81,15 @@ record LaneRecovery(
 
   /** Keeps the lease while the lane waits for the broker, not while it only tries again. */
   void waited() {
-    if (!status.isFailing()) {
+    if (keepsLease()) {
       lease.worked();
     }
+  }
+
+  /** One that has failed keeps it until its next link fails, and by progress. */
+  boolean keepsLease() {
+    return !status.isFailing()
+        || (status.state() == LaneState.BROKER_UNAVAILABLE && !orders.areFruitless());
   }
 
   /** Pauses before the lane takes orders again, which other lanes take meanwhile. */

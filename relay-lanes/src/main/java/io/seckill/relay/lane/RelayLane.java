@@ -142,8 +142,8 @@ sealed class RelayLane implements Runnable permits DirectLane {
   private void awaitConfirms()
       throws BrokerFailureException, OrdersRefusedException, InterruptedException {
     connections.link().awaitConfirmed(quarter(), orders.confirmed());
-    recovery.waited();
     connections.link().check();
+    recovery.waited();
   }
 
   /** A quarter of the window: enough confirmed orders to be worth a round trip. */

@@ -110,6 +110,41 @@ class LaneRecoveryTest {
     assertThat(orders.count()).isEqualTo(1);
   }
 
+  /** A slow election of a leader is no reason to publish its orders twice. */
+  @Test
+  void keepsItsLeaseWhileItWaitsForTheLinkAfterABrokenOne() throws Exception {
+    assertThat(recovery.keepsLease()).isTrue();
+    loseTheBroker();
+    assertThat(recovery.keepsLease()).isTrue();
+    loseTheBroker();
+    assertThat(recovery.keepsLease()).as("it could not connect").isTrue();
+
+    orders.removed();
+    orders.published(List.of(UNANSWERED));
+    loseTheBroker();
+    assertThat(recovery.keepsLease()).as("the confirmed order was of the first link").isTrue();
+    orders.published(List.of(UNANSWERED));
+    loseTheBroker();
+    assertThat(recovery.keepsLease()).isFalse();
+  }
+
+  @Test
+  void keepsNoLeaseByTryingAgainAtRedis() throws Exception {
+    recovery.attempt(
+        () -> {
+          throw new JedisConnectionException("no reply");
+        });
+
+    assertThat(recovery.keepsLease()).isFalse();
+  }
+
+  private void loseTheBroker() throws InterruptedException {
+    recovery.attempt(
+        () -> {
+          throw new BrokerFailureException("the link broke", null);
+        });
+  }
+
   @Test
   void doesNotTryAgainAfterTheLastAttempt() throws Exception {
     recovery.lastAttempt(
