@@ -215,10 +215,10 @@ class LeaseIT extends LaneFixture {
         "^seckill\\.(dead|orders\\..*)$", // it may declare
         ".*");
     TestRelay.Tuning tuning = patient(TestRelay.Tuning.DEFAULT.lease());
+    List<String> admitted = outbox.admit(10, SKU);
     try (TestRelay refused = TestRelay.start(redis.url(), url, tuning)) {
-      List<String> admitted = outbox.admit(10, SKU);
+      eventually("it has connected, and taken them").until(() -> outbox.inPrivateQueues() == 10);
       eventually().until(() -> refused.lane(0).state() == LaneState.BROKER_UNAVAILABLE);
-      assertThat(outbox.inPrivateQueues()).as("it has connected, and taken them").isEqualTo(10);
 
       try (TestRelay other = start()) {
         everythingArrives(admitted);
@@ -237,9 +237,9 @@ class LeaseIT extends LaneFixture {
             new CommandArguments(Command.ACL)
                 .addObjects("SETUSER", user, "reset", "on", ">secret", "~*", "&*", "+@all")
                 .add("-lrange"));
+    List<String> admitted = outbox.admit(1, SKU);
     try (TestRelay refused =
         TestRelay.start(redis.url(user, "secret"), rabbit.url(), TestRelay.Tuning.DEFAULT)) {
-      List<String> admitted = outbox.admit(1, SKU);
       eventually("claimed, and not published").until(() -> outbox.inPrivateQueues() == 1);
       eventually().until(() -> refused.lane(0).state() == LaneState.REDIS_UNAVAILABLE);
 
