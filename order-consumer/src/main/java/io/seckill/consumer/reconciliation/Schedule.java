@@ -70,7 +70,8 @@ class Schedule {
   private volatile Set<Long> lost = Set.of();
 
   /**
-   * Parts of Redis that have not answered since the last look began; each call takes a time-out.
+   * Parts of Redis that have not answered a read of a state since the last look began; each takes a
+   * time-out. A comparison or a rebuild may time out because of its own sale.
    */
   private final Set<Integer> silent = ConcurrentHashMap.newKeySet();
 
@@ -145,7 +146,7 @@ class Schedule {
         return;
       }
       if (whole.contains(sale.skuId())) {
-        compare(sale);
+        var unused = read(sale).flatMap(seen -> attempt(sale, () -> compared(sale, seen)));
       }
     }
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
@@ -188,10 +189,7 @@ class Schedule {
   }
 
   private boolean staysLost(ProductSnapshot sale, Set<Long> wholeNow) {
-    RedisSaleState seen =
-        silent.contains(guard.partOf(sale.skuId()))
-            ? null
-            : attempt(sale, () -> redis.state(sale.skuId())).orElse(null);
+    RedisSaleState seen = read(sale).orElse(null);
     if (seen == null) {
       return sale.isWanted() && lost.contains(sale.skuId());
     }
@@ -204,6 +202,14 @@ class Schedule {
     return false;
   }
 
+  /** Empty, without a call, when the sale's part of Redis is silent. */
+  private Optional<RedisSaleState> read(ProductSnapshot sale) {
+    int part = guard.partOf(sale.skuId());
+    return silent.contains(part)
+        ? Optional.empty()
+        : attempt(sale, () -> redis.state(sale.skuId()), () -> silent.add(part));
+  }
+
   private static boolean isLost(ProductSnapshot sale, RedisSaleState seen) {
     return sale.isWanted() && seen.isLostOf(sale);
   }
@@ -213,32 +219,27 @@ class Schedule {
     return ProductRows.find(jdbc, sale.skuId()).filter(sale::isSameLoadingAs).isEmpty();
   }
 
-  private void compare(ProductSnapshot sale) {
-    if (silent.contains(guard.partOf(sale.skuId()))) {
-      return;
+  private boolean compared(ProductSnapshot sale, RedisSaleState seen) {
+    if (!seen.isAbsent() && !isLost(sale, seen)) {
+      compareWhenDue(sale, seen);
     }
-    var unused =
-        attempt(
-            sale,
-            () -> {
-              RedisSaleState seen = redis.state(sale.skuId());
-              if (!seen.isAbsent() && !isLost(sale, seen)) {
-                compareWhenDue(sale, seen);
-              }
-              failures.remove(sale.skuId());
-              return true;
-            });
+    failures.remove(sale.skuId());
+    return true;
   }
 
   /** A failure does not keep the next sale from being checked. */
   private <T> Optional<T> attempt(ProductSnapshot sale, Supplier<T> work) {
+    return attempt(sale, work, () -> {});
+  }
+
+  private <T> Optional<T> attempt(ProductSnapshot sale, Supplier<T> work, Runnable ifSilent) {
     try {
       return Optional.of(work.get());
     } catch (ProblemException e) {
       log.info("sku {}: {}", sale.skuId(), e.getMessage());
     } catch (JedisException e) {
       if (!(e instanceof JedisDataException)) {
-        silent.add(guard.partOf(sale.skuId()));
+        ifSilent.run();
       }
       log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
     } catch (RuntimeException e) {

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** One process looks at all sales, again and again. */
@@ -373,6 +374,36 @@ class ScheduleIT extends ReconciliationFixture {
 
     assertThat(looked).contains(first.sku, next.sku);
     assertThat(calls).hasValue(1);
+  }
+
+  /** Redis answers; a large sale may take longer than a time-out. */
+  @ParameterizedTest(name = "of lost sales: {0}")
+  @ValueSource(booleans = {false, true})
+  void aRunThatTimesOutKeepsNoOtherSaleFromItsOwn(boolean areLost) {
+    consumer.bean(Schedule.class).stop();
+    List<AdmittedSale> sales =
+        List.of(sale(PurchasePolicy.LIMITED, 5, 100), sale(PurchasePolicy.LIMITED, 5, 100));
+    if (areLost) {
+      sales.forEach(AdmittedSale::forget);
+    }
+    Set<Long> tried = new HashSet<>();
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  if (tried.add(sku) && tried.size() == 1) {
+                    throw new JedisConnectionException("timed out");
+                  }
+                }),
+            new ReconciliationProperties(OFTEN.interval(), OFTEN.barrierTimeout(), areLost),
+            new SimpleMeterRegistry());
+
+    schedule.round(); // sees them for the first time
+    schedule.round();
+    schedule.stop();
+
+    assertThat(tried).containsExactlyInAnyOrder(sales.get(0).sku, sales.get(1).sku);
   }
 
   @Test
