@@ -220,12 +220,7 @@ record LedgerReader(
       Units units = units();
       Orders orders = orders();
       MySql inMySql = mysql();
-      boolean balanced =
-          units.difference() == 0
-              && orders.difference() == 0
-              && inMySql.difference() == 0
-              && lists.difference() == 0
-              && (queue == null || queue.difference() <= 0);
+      boolean balanced = !SkuLedger.differ(units, orders, inMySql, lists, queue);
       return new SkuLedger(
           mysql.skuId(),
           mysql.decides(),

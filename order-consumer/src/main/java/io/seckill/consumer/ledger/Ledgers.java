@@ -120,7 +120,7 @@ public class Ledgers {
   /** Units that move while the shards are read unbalance a ledger; not several in a row. */
   private SkuLedger sharded(long skuId, List<Long> shards, int reuseMs) {
     SkuLedger ledger = null;
-    for (int reads = 0; reads < READS && (ledger == null || !ledger.balanced()); reads++) {
+    for (int reads = 0; reads < READS && (ledger == null || ledger.differs()); reads++) {
       int reused = reads == 0 ? reuseMs : 0;
       List<SkuLedger> read =
           byQueue(shards, mysql.strongAmong(shards)).entrySet().stream()

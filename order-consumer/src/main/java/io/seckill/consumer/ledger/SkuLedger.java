@@ -149,13 +149,16 @@ record SkuLedger(
   List<String> waiting() {
     List<String> found = new ArrayList<>();
     if (!balanced) {
-      found.add("the ledger does not balance");
+      found.add(differs() ? "the ledger does not balance" : "its queue may still lack orders");
     }
     if (lacksQueue()) {
       found.add("its queue cannot be checked");
     }
     if (shards != null) {
-      shards.stream().flatMap(shard -> shard.waiting().stream()).distinct().forEach(found::add);
+      shards.stream()
+          .flatMap(shard -> shard.waiting().stream())
+          .filter(item -> !found.contains(item))
+          .forEach(found::add);
       return found;
     }
     long onTheirWay = orders.outboxAndPrivateQueues + orders.broker;
@@ -167,6 +170,21 @@ record SkuLedger(
     add(found, orders.confirmed, "orders that may still be paid");
     add(found, units.compensating, "units on their way back to Redis");
     return found;
+  }
+
+  /** Whether any difference counts. An unbalanced ledger without one may lack orders in a queue. */
+  boolean differs() {
+    return differ(units, orders, mysql, partition, queue)
+        || (shards != null && shards.stream().anyMatch(SkuLedger::differs));
+  }
+
+  static boolean differ(
+      Units units, Orders orders, MySql mysql, Lists partition, @Nullable Queue queue) {
+    return units.difference() != 0
+        || orders.difference != 0
+        || mysql.difference != 0
+        || partition.difference != 0
+        || (queue != null && queue.difference > 0);
   }
 
   /** Whether its queue was not checked, and has to be. */

@@ -21,6 +21,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -45,9 +46,14 @@ class LedgersTest {
 
   private static final long SKU = 1_001;
   private static final long UNITS = 10;
+
+  /** With shards, if any; all units are in them. */
+  private static final long PARENT = 2_001;
+
   private static final Instant NOW = Instant.parse("2026-11-26T10:00:00Z");
 
   private final Set<Long> strong = new HashSet<>();
+  private final Map<Long, List<Long>> shards = new HashMap<>();
   private Instant now = NOW;
   private String state = "OPEN";
   private long epochInRedis = 1;
@@ -153,6 +159,25 @@ class LedgersTest {
     inBroker = 1L;
     later(Duration.ofSeconds(20));
     assertThat(ledgers.of(SKU).unbalancedSince()).isNull();
+  }
+
+  /** A second reading would say the same. */
+  @Test
+  void readsShardsWhoseQueueMayStillLackOrdersOnce() {
+    strong.add(PARENT);
+    shards.put(PARENT, List.of(SKU));
+    inBroker = 0L;
+    assertThat(ledgers.of(PARENT).waiting()).contains("the ledger does not balance");
+    inBroker = 1L;
+    later(Duration.ofSeconds(20));
+    reads = 0;
+
+    SkuLedger ledger = ledgers.of(PARENT);
+
+    assertThat(ledger.balanced()).isFalse();
+    assertThat(ledger.waiting())
+        .containsExactly("its queue may still lack orders", "2 orders on their way to MySQL");
+    assertThat(reads).as("of the shard and of the SKU").isEqualTo(2);
   }
 
   /** Meanwhile Redis has two units too many. */
@@ -278,7 +303,7 @@ class LedgersTest {
 
     @Override
     Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
-      return Map.of();
+      return Map.copyOf(shards);
     }
 
     @Override
@@ -299,14 +324,15 @@ class LedgersTest {
       if (failure != null) {
         throw failure;
       }
+      long sku = skus.contains(PARENT) ? PARENT : SKU;
       DatabaseSaleCounters sale =
           new DatabaseSaleCounters(
-              SKU,
+              sku,
               strong.isEmpty() ? Decider.REDIS : Decider.MYSQL,
               state,
               false,
               1,
-              UNITS,
+              sku == PARENT ? 0 : UNITS,
               UNITS,
               0,
               deadUnits == 0 ? Map.of() : Map.of(Item.DEAD_LETTERS, new OrderTotals(1, deadUnits)),
@@ -314,7 +340,7 @@ class LedgersTest {
       Runnable meanwhile = whileReading;
       whileReading = () -> {};
       meanwhile.run();
-      return Map.of(SKU, sale);
+      return Map.of(sku, sale);
     }
   }
 }
