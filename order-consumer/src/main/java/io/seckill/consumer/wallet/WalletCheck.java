@@ -7,6 +7,7 @@ import io.seckill.consumer.runtime.DetailColumn;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Snapshots;
+import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.consumer.runtime.UtcColumn;
 import io.seckill.support.contract.WalletBalance.WalletState;
@@ -157,6 +158,7 @@ public class WalletCheck {
         snapshots.read(mysql -> new WalletChecker(mysql, whole).run(this::keepVerified, stepEnds));
     checked.differences().forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().size();
+    checked.toFreeze().forEach(this::freeze); // first: without a report the check is due again
     jdbc.update(
         "REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)",
         UtcColumn.text(start),
@@ -166,7 +168,6 @@ public class WalletCheck {
         checked.differences().size(),
         DetailColumn.text(checked.differences()));
     checkedNanos = startNanos;
-    checked.toFreeze().forEach(this::freeze);
     return latest().orElseThrow();
   }
 
@@ -175,6 +176,7 @@ public class WalletCheck {
     try {
       WalletTable.setState(jdbc, user, WalletState.FROZEN);
     } catch (DataAccessException e) {
+      SqlFailure.throwIfAway(e);
       log.error("wallets: user {} cannot be frozen: {}", user, e.toString());
     }
   }

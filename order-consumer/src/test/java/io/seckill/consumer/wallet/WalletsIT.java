@@ -58,6 +58,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -822,11 +823,12 @@ class WalletsIT {
     consumer.update(balance, 101, user);
     check();
     assertThat(state(user)).isEqualTo("FROZEN");
+    AtomicInteger updates = new AtomicInteger();
     JdbcOperations jdbc =
         new JdbcTemplate(consumer.bean(DataSource.class)) {
           @Override
           public int update(String sql, Object... values) {
-            if (sql.contains("wallet_check")) { // all wallets are read
+            if (updates.getAndIncrement() == 0) { // all wallets are read
               consumer.update(balance, 100, user);
               consumer
                   .api()
@@ -843,6 +845,39 @@ class WalletsIT {
     assertThat(found.detail()).anyMatch(each -> each.startsWith("user " + user + ":"));
     assertThat(state(user)).isEqualTo("ACTIVE");
     assertThat(check().text()).doesNotContain("user " + user + ":");
+  }
+
+  /** With a report the next check would come after an hour. */
+  @Test
+  void aCheckThatLosesMySqlBeforeItHasFrozenAllIsDueAgain() {
+    check();
+    long other = NEXT.incrementAndGet();
+    rechargeAndDiffer(other, NEXT.incrementAndGet());
+    AtomicInteger tries = new AtomicInteger();
+    JdbcOperations jdbc =
+        new JdbcTemplate(consumer.bean(DataSource.class)) {
+          @Override
+          public int update(String sql, Object... values) {
+            if (sql.startsWith("INSERT INTO wallet ")) {
+              tries.incrementAndGet();
+              throw new CannotGetJdbcConnectionException("for the test");
+            }
+            return super.update(sql, values);
+          }
+        };
+    WalletCheck check = walletCheck(jdbc, new SimpleMeterRegistry());
+    Optional<WalletCheckReport> before = check.latest();
+
+    eventually("no other check to be running")
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(check::checkWhole)
+                    .isInstanceOf(CannotGetJdbcConnectionException.class));
+
+    assertThat(tries).as("each would wait for a connection").hasValue(1);
+    assertThat(check.latest()).isEqualTo(before);
+    setBalances(100, other);
+    assertThat(check().text()).doesNotContain("user " + user, "user " + other);
   }
 
   private static WalletCheck walletCheck(JdbcOperations jdbc, MeterRegistry meters) {
