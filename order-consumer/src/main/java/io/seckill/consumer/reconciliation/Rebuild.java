@@ -40,8 +40,8 @@ import org.springframework.transaction.TransactionException;
  *       store are sent again before.
  *   <li>MySQL raises the epoch. From here on gateways refuse the old data of Redis, compensations
  *       of the old epoch are no-ops, and orders of it that still arrive are judged by MySQL's
- *       guards alone. Of a sale in a fallback, units stay reserved only while dead letters may
- *       take them, and MySQL sells on.
+ *       guards alone. Of a sale in a fallback, units stay reserved only while dead letters may take
+ *       them, and MySQL sells on.
  *   <li>One snapshot of MySQL is loaded: Redis gets MySQL's stock less the units that open dead
  *       letters may still take. Of a sale in a fallback, the changes since then follow, from a
  *       second snapshot that is taken when MySQL has stopped the sale.

@@ -67,7 +67,9 @@ class OpsWalletsIT extends OpsPageFixture {
     page.confirm("recharge: balance 10.00");
   }
 
-  /** A move of the same amount two days later is meant. A former page has left the key of the first. */
+  /**
+   * A move of the same amount two days later is meant. A former page has left the key of the first.
+   */
   @Test
   void remembersAMoveOfUnknownOutcomeForADay() {
     browser.open("http://127.0.0.1:" + pipeline.adminPort() + "/ops");
