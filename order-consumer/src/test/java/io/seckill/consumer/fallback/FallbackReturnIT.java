@@ -624,6 +624,8 @@ class FallbackReturnIT extends SaleInFallback {
   @ParameterizedTest(name = "{0} changes in MySQL since")
   @CsvSource({"0, PAUSED", "1, PAUSED", "2, OPEN"})
   void aStopThatWasResumedInTheFallbackDoesNotComeBack(int changes, String state) {
+    String version = fallback.product(sku, "state_version");
+    consumer.redis().hset(RedisKeys.sku(sku), "stateVersion", version);
     fallback.enterWith(GATEWAY, "");
     if (changes > 0) {
       assertThat(consumer.api().post(path + "/state", "{\"state\":\"PAUSED\"}").status())

@@ -133,6 +133,7 @@ class IntakeFaultsIT {
     try (Taking taking = new Taking(stores)) {
       flood.publish(orders(1, 200));
       database.awaitOrders(sku, 200);
+      awaitQuiet(); // the answer of their COMMIT is not cut off
       toMySql.cut();
       flood.publish(orders(201, 300));
       eventually()
