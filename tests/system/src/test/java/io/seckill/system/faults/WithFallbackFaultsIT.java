@@ -65,7 +65,6 @@ class WithFallbackFaultsIT {
   void redisBackWithSomeOfItsData() throws SQLException, IOException {
     try (FaultRun run = run("73 fallback, Redis back with some");
         SavedFolder older = SavedFolder.ofRedis(lab.redis())) {
-      run.load().awaitAccepted(run.load().accepted() + 200);
       goesOnInMySql(
           run,
           () -> {
