@@ -63,7 +63,7 @@ final class DirectLane extends RelayLane {
   void recover() throws BrokerFailureException, InterruptedException {
     super.recover();
     if (orders.state() == UnsettledOrders.QueueState.COUNTED) {
-      rest();
+      backoff.pause();
       connections.beginNewLease();
     }
   }
@@ -87,7 +87,8 @@ final class DirectLane extends RelayLane {
   private void takeDelivered() throws BrokerFailureException {
     if (orders.state() != UnsettledOrders.QueueState.COUNTED) {
       mailbox.close();
-    } else if (mailbox.open(connections.queue().token(), connections.link()::wake)) {
+    } else if (mailbox.open(
+        connections.queue().token(), connections.link()::wake, orders.areFruitless())) {
       publish(mailbox.take(connections.link().room(), orders.count()));
     } else {
       orders.queueUnknown();

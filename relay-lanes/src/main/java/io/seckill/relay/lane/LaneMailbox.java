@@ -29,6 +29,7 @@ public final class LaneMailbox {
 
   private @Nullable String lease;
   private boolean open;
+  private boolean onTrial;
   private Runnable wake = () -> {};
 
   /**
@@ -46,7 +47,8 @@ public final class LaneMailbox {
    */
   public synchronized @Nullable Reservation reserve(int orders) {
     String token = lease;
-    if (token == null || !open || reserved + entries.size() + unsettled + orders > window) {
+    int used = reserved + entries.size() + unsettled;
+    if (token == null || !open || used + orders > window || (onTrial && used > 0)) {
       return null;
     }
     reserved += orders;
@@ -116,9 +118,12 @@ public final class LaneMailbox {
    * Opens for a lease with an empty private queue, if it is not open already.
    *
    * @param wakeLane ends the lane's wait
+   * @param isTrial whether to take the orders of one call at a time: nothing else shows a lane that
+   *     could not publish that it can
    * @return false when this lease was closed before: its private queue may hold any orders
    */
-  synchronized boolean open(String token, Runnable wakeLane) {
+  synchronized boolean open(String token, Runnable wakeLane, boolean isTrial) {
+    onTrial = isTrial;
     if (!token.equals(lease)) {
       lease = token;
       wake = wakeLane;

@@ -31,9 +31,6 @@ record LaneRecovery(
    */
   private static final int REFUSALS_PER_LINK = 3;
 
-  /** Of a lane that gets nothing published: every new order would wait for its lease to run out. */
-  private static final Duration REST = Duration.ofMinutes(1);
-
   /** Wait between checks of a full Redis, or of a broker that is blocked or has not answered. */
   private static final Duration RECHECK = Duration.ofMillis(100);
 
@@ -92,15 +89,6 @@ record LaneRecovery(
         || (status.state() == LaneState.BROKER_UNAVAILABLE && !orders.areFruitless());
   }
 
-  /** Pauses before the lane takes orders again, which other lanes take meanwhile. */
-  void rest() throws InterruptedException {
-    if (orders.areFruitless()) {
-      backoff.pause(REST);
-    } else {
-      backoff.pause();
-    }
-  }
-
   /** Redis is full and refused to wait for an order. */
   void redisFull() throws InterruptedException {
     backoff.pause(RECHECK);
@@ -134,7 +122,7 @@ record LaneRecovery(
           status.lane(),
           e.toString());
     }
-    rest();
+    backoff.pause();
   }
 
   /** Declares the topology again before the next attempt; keeps the link unless refused often. */

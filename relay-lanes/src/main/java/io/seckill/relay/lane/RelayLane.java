@@ -37,7 +37,7 @@ sealed class RelayLane implements Runnable permits DirectLane {
   final LaneLease lease;
   final LaneStatus status;
   private final RelayMeters meters;
-  private final Backoff backoff;
+  final Backoff backoff;
   final UnsettledOrders orders = new UnsettledOrders();
   private final LaneRecovery recovery;
   private final CountDownLatch stopped = new CountDownLatch(1);
@@ -132,10 +132,6 @@ sealed class RelayLane implements Runnable permits DirectLane {
   /** Publishes nothing while an alarm of the broker blocks the link. */
   void blocked() throws InterruptedException {
     recovery.blocked();
-  }
-
-  final void rest() throws InterruptedException {
-    recovery.rest();
   }
 
   /** Waits briefly for confirms; returns at once when nothing is in flight. */

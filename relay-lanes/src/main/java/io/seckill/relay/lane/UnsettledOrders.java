@@ -57,9 +57,13 @@ final class UnsettledOrders {
     return confirmed;
   }
 
-  /** Number of orders that may be claimed together with the removal of the confirmed ones. */
+  /**
+   * Number of orders that may be claimed together with the removal of the confirmed ones; of a lane
+   * that gets nothing published one at a time, because each may wait until the lease runs out.
+   */
   int room(int most) {
-    return complete ? most - count + confirmed.size() : 0;
+    int window = areFruitless() ? 1 : most;
+    return complete ? window - count + confirmed.size() : 0;
   }
 
   /**

@@ -9,11 +9,14 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -123,11 +126,50 @@ class DirectLaneIT extends LaneFixture {
 
       everythingArrives(admitted);
       assertThat(relay.count("adopted")).isEqualTo(3);
-      await("it takes no other orders for longer than two pauses")
-          .during(Duration.ofSeconds(5))
-          .atMost(SOON)
-          .until(() -> lanes.mailboxes().get(PARTITION).reserve(0) == null);
+      publishesAgain(lanes, relay, admitted);
     }
+  }
+
+  /** Until then the broker closes its channel at every publish. */
+  @Test
+  void publishesAgainSoonAfterItMayWrite() {
+    String url = ShippedUsers.inRabbit(rabbitServer, rabbit, "gateway");
+    String user = "gateway-" + rabbit.name();
+    rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, "", "", "");
+    try (TestRelay relay = start(TestRelay.Tuning.PATIENT);
+        TestDirectLanes lanes = TestDirectLanes.start(redis.url(), url, WINDOW)) {
+      awaitAll(relay, LaneState.RUNNING);
+      lanes.awaitOpen(PARTITION);
+      List<String> admitted = lanes.admit(outbox, 3, SKU);
+      assertThat(admitted).hasSize(3);
+      everythingArrives(admitted);
+      assertThat(relay.count("adopted")).isEqualTo(3);
+
+      rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, "", ".*", "");
+      publishesAgain(lanes, relay, admitted);
+    }
+  }
+
+  /** By itself, and soon after the failure is over. */
+  private void publishesAgain(TestDirectLanes lanes, TestRelay relay, List<String> before) {
+    LaneMailbox mailbox = lanes.mailboxes().get(PARTITION);
+    await("open again").atMost(Duration.ofSeconds(30)).until(() -> mailbox.reserve(0) != null);
+    List<String> all = new ArrayList<>(before);
+    all.addAll(lanes.admit(outbox, 3, SKU));
+    assertThat(all).hasSize(before.size() + 3);
+
+    everythingArrives(all);
+    assertThat(relay.count("adopted")).isEqualTo(before.size());
+    eventually("it takes orders of two calls").until(() -> takesTwoCalls(mailbox));
+  }
+
+  private static boolean takesTwoCalls(LaneMailbox mailbox) {
+    Reservation first = mailbox.reserve(1);
+    Reservation second = mailbox.reserve(1);
+    Stream.of(first, second)
+        .filter(Objects::nonNull)
+        .forEach(reservation -> reservation.deliver(List.of()));
+    return second != null;
   }
 
   @Test

@@ -56,6 +56,21 @@ class LaneMailboxTest {
   }
 
   @Test
+  void takesTheOrdersOfOneCallAtATimeOnTrial() {
+    mailbox.open("first", () -> wakes++, true);
+    Reservation call = mailbox.reserve(3);
+    assertThat(mailbox.reserve(1)).as("it is under way").isNull();
+    call.deliver(orders("a", "b", "c"));
+    assertThat(mailbox.reserve(1)).as("it is delivered").isNull();
+    assertThat(taken(WINDOW, 0)).hasSize(3);
+    assertThat(mailbox.reserve(1)).as("it is not settled").isNull();
+
+    open("first");
+    assertThat(mailbox.reserve(WINDOW - 4)).as("the trial is over").isNotNull();
+    assertThat(mailbox.reserve(1)).isNotNull();
+  }
+
+  @Test
   void wakesNobodyForACallThatPushedNothing() {
     open("first");
     mailbox.reserve(3).deliver(List.of());
@@ -107,7 +122,7 @@ class LaneMailboxTest {
   }
 
   private boolean open(String token) {
-    return mailbox.open(token, () -> wakes++);
+    return mailbox.open(token, () -> wakes++, false);
   }
 
   private List<String> taken(int most, int unsettled) {

@@ -206,11 +206,12 @@ class LeaseIT extends LaneFixture {
   @Test
   void handsItsQueueOverWhenItMayNotPublish() {
     String url = ShippedUsers.inRabbit(rabbitServer, rabbit, "relay");
+    String user = "relay-" + rabbit.name();
     rabbitServer.ctl(
         "set_permissions",
         "-p",
         rabbit.name(),
-        "relay-" + rabbit.name(),
+        user,
         ".*",
         "^seckill\\.(dead|orders\\..*)$", // it may declare
         ".*");
@@ -224,6 +225,12 @@ class LeaseIT extends LaneFixture {
         everythingArrives(admitted);
         assertThat(other.count("adopted")).isEqualTo(10);
       }
+
+      rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, ".*", ".*", ".*");
+      outbox.admit(10, SKU);
+      await("it works soon after it may publish")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> broker.seen() == 20);
     }
   }
 

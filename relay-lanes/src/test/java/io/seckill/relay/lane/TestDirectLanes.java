@@ -70,7 +70,7 @@ public final class TestDirectLanes implements AutoCloseable {
   /** A mailbox that is open without a lane. */
   public static LaneMailbox openMailbox(Runnable wake) {
     LaneMailbox mailbox = new LaneMailbox(64);
-    mailbox.open("none", wake);
+    mailbox.open("none", wake, false);
     return mailbox;
   }
 

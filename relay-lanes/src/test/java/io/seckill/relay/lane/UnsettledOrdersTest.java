@@ -125,12 +125,16 @@ class UnsettledOrdersTest {
       failure.run();
       orders.leaseLost();
       assertThat(orders.areFruitless()).isTrue();
+      assertThat(orders.room(MOST)).isEqualTo(1);
 
       orders.removed();
       assertThat(orders.areFruitless()).as("nothing was confirmed").isTrue();
-      confirm(publish(1).get(0));
+      List<OutboundOrder> trial = publish(1);
+      assertThat(orders.room(MOST)).isZero();
+      confirm(trial.get(0));
       orders.removed();
       assertThat(orders.areFruitless()).isFalse();
+      assertThat(orders.room(MOST)).isEqualTo(MOST);
     }
   }
 
