@@ -83,6 +83,11 @@ function isWithoutRedis(product) {
   return isStrong(product) && product.shards === 1;
 }
 
+/** Whether Redis may have it: one that is new may have been preheated before MySQL was restored. Only a preheat makes shards. */
+function isInRedis(product) {
+  return product.state !== 'NEW' || product.shards === 1;
+}
+
 /** What operators chose to decide them: in a fallback MySQL decides those of Redis. */
 export function chosenDecider(product) {
   return product.fallback === 'NO' ? product.decides : 'REDIS';
@@ -97,7 +102,7 @@ export function actionButtons(product, latest, context) {
     ...Object.entries(ON_A_SALE).map(([name, action]) =>
       button(action.label, action.from.includes(product.state), () => askToAct(name, action, latest(), context))),
     button('Change stock…', product.state !== 'NEW', () => askForStock(latest(), context)),
-    ...(isWithoutRedis(product) ? [] : [button('Reconcile…', product.state !== 'NEW', () => askToReconcile(latest(), context))]),
+    ...(isWithoutRedis(product) ? [] : [button('Reconcile…', isInRedis(product), () => askToReconcile(latest(), context))]),
     button('Audit…', product.state !== 'NEW', () => askToAudit(latest(), context)),
     button('Edit…', true, () => askForProduct(latest(), context)),
   ];

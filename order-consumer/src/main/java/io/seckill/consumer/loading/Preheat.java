@@ -183,9 +183,11 @@ public class Preheat {
    */
   private void refuseByRedis(Product product) {
     loader.probe(ProductRows.find(jdbc, product.skuId()).orElseThrow(Product::unknown));
-    String state = RedisSaleState.readRules(redis, product.skuId()).state();
-    if (state.equals("OPEN") || state.equals("PAUSED")) {
-      throw SaleLoading.running(state);
+    RedisSaleState seen = RedisSaleState.readRules(redis, product.skuId());
+    if (seen.isRunning()) {
+      throw seen.isNewerThan(product.epoch())
+          ? SaleLoading.runningAlone(seen.state())
+          : SaleLoading.running(seen.state());
     }
   }
 

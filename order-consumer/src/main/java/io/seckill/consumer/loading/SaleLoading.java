@@ -100,6 +100,15 @@ final class SaleLoading {
         state);
   }
 
+  /** The same of an epoch that MySQL has lost; a sale that is new in MySQL cannot be closed. */
+  static ProblemException runningAlone(String state) {
+    return ProblemException.ofSale(
+        ProblemCode.SALE_RUNNING,
+        "MySQL has lost the last preheat of this sale, which runs in Redis: reconcile it with look,"
+            + " then with repair.",
+        state);
+  }
+
   static ProblemException inFlight(String detail) {
     return ProblemException.of(ProblemCode.ORDERS_IN_FLIGHT, detail);
   }

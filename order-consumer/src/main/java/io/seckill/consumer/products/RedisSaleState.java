@@ -67,6 +67,11 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
     return number("admittedOrders") - number("publishedOrders");
   }
 
+  /** Whether it sells, or would after a resume: no other loading may begin. */
+  public boolean isRunning() {
+    return state().equals("OPEN") || state().equals("PAUSED");
+  }
+
   /** Whether a loading has begun and not ended, or a rebuild waits to begin it. */
   public boolean isLoading() {
     return state().equals(LOADING);

@@ -11,6 +11,11 @@ import io.seckill.consumer.reconciliation.Comparisons.Read;
 record Found(RunOutcome outcome, String detail, long epoch, RepairLog repairs) {
 
   static Found of(Read read, RunOutcome outcome, String detail) {
-    return new Found(outcome, detail, read.sale().epoch(), new RepairLog());
+    return of(read, outcome, detail, new RepairLog());
+  }
+
+  /** The detail gets the first orders that MySQL has lost, if they are reported. */
+  static Found of(Read read, RunOutcome outcome, String detail, RepairLog repairs) {
+    return new Found(outcome, repairs.withLostOrders(detail), read.sale().epoch(), repairs);
   }
 }

@@ -25,7 +25,7 @@ enum RepairKind {
    * epoch never counted as admitted.
    */
   COUNTER_SET,
-  /** The sale is open in Redis, and not open in MySQL. */
+  /** The sale is open in Redis, and not in MySQL; or it runs under an epoch that MySQL has lost. */
   STATE_SET,
   /**
    * The sale is not open in Redis, and has another state in MySQL. Only reported: an operator's

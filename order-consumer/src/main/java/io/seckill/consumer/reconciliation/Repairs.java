@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toMap;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.SaleState;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
@@ -53,6 +54,16 @@ record Repairs(
       return List.of(Repair.of(RepairKind.STATE_SET, sale.skuId(), "OPEN", now, made));
     }
     return List.of(Repair.of(RepairKind.STATE_DIFFERS, sale.skuId(), again.state(), now, false));
+  }
+
+  /** Stops a sale of which MySQL has lost the last preheat, so that it can be preheated. */
+  List<Repair> stop(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
+    if (!seen.isRunning()) {
+      return List.of();
+    }
+    String closed = SaleState.CLOSED.name();
+    boolean made = !dryRun && redis.setState(sale, seen, closed);
+    return List.of(Repair.of(RepairKind.STATE_SET, sale.skuId(), seen.state(), closed, made));
   }
 
   /**

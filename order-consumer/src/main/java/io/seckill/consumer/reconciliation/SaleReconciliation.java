@@ -57,7 +57,7 @@ record SaleReconciliation(
       "Redis has a later epoch of this sale than MySQL, which has lost a preheat: ";
 
   private static final String PREHEAT_NEWER =
-      NEWER + "close it, and preheat it when its orders are stored.";
+      NEWER + "a run that is no dry run stops it and sends orders again; then preheat it.";
 
   private static final String REBUILD_NEWER =
       NEWER + "a run that is no dry run sends orders again, gives up the others, and rebuilds it.";
@@ -106,11 +106,12 @@ record SaleReconciliation(
       return Found.of(read, RunOutcome.NOT_ON_SALE, read.seen().isAbsent() ? ABSENT : present);
     }
     RepairLog found = new RepairLog();
+    found.addAll(repairs.stop(read.sale(), read.seen(), dryRun));
     if (!lostOrders.sendAll(read, settings.barrierTimeout(), dryRun, stepEnds, found)) {
-      return Found.of(read, RunOutcome.UNPROVEN, NOT_PASSED);
+      return Found.of(read, RunOutcome.UNPROVEN, NOT_PASSED + " " + PREHEAT_NEWER, found);
     }
     RunOutcome outcome = found.isEmpty() ? RunOutcome.NOT_ON_SALE : RunOutcome.FOUND;
-    return new Found(outcome, found.withLostOrders(PREHEAT_NEWER), read.sale().epoch(), found);
+    return Found.of(read, outcome, PREHEAT_NEWER, found);
   }
 
   /**
@@ -188,7 +189,7 @@ record SaleReconciliation(
       boolean areListed = lostOrders.sendAll(read, atMost, true, stepEnds, found);
       detail = areListed ? REBUILD_NEWER : NOT_PASSED;
     }
-    return new Found(RunOutcome.LOST, found.withLostOrders(detail), sale.epoch(), found);
+    return Found.of(read, RunOutcome.LOST, detail, found);
   }
 
   private Found found(Rebuilt rebuilt, ProductSnapshot before) {

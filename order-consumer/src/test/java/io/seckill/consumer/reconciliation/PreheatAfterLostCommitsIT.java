@@ -176,6 +176,30 @@ class PreheatAfterLostCommitsIT extends ReconciliationFixture {
     assertSettled(sale, 1);
   }
 
+  /** Nothing else stops it: a new sale can be neither paused nor closed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"OPEN", "PAUSED"})
+  void stopsASaleThatRunsInRedisAndIsNewInMySql(String state) {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    OrderMessage paid = paid(sale, 1);
+    OrderMessage confirmed = sale.admit(2, 1);
+    sale.setResult(confirmed, "C");
+    sale.setField("state", state);
+    consumer.update("UPDATE products SET state = 'NEW', epoch = 0 WHERE sku_id = ?", sale.sku);
+    Answer refused = eventually().until(() -> preheat(sale), answer -> answer.status() != 503);
+    assertThat(refused.code()).as(refused.text()).isEqualTo("SALE_RUNNING");
+    assertThat(refused.text("detail")).contains("reconcile it with look, then with repair");
+
+    assertThat(kinds(look(sale, paid))).contains("STATE_SET");
+    assertThat(sale.field("state")).isEqualTo(state);
+    assertThat(kinds(reconcile(sale, false))).contains("STATE_SET");
+    assertThat(sale.field("state")).isEqualTo("CLOSED");
+
+    ledger.awaitOrders(sale.sku, 1);
+    assertThat(preheated(sale).number("epoch")).isEqualTo(2);
+    assertSettled(sale, 1);
+  }
+
   /** Redis must have the sale, so a repair rebuilds it, and gives them up. */
   @ParameterizedTest
   @ValueSource(strings = {"PREHEATED", "OPEN"})

@@ -256,6 +256,26 @@ class OpsSalesIT extends OpsPageFixture {
     browser.awaitText("#ledger-verdict", "balances");
   }
 
+  /** MySQL was restored from a backup that is older than the preheat. */
+  @Test
+  void stopsASaleThatIsNewInMySqlAndRunsInRedis() {
+    onSale(3018);
+    pipeline.mysql().execute("UPDATE products SET state = 'NEW', epoch = 0 WHERE sku_id = 3018");
+    page.open(pipeline.tokens().operator()).choose(3018);
+    eventually().until(() -> page.offers("Preheat"));
+    page.ask("Preheat").refuse("SALE_RUNNING: MySQL has lost the last preheat of this sale");
+    browser.press("#confirm-no");
+    browser.awaitHidden("#confirm");
+
+    page.act("Reconcile…", "reconcile SKU 3018: look: FOUND, 1 × STATE_SET");
+    page.ask("Reconcile…").pick("how", "repair");
+    page.confirm("reconcile SKU 3018: repair: FOUND, 1 × STATE_SET");
+
+    assertThat(pipeline.redis().hget(RedisKeys.sku(3018), "state")).isEqualTo("CLOSED");
+    eventually().until(() -> pipeline.admin().preheat(3018).status() == 200);
+    assertThat(pipeline.redis().hget(RedisKeys.sku(3018), "state")).isEqualTo("PREHEATED");
+  }
+
   @Tag("proof")
   @Test
   void showsTheNewestReportWhileSomebodyElseReconciles() throws SQLException {
