@@ -92,7 +92,7 @@ public class Product {
    */
   Product edit(ProductRules wanted) {
     refuseArchived();
-    if (state == SaleState.NEW) {
+    if (state == SaleState.NEW && settled == 0) { // with orders, MySQL has lost its first preheat
       rewrite(wanted);
     } else {
       configured().refuseImmutable(wanted);

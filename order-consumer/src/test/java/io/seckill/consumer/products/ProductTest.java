@@ -121,6 +121,23 @@ class ProductTest {
     assertThat(product.row()).isEqualTo(before);
   }
 
+  /** MySQL was restored from a backup that is older than the first preheat. */
+  @Test
+  void anEditOfANewProductWithOrdersReturnsNoUnits() {
+    Product product = product(Decider.REDIS);
+    ReflectionTestUtils.setField(product, "settled", 3L); // as statements raise it
+    ReflectionTestUtils.setField(product, "stock", 497L);
+
+    ProductRow edited = product.edit(rules(Decider.REDIS, 500, "Radio", CLOSING)).row();
+
+    assertThat(edited.name()).isEqualTo("Radio");
+    assertThat(edited.stock()).isEqualTo(497);
+    assertThatThrownBy(() -> product.edit(rules(Decider.REDIS, 501, "Radio", CLOSING)))
+        .isInstanceOfSatisfying(
+            ProblemException.class,
+            refused -> assertThat(refused.problem().field()).isEqualTo("stock"));
+  }
+
   @Test
   void aPreheatBeginsAnEpoch() {
     Product product = product(Decider.REDIS).preheat(100, RETENTION, 7, 0);
