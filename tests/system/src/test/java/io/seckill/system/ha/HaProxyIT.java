@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -57,6 +58,7 @@ class HaProxyIT {
   private final Set<String> unready = ConcurrentHashMap.newKeySet();
 
   private final AtomicInteger cutOff = new AtomicInteger();
+  private final AtomicInteger bodiesAwaited = new AtomicInteger();
   private final Map<String, Integer> ports = new LinkedHashMap<>();
 
   /** Its folder, sbin, is not on the PATH of every user. */
@@ -114,6 +116,41 @@ class HaProxyIT {
     assertThat(cutOff).as("a request is never sent twice").hasValue(1);
   }
 
+  @Test
+  void passesTheLongestHeadThatAGatewayReads() {
+    String line = "/?" + "x".repeat(4_000);
+    String token = "x".repeat(16_000);
+
+    eventually()
+        .ignoreExceptions()
+        .until(() -> send("GATEWAY_PORT", line, "Authorization", token).statusCode() == 200);
+  }
+
+  @Test
+  void refusesABodyThatCannotBeReadWithAProblem() throws Exception {
+    eventually().ignoreExceptions().until(() -> send("GATEWAY_PORT", "/").statusCode() == 200);
+
+    try (Socket shopper = new Socket(InetAddress.getLoopbackAddress(), ports.get("GATEWAY_PORT"))) {
+      shopper.setSoTimeout((int) Eventually.SOON.toMillis());
+      write(
+          shopper, "POST /body HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n");
+      eventually("a server reads the body").until(() -> bodiesAwaited.get() > 0);
+      write(shopper, "no length\r\n");
+
+      assertThat(
+              new String(shopper.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1)
+                  .toLowerCase(Locale.ROOT))
+          .startsWith("http/1.1 400 ")
+          .contains("content-type: application/problem+json")
+          .contains("\"code\":\"invalid_request\"")
+          .containsPattern("\"correlationid\":\"" + UUID + "\"");
+    }
+  }
+
+  private static void write(Socket to, String text) throws IOException {
+    to.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
   /** With a hundredth of the connections, and time for those that send nothing. */
   @Test
   void shoppersLeaveConnectionsToOperatorsAndGateways() throws Exception {
@@ -148,7 +185,7 @@ class HaProxyIT {
   private boolean waits(String port) throws IOException {
     try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), ports.get(port))) {
       caller.setSoTimeout(5_000);
-      caller.getOutputStream().write("GET / HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      write(caller, "GET / HTTP/1.0\r\n\r\n");
       return caller.getInputStream().read() < 0;
     } catch (SocketTimeoutException e) {
       return true;
@@ -183,14 +220,16 @@ class HaProxyIT {
     return answer.headers().firstValue(name).orElse("");
   }
 
-  private HttpResponse<String> send(String port, String path)
+  private HttpResponse<String> send(String port, String path, String... headers)
       throws IOException, InterruptedException {
-    return http.send(
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + ports.get(port) + path))
             .timeout(Eventually.SOON)
-            .POST(BodyPublishers.ofString("{}"))
-            .build(),
-        BodyHandlers.ofString());
+            .POST(BodyPublishers.ofString("{}"));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return http.send(request.build(), BodyHandlers.ofString());
   }
 
   /** The distinct answers to ten requests: each server is chosen when both have no other work. */
@@ -219,6 +258,10 @@ class HaProxyIT {
       int status =
           switch (exchange.getRequestURI().getPath()) {
             case "/" -> 200;
+            case "/body" -> {
+              bodiesAwaited.incrementAndGet();
+              yield 200;
+            }
             case "/actuator/health/liveness" -> admin ? 200 : 404;
             case "/actuator/health/readiness" -> admin ? unready.contains(name) ? 503 : 200 : 404;
             case "/cut" -> {
@@ -275,6 +318,20 @@ class HaProxyIT {
           .as("event streams of %s", frontend)
           .isEqualTo(unacknowledged);
     }
+  }
+
+  @Test
+  void itsBuffersHoldTheLongestHeadThatAGatewayReads() throws IOException {
+    int line = 4_096; // of Reactor Netty
+    int headers =
+        1_024
+            * number(
+                read("gateway-service/src/main/resources/application.yml"),
+                "max-http-request-header-size: (\\d+)KB");
+    int kept = 1_024; // tune.maxrewrite
+
+    assertThat(number(section("global"), "tune.bufsize (\\d+)"))
+        .isGreaterThanOrEqualTo(line + headers + kept);
   }
 
   /** The lines from this one to the next that is not indented. */
