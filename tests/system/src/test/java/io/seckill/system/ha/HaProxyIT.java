@@ -107,12 +107,16 @@ class HaProxyIT {
     awaitAnswers("GATEWAY_PORT", "gateway-1 for 127.0.0.1", "gateway-2 for 127.0.0.1");
     awaitAnswers("ADMIN_PORT", "gateway-1 admin", "gateway-2 admin");
 
-    eventually()
-        .until(() -> send("CONSUMER_PORT", "/"), answer -> isProblem(answer, 503)); // none is alive
+    eventually() // none is alive
+        .until(
+            () -> send("CONSUMER_PORT", "/"),
+            answer -> isProblem(answer, 503, "DATABASE_UNAVAILABLE"));
     HttpResponse<String> cut =
         eventually() // a 503 has reached no server
             .until(this::sendCut, answer -> answer.statusCode() != 503);
-    assertThat(isProblem(cut, 502)).as("%s %s", cut.headers(), cut.body()).isTrue();
+    assertThat(isProblem(cut, 502, "ADMISSION_UNAVAILABLE"))
+        .as("%s %s", cut.headers(), cut.body())
+        .isTrue();
     assertThat(cutOff).as("a request is never sent twice").hasValue(1);
   }
 
@@ -204,15 +208,15 @@ class HaProxyIT {
   }
 
   /** With each member and header that the gateway's own problems have. */
-  private static boolean isProblem(HttpResponse<String> answer, int status) {
+  private static boolean isProblem(HttpResponse<String> answer, int status, String code) {
     JsonNode problem = JsonMapper.shared().readTree(answer.body());
     return answer.statusCode() == status
         && header(answer, "content-type").equals("application/problem+json")
         && header(answer, "retry-after").equals(status == 503 ? "1" : "")
-        && problem.path("type").asString().equals("urn:seckill:problem:ADMISSION_UNAVAILABLE")
+        && problem.path("type").asString().equals("urn:seckill:problem:" + code)
         && !problem.path("title").asString().isEmpty()
         && problem.path("status").asInt() == status
-        && problem.path("code").asString().equals("ADMISSION_UNAVAILABLE")
+        && problem.path("code").asString().equals(code)
         && problem.path("correlationId").asString().matches(UUID);
   }
 
