@@ -7,6 +7,7 @@ import io.seckill.common.broker.ProcessName;
 import io.seckill.relay.lane.LaneSettings;
 import io.seckill.relay.publish.LinkSettings;
 import io.seckill.support.broker.BrokerSettings;
+import io.seckill.testing.SettingsContract;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -61,6 +62,12 @@ class RelaySettingsTest {
         .hasRootCauseInstanceOf(IllegalArgumentException.class)
         .rootCause()
         .hasMessageContaining("seckill.relay." + property);
+  }
+
+  @Test
+  void refusesBadNumbersAndTimesByFullName() {
+    SettingsContract.refusesBadValuesByFullName(
+        "seckill.broker.heartbeat", "seckill.relay.confirm-timeout");
   }
 
   /** Linux and Kubernetes allow it, and it is the default. */

@@ -33,7 +33,7 @@ public record RedisSettings(
     String url,
     List<String> nodes,
     @Nullable String master,
-    int maxConnections,
+    Integer maxConnections,
     Duration socketTimeout,
     @Nullable Path caFile) {
 
@@ -52,7 +52,7 @@ public record RedisSettings(
   public RedisSettings {
     mode = mode == null ? Mode.SINGLE : mode;
     nodes = nodes == null ? List.of() : List.copyOf(nodes);
-    maxConnections = maxConnections == 0 ? DEFAULT_CONNECTIONS : maxConnections;
+    maxConnections = maxConnections == null ? DEFAULT_CONNECTIONS : maxConnections;
     socketTimeout = socketTimeout == null ? DEFAULT_SOCKET_TIMEOUT : socketTimeout;
     check(url != null && url.matches("rediss?://.*"), "seckill.redis.url must be redis[s]://...");
     URI address = uri("seckill.redis.url", url);

@@ -60,7 +60,7 @@ class RedisClientsTest {
               "redis://127.0.0.1:1",
               List.of("127.0.0.1:" + closed, "127.0.0.1:" + open.getLocalPort()),
               "seckill",
-              0,
+              null,
               null,
               null);
 
@@ -116,7 +116,8 @@ class RedisClientsTest {
 
   private static RedisSettings withoutNodes(Mode mode) {
     String nobody = "127.0.0.1:1";
-    return new RedisSettings(mode, "redis://" + nobody, List.of(nobody), "seckill", 0, null, null);
+    return new RedisSettings(
+        mode, "redis://" + nobody, List.of(nobody), "seckill", null, null, null);
   }
 
   @FunctionalInterface
@@ -146,7 +147,7 @@ class RedisClientsTest {
         "redis://127.0.0.1:1",
         Stream.of(sentinels).map(one -> "127.0.0.1:" + one.socket.getLocalPort()).toList(),
         "seckill",
-        0,
+        null,
         null,
         null);
   }

@@ -130,13 +130,13 @@ class RedisSettingsTest {
   void takesNoUsersFromTheAddressesOfAClustersSeeds() {
     List<String> seeds = List.of("redis://gateway:s3cret@h:2");
     assertThatThrownBy(
-            () -> new RedisSettings(Mode.CLUSTER, "redis://h:1", seeds, null, 0, null, null))
+            () -> new RedisSettings(Mode.CLUSTER, "redis://h:1", seeds, null, null, null, null))
         .hasMessageContaining("seckill.redis.nodes");
   }
 
   private static RedisSettings sentinels(String... nodes) {
     return new RedisSettings(
-        Mode.SENTINEL, "redis://h:1", List.of(nodes), "seckill", 0, null, null);
+        Mode.SENTINEL, "redis://h:1", List.of(nodes), "seckill", null, null, null);
   }
 
   @Test
@@ -147,11 +147,16 @@ class RedisSettingsTest {
       assertThatThrownBy(
               () ->
                   new RedisSettings(
-                      Mode.SENTINEL, "redis://h:1", List.of("h:2"), master, 0, null, null))
+                      Mode.SENTINEL, "redis://h:1", List.of("h:2"), master, null, null, null))
           .hasMessageContaining("seckill.redis.master");
     }
-    assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(2000))
-        .hasMessageContaining("seckill.redis.max-connections");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 1025})
+  void refusesANumberOfConnectionsOutOfBounds(int connections) {
+    assertThatThrownBy(() -> RedisSettings.single("redis://h:1").withMaxConnections(connections))
+        .hasMessage("seckill.redis.max-connections must be 1..1024");
   }
 
   @ParameterizedTest

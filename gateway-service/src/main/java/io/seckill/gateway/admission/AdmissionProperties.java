@@ -1,6 +1,7 @@
 package io.seckill.gateway.admission;
 
 import static io.seckill.common.settings.SettingChecks.check;
+import static io.seckill.common.settings.SettingChecks.isWithin;
 
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.gateway.batching.RequestBatcherProperties;
@@ -16,12 +17,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxBatch most purchases in one script call, 1..64
  * @param queueCapacity most purchases waiting per partition, 1..1,000,000; beyond it the answer is
  *     BUSY
- * @param answerWithin longest time from a purchase's arrival to its answer, at least 200 ms, at a
- *     shard twice as long and 300 ms; a purchase that is not sent 150 ms before is answered BUSY
+ * @param answerWithin longest time from a purchase's arrival to its answer, 200 ms..30 s; at a
+ *     shard twice as long and 300 ms, which is less than an idle connection stays open. A purchase
+ *     that is not sent 150 ms before is answered BUSY
  * @param durableIn place that an order must have reached before "queued" is answered
  * @param replicas replicas that must confirm, 1..16 with {@code REPLICAS}, else 0
  * @param soldOutShield how long a purchase without a key is refused without asking Redis after the
- *     SKU's stock was 0; 0 switches the shield off
+ *     SKU's stock was 0, 0 s..5 s; 0 switches the shield off
  */
 @ConfigurationProperties("seckill.admission")
 record AdmissionProperties(
@@ -58,12 +60,15 @@ record AdmissionProperties(
         queueCapacity >= 1 && queueCapacity <= 1_000_000,
         "seckill.admission.queue-capacity must be 1..1000000");
     check(
-        answerWithin.toMillis() >= 200, "seckill.admission.answer-within must be at least 200 ms");
+        isWithin(answerWithin, Duration.ofMillis(200), Duration.ofSeconds(30)),
+        "seckill.admission.answer-within must be 200ms..30s");
     check(replicas >= 0 && replicas <= 16, "seckill.admission.replicas must be 0..16");
     check(
         (durableIn == Durability.Store.REPLICAS) == (replicas > 0),
         "seckill.admission.replicas must be 1..16 with durable-in=replicas, else 0");
-    check(!soldOutShield.isNegative(), "seckill.admission.sold-out-shield must not be negative");
+    check(
+        isWithin(soldOutShield, Duration.ZERO, Duration.ofSeconds(5)),
+        "seckill.admission.sold-out-shield must be 0s..5s");
   }
 
   /**

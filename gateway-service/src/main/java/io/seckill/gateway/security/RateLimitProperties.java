@@ -54,11 +54,16 @@ record RateLimitProperties(
   /** Parses {@code address} or {@code address/bits}; host names are never resolved. */
   private static IpSubnetFilterRule network(String text) {
     String[] parts = text.split("/", 2);
-    InetAddress address = NetUtil.createInetAddressFromIpAddressString(parts[0]);
-    if (address == null) {
-      throw new IllegalArgumentException("seckill.limits.trusted-proxies: not a network: " + text);
+    try {
+      InetAddress address = NetUtil.createInetAddressFromIpAddressString(parts[0]);
+      if (address == null) {
+        throw new IllegalArgumentException("not an IP address: " + parts[0]);
+      }
+      int bits = parts.length == 2 ? Integer.parseInt(parts[1]) : address.getAddress().length * 8;
+      return new IpSubnetFilterRule(address, bits, IpFilterRuleType.ACCEPT);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "seckill.limits.trusted-proxies: not a network: " + text, e);
     }
-    int bits = parts.length == 2 ? Integer.parseInt(parts[1]) : address.getAddress().length * 8;
-    return new IpSubnetFilterRule(address, bits, IpFilterRuleType.ACCEPT);
   }
 }

@@ -159,7 +159,7 @@ public final class RateLimits {
       this.burst = burst;
       this.gateways = gateways;
       this.nanoTime = nanoTime;
-      Duration full = Duration.ofNanos((long) (Math.max(burst, MAX_GATEWAYS) / perNano) + 1);
+      Duration full = Duration.ofNanos((long) (Math.max(burst, MAX_GATEWAYS) / perNano + 1));
       this.buckets =
           Caffeine.newBuilder()
               .maximumSize(maxKeys)

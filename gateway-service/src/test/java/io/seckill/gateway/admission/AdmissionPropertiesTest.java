@@ -41,6 +41,23 @@ class AdmissionPropertiesTest {
         .hasMessage("seckill.admission." + refusal);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "PT0.199S, PT0S, answer-within must be 200ms..30s",
+    "PT30.001S, PT0S, answer-within must be 200ms..30s",
+    "PT9000000000000H, PT0S, answer-within must be 200ms..30s",
+    "PT1S, PT-0.001S, sold-out-shield must be 0s..5s",
+    "PT1S, PT5.001S, sold-out-shield must be 0s..5s",
+    "PT1S, PT9000000000000H, sold-out-shield must be 0s..5s"
+  })
+  void refusesATimeOutOfBounds(Duration answerWithin, Duration shield, String refusal) {
+    assertThatThrownBy(
+            () ->
+                new AdmissionProperties(
+                    3, 64, 4_096, answerWithin, Durability.Store.REDIS, 0, shield))
+        .hasMessage("seckill.admission." + refusal);
+  }
+
   /** Of 170 ms, a call counts as slow from 102 ms; the replicas have 100 ms. */
   @Test
   void refusesATimeoutOfRedisThatIsTooShortForReplicas() {

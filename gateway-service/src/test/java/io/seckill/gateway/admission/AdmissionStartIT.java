@@ -40,7 +40,11 @@ class AdmissionStartIT {
     "seckill.admission.durable-in=bro-ker, must be redis",
     "seckill.admission.durable-in=replicas seckill.admission.replicas=1"
         + " seckill.redis.socket-timeout=169ms, at least 170ms",
-    "seckill.limits.trusted-proxies=everyone, not a network",
+    "seckill.admission.answer-within=PT9000000000000H, seckill.admission.answer-within must be",
+    "seckill.admission.sold-out-shield=100s, seckill.admission.sold-out-shield must be",
+    "seckill.limits.trusted-proxies=everyone, seckill.limits.trusted-proxies: not a network",
+    "seckill.limits.trusted-proxies=10.0.0.0/x, seckill.limits.trusted-proxies: not a network",
+    "seckill.redis.max-connections=0, seckill.redis.max-connections must be 1..1024",
     "seckill.redis.url=http://localhost, url must be redis"
   })
   void refusesToStartWithASettingThatCannotBeRight(String properties, String message) {

@@ -11,7 +11,6 @@ import io.seckill.gateway.fallback.TestPromises;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.CannedRedis;
-import io.seckill.testing.Eventually;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,7 +25,7 @@ class AdmitQueueTest {
 
   private static final AdmissionProperties ONE_THREAD =
       new AdmissionProperties(
-          1, 64, 4_096, Eventually.SOON, Durability.Store.REDIS, 0, Duration.ZERO);
+          1, 64, 4_096, Duration.ofSeconds(30), Durability.Store.REDIS, 0, Duration.ZERO);
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final VerifiedServers servers = new VerifiedServers();

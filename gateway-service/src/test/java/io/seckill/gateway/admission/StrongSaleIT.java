@@ -405,7 +405,7 @@ class StrongSaleIT {
             database.gateway(
                 redisUrl,
                 PATIENT,
-                "seckill.admission.answer-within=60s",
+                "seckill.admission.answer-within=30s",
                 "seckill.redis.socket-timeout=60s",
                 "seckill.admission.max-batch=1",
                 "seckill.admission.queue-capacity=20",

@@ -126,10 +126,26 @@ class RateLimitsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0/8", "", "::1/129"})
+  @ValueSource(
+      strings = {
+        "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/x", "10.0.0.0/", "10.0.0.0/8/8",
+        "10.0.0/8", "/", "/8", "", "::1/129"
+      })
   void refusesToStartWithANetworkThatIsNone(String network) {
     assertThatThrownBy(() -> limits(0, 1, 1, List.of(network)))
-        .isInstanceOf(IllegalArgumentException.class);
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("seckill.limits.trusted-proxies: not a network: " + network);
+  }
+
+  /** A bucket that is full again after centuries. */
+  @ParameterizedTest
+  @CsvSource({"0.2, 2147483647", "1e-300, 1"})
+  void takesTheLongestTimeOfABucket(double perSecond, int burst) {
+    RateLimits limits = limits(perSecond, burst, 0, List.of());
+
+    assertThat(limits.admitsUser(7)).isTrue();
+    nanos += Duration.ofDays(1).toNanos();
+    assertThat(limits.admitsUser(7)).isEqualTo(burst > 1);
   }
 
   private int taken(RateLimits limits, int tries) {

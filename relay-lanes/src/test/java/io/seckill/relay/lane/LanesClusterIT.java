@@ -197,7 +197,7 @@ class LanesClusterIT {
         "redis://" + user + "127.0.0.1:1", // no server: the nodes report which node serves a slot
         cluster.nodes(),
         null,
-        0,
+        null,
         socketTimeout,
         null);
   }

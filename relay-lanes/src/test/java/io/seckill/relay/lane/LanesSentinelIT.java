@@ -93,7 +93,7 @@ class LanesSentinelIT {
         "redis://127.0.0.1:1", // no server: the Sentinel names the master
         sentinels,
         redis.name(),
-        0,
+        null,
         null,
         null);
   }

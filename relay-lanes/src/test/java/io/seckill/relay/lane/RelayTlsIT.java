@@ -156,7 +156,7 @@ class RelayTlsIT {
             "rediss://127.0.0.1:" + redissPort,
             List.of(),
             null,
-            0,
+            null,
             null,
             ours.certificate());
     String url =

@@ -70,7 +70,7 @@ class SlotRefreshIT {
         "redis://127.0.0.1:1", // no server: the nodes report which node serves a slot
         nodes,
         null,
-        0,
+        null,
         Duration.ofMillis(250), // as a gateway
         null);
   }

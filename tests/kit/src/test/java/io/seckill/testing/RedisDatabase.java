@@ -40,7 +40,7 @@ public record RedisDatabase(String host, int port, int number) {
   /** As {@link #open(String)}, for tests that wait for the time-out. */
   public static UnifiedJedis open(String url, Duration socketTimeout) {
     return RedisClients.open(
-        new RedisSettings(Mode.SINGLE, url, List.of(), null, 0, socketTimeout, null), "test");
+        new RedisSettings(Mode.SINGLE, url, List.of(), null, null, socketTimeout, null), "test");
   }
 
   /** The same database, reached through a proxy. */

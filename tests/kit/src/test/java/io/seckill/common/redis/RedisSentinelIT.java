@@ -169,7 +169,7 @@ class RedisSentinelIT {
         "redis://127.0.0.1:1", // no server: the Sentinel names the master
         sentinels,
         servers.name(),
-        0,
+        null,
         command,
         null);
   }

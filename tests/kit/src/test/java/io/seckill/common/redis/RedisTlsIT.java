@@ -116,7 +116,7 @@ class RedisTlsIT {
   }
 
   private static RedisSettings settings(String url, @Nullable Path caFile) {
-    return new RedisSettings(Mode.SINGLE, url, List.of(), null, 0, null, caFile);
+    return new RedisSettings(Mode.SINGLE, url, List.of(), null, null, null, caFile);
   }
 
   private static RedisServer start(int tlsPort, ServerCertificate certificate) {
