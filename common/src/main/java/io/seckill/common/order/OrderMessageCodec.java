@@ -8,6 +8,7 @@ import tools.jackson.core.JsonParser.NumberType;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -24,7 +25,10 @@ public final class OrderMessageCodec {
   public static final int MAX_BYTES = 4_096;
 
   private static final JsonFactory JSON =
-      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+      JsonFactory.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8 only
+          .build();
 
   private OrderMessageCodec() {}
 

@@ -28,6 +28,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -173,7 +174,10 @@ record PurchaseRoute(
   static final class PurchaseBody {
 
     private static final JsonFactory JSON =
-        JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+        JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8 only
+            .build();
 
     private PurchaseBody() {}
 
@@ -182,27 +186,11 @@ record PurchaseRoute(
      * integer 1..10,000. Returns 0 for any other body.
      */
     static int quantity(byte[] body) {
-      if (isNotUtf8(body)) {
-        return 0;
-      }
       try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), body)) {
         return read(parser);
       } catch (JacksonException e) {
         return 0;
       }
-    }
-
-    /**
-     * JSON in UTF-16 or UTF-32 contains zero bytes, in UTF-8 none. The parser would detect and
-     * accept these encodings.
-     */
-    private static boolean isNotUtf8(byte[] body) {
-      for (byte b : body) {
-        if (b == 0) {
-          return true;
-        }
-      }
-      return false;
     }
 
     private static int read(JsonParser parser) {

@@ -6,7 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -17,15 +19,18 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Reads JSON strictly: no unknown or repeated members, nothing after the value, no integer from a
- * string or a fraction, no string from a number (facts.md "Request bodies" lists what the defaults
- * accept).
+ * Reads JSON strictly: UTF-8 without a byte order mark, no unknown or repeated members, nothing
+ * after the value, no integer from a string or a fraction, no string from a number (facts.md
+ * "Request bodies" lists what the defaults accept).
  */
 public final class StrictJson {
 
   /** For bytes whose refusal is not a {@link ProblemException}. */
   public static final JsonMapper MAPPER =
-      JsonMapper.builder()
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8 only
+                  .build())
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(
               DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,

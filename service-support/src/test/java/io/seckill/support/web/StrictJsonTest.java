@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.FallbackMode;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StrictJsonTest {
 
@@ -80,6 +82,19 @@ class StrictJsonTest {
     assertThat(problem.code()).isEqualTo(ProblemCode.INVALID_REQUEST);
     assertThat(problem.field()).isEqualTo(field);
     assertThat(problem.detail()).contains(field);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE"})
+  void readsUtf8Only(Charset other) {
+    byte[] json = "{\"epoch\":3,\"dryRun\":true}".getBytes(other);
+
+    Problem problem =
+        catchThrowableOfType(ProblemException.class, () -> StrictJson.read(json, Body.class))
+            .problem();
+
+    assertThat(problem.code()).isEqualTo(ProblemCode.INVALID_REQUEST);
+    assertThat(problem.field()).isEqualTo("body");
   }
 
   private static Body read(String json) {

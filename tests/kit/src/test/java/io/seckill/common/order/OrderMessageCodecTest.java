@@ -3,6 +3,7 @@ package io.seckill.common.order;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,6 +175,14 @@ class OrderMessageCodecTest {
   @Test
   void refusesTextAfterTheMessage() {
     assertThatThrownBy(() -> OrderMessageCodec.decode(VALID + "{}"))
+        .isInstanceOf(UnreadableMessageException.class);
+  }
+
+  /** The text forms, as reconciliation reads Redis's lists, would not be the same message. */
+  @ParameterizedTest
+  @ValueSource(strings = {"UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE"})
+  void readsUtf8Only(Charset other) {
+    assertThatThrownBy(() -> OrderMessageCodec.decode(VALID.getBytes(other)))
         .isInstanceOf(UnreadableMessageException.class);
   }
 
