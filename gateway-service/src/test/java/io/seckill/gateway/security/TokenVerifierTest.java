@@ -245,9 +245,9 @@ class TokenVerifierTest {
         clock);
   }
 
-  /** As identity providers issue them to a user with many roles. */
+  /** As identity providers issue them to a user with many roles; headers bound the length. */
   @ParameterizedTest
-  @ValueSource(ints = {4_097, 8_000, 12_000})
+  @ValueSource(ints = {4_097, 12_000, 20_000})
   void takesLongTokens(int chars) {
     String roles = "r".repeat(chars * 3 / 4);
     String token =
