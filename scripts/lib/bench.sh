@@ -44,6 +44,7 @@ install_wrk() {
 build_bench() { # unless its classes are newer than its sources
   mkdir -p "$BENCH_DIR"
   ! bench_is_current || return 0
+  lock_build
   say "building the benchmark (log: $LOG_DIR/bench-build.log)"
   mkdir -p "$LOG_DIR"
   perf_test_pom | write_file "$BENCH_DIR/perf-test.pom"
@@ -57,6 +58,7 @@ build_bench() { # unless its classes are newer than its sources
         dependency:build-classpath -Dmdep.outputFile="$BENCH_DIR/perf-test.classpath"
   ) >"$LOG_DIR/bench-build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/bench-build.log"
   touch "$BENCH_DIR/built"
+  unlock_build
 }
 
 bench_is_current() {

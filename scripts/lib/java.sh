@@ -57,10 +57,23 @@ remove_built_migrations() {
   rm -rf "$ROOT/order-consumer/target/classes/db"
 }
 
+# Two builds would replace each other's files. The lock ends with unlock_build, or with this process and its Maven.
+lock_build() {
+  has flock || fail "flock is not installed; install util-linux"
+  mkdir -p "$ROOT/target"
+  exec 7>"$ROOT/target/build.lock"
+  flock -n 7 || fail "another build is at work in $ROOT; wait for it to end"
+}
+
+unlock_build() {
+  exec 7>&-
+}
+
 build_services() { # unless every jar is newer than every source
   local module start
   ! jars_are_current || return 0
   has "${JAVA}c" || fail "$JAVA is a runtime without a compiler; a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
+  lock_build
   say "building the services (log: $LOG_DIR/build.log)"
   mkdir -p "$LOG_DIR"
   printf -v start '%(%s)T' -1
@@ -70,6 +83,7 @@ build_services() { # unless every jar is newer than every source
     >"$LOG_DIR/build.log" 2>&1 </dev/null || fail "the build failed; see $LOG_DIR/build.log"
   # Maven does not rewrite a jar whose classes are unchanged; mark it as current.
   for module in $MODULES; do touch -d "@$start" "$(jar_of "$module")"; done
+  unlock_build
 }
 
 jars_are_current() {
