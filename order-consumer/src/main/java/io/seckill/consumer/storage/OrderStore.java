@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.SqlFailure;
+import io.seckill.consumer.storage.OrderTable.RequestKey;
 import io.seckill.consumer.storage.QuotaTable.Raise;
 import io.seckill.consumer.storage.StoreOutcome.Alias;
 import io.seckill.consumer.storage.StoreOutcome.Failed;
@@ -37,10 +38,10 @@ import org.springframework.transaction.PlatformTransactionManager;
  * transaction at a time for each caller.
  *
  * <p>A batch is first stored as one in which every order can be confirmed. If MySQL refuses that,
- * everything is rolled back, and the orders that MySQL has already are decided apart from the
- * others. If the others cannot all be confirmed, each is decided by itself, still in one
- * transaction. If MySQL refuses even that for a reason no rule explains, or refuses a statement
- * because of its size, the batch is halved until the refused order is alone.
+ * everything is rolled back, and the orders that get no row are decided apart from the others. If
+ * the others cannot all be confirmed, each is decided by itself, still in one transaction. If MySQL
+ * refuses even that for a reason no rule explains, or refuses a statement because of its size, the
+ * batch is halved until the refused order is alone.
  */
 @Component
 public class OrderStore {
@@ -69,8 +70,8 @@ public class OrderStore {
   private final Transactions discarding;
   private final StoreMetrics metrics;
 
-  /** While batches bring orders that MySQL has, as repeats do, each batch is searched for them. */
-  private volatile boolean bringsKnown;
+  /** While batches bring orders that get no row, as repeats do, each is searched for them. */
+  private volatile boolean bringsRowless;
 
   /**
    * @param pools for {@link #store}: a connection for each thread that calls it
@@ -138,7 +139,7 @@ public class OrderStore {
     long start = System.nanoTime();
     AtomicInteger refusedStatements = new AtomicInteger();
     StoredBatch stored =
-        bringsKnown ? knownApart(orders, refusedStatements) : asNew(orders, refusedStatements);
+        bringsRowless ? rowlessApart(orders, refusedStatements) : asNew(orders, refusedStatements);
     if (refusedStatements.get() >= ALL_REFUSED
         && stored.outcomes().stream().filter(OrderStore::needsAWrite).count()
             == refusedStatements.get()) {
@@ -168,46 +169,57 @@ public class OrderStore {
       return asNew(orders.subList(0, half), refusedStatements)
           .and(asNew(orders.subList(half, orders.size()), refusedStatements));
     }
-    Set<OrderId> known = known(orders);
-    if (known.isEmpty()) {
+    Set<OrderId> rowless = rowless(orders);
+    if (rowless.isEmpty()) {
       metrics.split();
       return byItself(orders, refusedStatements);
     }
-    return apart(orders, known, refusedStatements);
+    return apart(orders, rowless, refusedStatements);
   }
 
-  private StoredBatch knownApart(List<OrderMessage> orders, AtomicInteger refusedStatements)
+  private StoredBatch rowlessApart(List<OrderMessage> orders, AtomicInteger refusedStatements)
       throws DatabaseUnavailableException {
-    Set<OrderId> known = known(orders);
-    return known.isEmpty()
+    Set<OrderId> rowless = rowless(orders);
+    return rowless.isEmpty()
         ? asNew(orders, refusedStatements)
-        : apart(orders, known, refusedStatements);
+        : apart(orders, rowless, refusedStatements);
   }
 
-  /** Decides the orders that MySQL has by themselves: one alone fails the bulk path for all. */
+  /** Decides the orders that get no row by themselves: one alone fails the bulk path for all. */
   private StoredBatch apart(
-      List<OrderMessage> orders, Set<OrderId> known, AtomicInteger refusedStatements)
+      List<OrderMessage> orders, Set<OrderId> rowless, AtomicInteger refusedStatements)
       throws DatabaseUnavailableException {
     Map<Boolean, List<OrderMessage>> parts =
-        orders.stream().collect(Collectors.partitioningBy(o -> known.contains(o.orderId())));
+        orders.stream().collect(Collectors.partitioningBy(o -> rowless.contains(o.orderId())));
     List<OrderMessage> others = Objects.requireNonNull(parts.get(false));
     StoredBatch stored = others.isEmpty() ? StoredBatch.EMPTY : asNew(others, refusedStatements);
     return stored.and(byItself(Objects.requireNonNull(parts.get(true)), refusedStatements));
   }
 
-  /** Orders that MySQL has, as orders or as aliases; others may be stored meanwhile. */
-  private Set<OrderId> known(List<OrderMessage> orders) throws DatabaseUnavailableException {
-    Set<OrderId> known = new HashSet<>();
+  /**
+   * Orders that have a row already, are unfit, or repeat the request of a row or of an order before
+   * them; others may be stored meanwhile.
+   */
+  private Set<OrderId> rowless(List<OrderMessage> orders) throws DatabaseUnavailableException {
+    Set<OrderId> rowless = new HashSet<>();
     Attempt unused =
         Attempt.of(
             storing,
             jdbc -> {
-              known.addAll(OrderTable.find(jdbc, orders).keySet());
-              known.addAll(OrderTable.findAliases(jdbc, orders).keySet());
+              Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
+              // An alias is stored for a request that has a row.
+              Set<RequestKey> requests =
+                  new HashSet<>(OrderTable.findRequests(jdbc, orders).keySet());
+              for (OrderMessage order : orders) {
+                if (!requests.add(RequestKey.of(order)) || SaleRules.unfit(rules, order) != null) {
+                  rowless.add(order.orderId());
+                }
+              }
+              rowless.addAll(OrderTable.find(jdbc, orders).keySet());
               return StoredBatch.EMPTY;
             });
-    bringsKnown = !known.isEmpty();
-    return known;
+    bringsRowless = !rowless.isEmpty();
+    return rowless;
   }
 
   private Attempt inBulk(List<OrderMessage> orders) throws DatabaseUnavailableException {

@@ -367,26 +367,48 @@ class OrderStoreIT {
     assertThat(store.store(orders).outcomes()).allMatch(Stored.class::isInstance);
   }
 
-  /** A repeat that is published again is a known order: it does not slow the others down. */
-  @Test
-  void decidesKnownOrdersApartFromTheOthersOfTheirBatch() throws Exception {
+  /** Shoppers can bring aliases at will: Redis forgets the keys of cancelled orders. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "stored, Known",
+    "request of a stored order, Alias",
+    "request of a new order, Alias",
+    "other policy, Unstorable"
+  })
+  void decidesOrdersWithoutARowApartFromTheOthersOfTheirBatch(String kind, String outcome)
+      throws Exception {
     sale(LIMITED, 3, 1_000);
-    List<OrderMessage> known = range(1, 21).mapToObj(user -> order(user, 1)).toList();
-    store.store(known);
+    List<OrderMessage> stored = range(1, 21).mapToObj(user -> order(user, 1)).toList();
+    store.store(stored);
     double splits = splits();
 
     for (int round = 0; round < 3; round++) {
-      List<OrderMessage> batch =
-          new ArrayList<>(range(100, 180).mapToObj(user -> order(user, 1)).toList());
-      batch.addAll(known);
+      List<OrderMessage> others = range(100, 180).mapToObj(user -> order(user, 1)).toList();
+      List<OrderMessage> batch = new ArrayList<>(others);
+      batch.addAll(
+          switch (kind) {
+            case "stored" -> stored;
+            case "request of a stored order" -> aliases(stored);
+            case "request of a new order" -> aliases(others.subList(0, 20));
+            default ->
+                range(1, 21).mapToObj(user -> OrderFlood.order(sku, UNLIMITED, user, 1)).toList();
+          });
       List<StoreOutcome> outcomes = store.store(batch).outcomes();
 
       assertThat(outcomes.stream().filter(Stored.class::isInstance)).hasSize(80);
-      assertThat(outcomes.stream().filter(Known.class::isInstance)).hasSize(20);
+      assertThat(outcomes)
+          .filteredOn(one -> one.getClass().getSimpleName().equals(outcome))
+          .hasSize(20);
     }
 
     assertThat(splits()).as("batches decided order by order").isEqualTo(splits);
     assertThat(database.stock(sku)).isEqualTo(740);
+  }
+
+  private List<OrderMessage> aliases(List<OrderMessage> orders) {
+    return orders.stream()
+        .map(order -> AdmittedSale.copy(order(order.userId(), 1), order.requestId(), LIMITED))
+        .toList();
   }
 
   @Test
