@@ -137,7 +137,7 @@ record Comparisons(
     }
     for (int from = 0, to; from < buckets; from = to + 1) {
       to = RedisSale.lastOfPart(sale, from, buckets);
-      RedisPart part = redis.part(sale.skuId(), from, to);
+      RedisPart part = redis.part(sale, from, to);
       Set<OrderId> orders = part.orders();
       orders.addAll(candidates.orders(from, to));
       Set<Long> users = part.users();

@@ -4,7 +4,6 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.loading.LostOrderConsent;
 import io.seckill.consumer.products.ProductSnapshot;
-import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -38,7 +37,7 @@ record DryRunConsent(RedisSale sales, LostOrders lost, ReconciliationTable table
     try {
       for (int from = 0, to; from < buckets; from = to + 1) {
         to = RedisSale.lastOfPart(sale, from, buckets);
-        missing.add(lost.missing(sale.skuId(), from, to));
+        missing.add(lost.missing(sale, from, to));
       }
     } catch (UnreadableFieldException e) {
       return new Review(0, Optional.of(e.detail()));

@@ -73,8 +73,8 @@ record LostOrders(
   }
 
   /** Orders that have a record in some buckets of Redis, and are not in MySQL. */
-  Map<OrderId, AdmissionRecord> missing(long skuId, int from, int to) {
-    Map<OrderId, AdmissionRecord> missing = sales.part(skuId, from, to).records();
+  Map<OrderId, AdmissionRecord> missing(ProductSnapshot sale, int from, int to) {
+    Map<OrderId, AdmissionRecord> missing = sales.part(sale, from, to).records();
     known.among(missing.keySet()).forEach(missing::remove);
     return missing;
   }
@@ -94,7 +94,7 @@ record LostOrders(
     int buckets = read.seen().bucketCount();
     for (int from = 0, last; from < buckets; from = last + 1) {
       last = RedisSale.lastOfPart(sale, from, buckets);
-      to.addAll(send(sale, missing(skuId, from, last), dryRun));
+      to.addAll(send(sale, missing(sale, from, last), dryRun));
       partEnds.run();
     }
     return true;

@@ -205,7 +205,7 @@ record Rebuild(
     for (int from = 0, to; from < seen.bucketCount(); from = to + 1) {
       requireHeld(lock);
       to = RedisSale.lastOfPart(sale, from, seen.bucketCount());
-      for (Repair repair : lost.send(sale, lost.missing(sale.skuId(), from, to), false)) {
+      for (Repair repair : lost.send(sale, lost.missing(sale, from, to), false)) {
         repairs.add(repair);
         if (!repair.kind().isOnlyReported()) {
           hasSent = true;

@@ -3,7 +3,6 @@ package io.seckill.consumer.reconciliation;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.fallback.SaleReturn;
-import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.SqlFailure;

@@ -3,7 +3,6 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.consumer.products.Product;
 import io.seckill.consumer.products.Products;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
-import io.seckill.consumer.reconciliation.RedisSale.UnreadableFieldException;
 import io.seckill.consumer.web.JsonBody;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;

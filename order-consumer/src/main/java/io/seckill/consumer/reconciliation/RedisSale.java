@@ -17,7 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -86,10 +86,9 @@ class RedisSale {
   /** Stock changes of an epoch that Redis's stock contains, by id. */
   Map<String, Long> changes(long sku, long epoch) {
     Map<String, Long> changes = new HashMap<>();
-    String key = RedisKeys.stockChanges(sku);
-    readEach(
-        key,
-        redis.hgetAll(key),
+    SaleHashes.pageByPage(
+        redis,
+        List.of(RedisKeys.stockChanges(sku)),
         (id, outcome) -> {
           String[] part = outcome.split(":", -1);
           if (part.length == 3 && part[0].equals(Long.toString(epoch)) && part[2].equals("A")) {
@@ -109,22 +108,23 @@ class RedisSale {
   }
 
   /**
-   * Reads each bucket at one moment: an admission, or a compensation, after that changes the quota
-   * that was read, so a repair based on that quota replaces nothing.
+   * Reads each bucket of a sale with quotas at one moment: an admission, or a compensation, after
+   * that changes the quota that was read, so a repair based on that quota replaces nothing. Quotas
+   * bound such a bucket. One without may have any size; the sale's stock and sequence guard its
+   * repairs.
    *
    * @param to last bucket, included
    */
-  RedisPart part(long sku, int from, int to) {
-    List<Response<Map<String, String>>> answers = new ArrayList<>();
-    try (AbstractPipeline pipeline = redis.pipelined()) {
-      for (int b = from; b <= to; b++) {
-        answers.add(pipeline.hgetAll(RedisKeys.bucket(sku, b)));
-      }
-      pipeline.sync();
-    }
+  RedisPart part(ProductSnapshot sale, int from, int to) {
+    List<String> keys =
+        IntStream.rangeClosed(from, to)
+            .mapToObj(bucket -> RedisKeys.bucket(sale.skuId(), bucket))
+            .toList();
     RedisPart part = new RedisPart();
-    for (int b = from; b <= to; b++) {
-      readEach(RedisKeys.bucket(sku, b), PipelineReplies.get(answers.get(b - from)), part::add);
+    if (sale.policy().keepsQuota()) {
+      SaleHashes.atOnce(redis, keys, part::add);
+    } else {
+      SaleHashes.pageByPage(redis, keys, part::add);
     }
     part.joinRequests();
     return part;
@@ -150,18 +150,6 @@ class RedisSale {
           }
         });
     return absent;
-  }
-
-  private static void readEach(
-      String key, Map<String, String> fields, BiConsumer<String, String> read) {
-    fields.forEach(
-        (field, value) -> {
-          try {
-            read.accept(field, value);
-          } catch (IllegalArgumentException e) {
-            throw new UnreadableFieldException(key, field, e);
-          }
-        });
   }
 
   /** Returns whether the stock was replaced; not after an admission or change since the read. */
@@ -275,25 +263,5 @@ class RedisSale {
 
   private static boolean isDone(Object reply) {
     return Long.valueOf(1).equals(reply);
-  }
-
-  /**
-   * Redis holds a value in a sale's hashes that no service writes. Its meaning is not guessed: the
-   * sale is not compared until an operator has examined it.
-   */
-  @SuppressWarnings("serial") // never serialized
-  static final class UnreadableFieldException extends RuntimeException {
-
-    private final String detail;
-
-    UnreadableFieldException(String key, String field, Throwable cause) {
-      super(key + " field " + field, cause);
-      this.detail = "Redis holds something unreadable in %s, field %s.".formatted(key, field);
-    }
-
-    /** Message for operators. */
-    String detail() {
-      return detail;
-    }
   }
 }

@@ -8,6 +8,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -286,9 +287,9 @@ class RebuildIT extends ReconciliationFixture {
     RedisSale redis =
         new RedisSale(consumer.redis()) {
           @Override
-          RedisPart part(long sku, int from, int to) {
+          RedisPart part(ProductSnapshot sold, int from, int to) {
             searching.accept(from);
-            return super.part(sku, from, to);
+            return super.part(sold, from, to);
           }
         };
     Rebuild rebuild =

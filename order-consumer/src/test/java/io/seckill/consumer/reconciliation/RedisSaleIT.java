@@ -18,16 +18,21 @@ import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.OrderFlood;
+import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.testing.RedisServer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.UnifiedJedis;
 
 class RedisSaleIT extends ReconciliationFixture {
 
@@ -50,7 +55,7 @@ class RedisSaleIT extends ReconciliationFixture {
     Set<OrderId> orders = new HashSet<>();
     for (int from = 0, to; from < buckets; from = to + 1) {
       to = RedisSale.lastOfPart(product, from, buckets);
-      RedisPart part = redis.part(sale.sku, from, to);
+      RedisPart part = redis.part(product, from, to);
       parts.add(part.records().size());
       orders.addAll(part.records().keySet());
     }
@@ -61,6 +66,42 @@ class RedisSaleIT extends ReconciliationFixture {
     assertThat(parts).allMatch(size -> size <= 7_500);
     assertThat(orders).hasSize(ORDERS);
     assertThat(encoding).as("a bucket is read at once").isEqualTo("listpack");
+  }
+
+  /** Redis serves nobody else while it answers one command; a shopper may fill a bucket. */
+  @Test
+  void readsAHashOfAnySizePageByPage() {
+    ProductSnapshot sale = UnstoredProducts.ofSale(16, "OPEN", PurchasePolicy.UNLIMITED, 3, 1);
+    try (RedisServer server = RedisServer.start();
+        UnifiedJedis own = server.open()) {
+      try (AbstractPipeline pipeline = own.pipelined()) {
+        for (int n = 1; n <= 50_000; n++) {
+          String id = OrderId.of(1_790_000_000_000L + n, 0, 2, 0).toString();
+          pipeline.hset(
+              RedisKeys.bucket(16, 1),
+              Map.of(
+                  id, "1|1|" + n + "|1790000000000|3|Q|",
+                  RedisKeys.requestField(1, "request-" + n), id + ":1"));
+          pipeline.hset(RedisKeys.stockChanges(16), "change-" + n, n % 2 == 0 ? "3:1:A" : "3:1:R");
+        }
+        pipeline.sync();
+      }
+      RedisSale large = new RedisSale(own);
+
+      RedisPart part = large.part(sale, 0, 2);
+
+      assertThat(part.records()).hasSize(50_000);
+      assertThat(part.records().values()).allMatch(order -> order.requestId() != null);
+      assertThat(large.changes(16, 3)).hasSize(25_000);
+      assertThat(own.info("commandstats")).contains("cmdstat_hscan:").doesNotContain("hgetall");
+      assertThat(hscans(own)).as("pages").isGreaterThan(200);
+    }
+  }
+
+  private static int hscans(UnifiedJedis server) {
+    Matcher calls = Pattern.compile("hscan:calls=(\\d+)").matcher(server.info("commandstats"));
+    assertThat(calls.find()).isTrue();
+    return Integer.parseInt(calls.group(1));
   }
 
   /** As a process does that stood still before the removal while others prepared the sale anew. */
