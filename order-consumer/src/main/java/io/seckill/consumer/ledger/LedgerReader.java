@@ -138,7 +138,12 @@ record LedgerReader(
 
   private SkuLedger ledger(DatabaseSaleCounters sale, QueueReading reading) {
     PartitionItems partition = reading.of(sale.skuId());
-    long changing = sale.unfinished().stream().mapToLong(change -> changing(sale, change)).sum();
+    long loaded = partition.sale(sale.skuId()).map(RedisSaleCounters::epoch).orElse(0L);
+    long changing =
+        sale.unfinished().stream()
+            .filter(change -> change.epoch() >= loaded) // else Redis was loaded with MySQL's units
+            .mapToLong(change -> changing(sale, change))
+            .sum();
     return new BalanceCheck(sale, partition, reading.checked(), changing).solve(reading.at());
   }
 

@@ -58,7 +58,7 @@ local orders = string.format('%.0f', math.max(replaced and 0 or number(8), tonum
 local units = string.format('%.0f', math.max(replaced and 0 or number(9), tonumber(ARGV[6])))
 seq = string.format('%.0f', seq)
 
-redis.call('DEL', KEYS[2])
+redis.call('UNLINK', KEYS[2], KEYS[4]) -- outcomes of changes count in their epoch alone
 redis.call('HSET', sku, 'state', 'PREHEATING', 'epoch', '0', 'loading', ARGV[1],
   'server', string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)'),
   'bucketCount', ARGV[2], 'clearing', clearing, 'seq', seq, 'settled', seq, 'changeSeq', '0',

@@ -192,11 +192,13 @@ class LedgerIT {
     begin("added", 5, "MYSQL_DONE", "1:5:A");
     begin("added-to-an-earlier-epoch", 6, "MYSQL_DONE", "0:6:A");
     begin("not-begun", 2_000_000_000, "PENDING", "");
+    begin("loaded-since", 4, "MYSQL_DONE", "");
+    consumer.update("UPDATE stock_change SET epoch = 0 WHERE change_id = 'loaded-since'");
     for (String column : List.of("stock", "initial_stock")) {
       consumer.update(
-          "UPDATE products SET %1$s = %1$s + 5 + 6 WHERE sku_id = ?".formatted(column), sku);
+          "UPDATE products SET %1$s = %1$s + 5 + 6 + 4 WHERE sku_id = ?".formatted(column), sku);
     }
-    consumer.redis().incrBy(RedisKeys.stock(sku), -3 + 5);
+    consumer.redis().incrBy(RedisKeys.stock(sku), -3 + 5 + 4);
 
     SkuLedger ledger = read(List.of(sku)).get(0);
 

@@ -286,6 +286,19 @@ class SaleLoadingIT {
         .allSatisfy(key -> assertThat(redis.pexpireTime(key)).isEqualTo(Long.parseLong(expiresAt)));
   }
 
+  @Test
+  void forgetsTheStockChangesOfEarlierEpochs() {
+    SaleLoading first = loading(2);
+    first.begin(OrderTotals.NONE, Replacing.AT_REST);
+    first.finish(sale(2), 100, OrderTotals.NONE, Map.of("former", "2:5:A"), "PREHEATED");
+    SaleLoading second = loading(3);
+    second.begin(OrderTotals.NONE, Replacing.AT_REST);
+
+    second.finish(sale(3), 100, OrderTotals.NONE, Map.of("contained", "3:5:A"), "PREHEATED");
+
+    assertThat(redis.hgetAll(RedisKeys.stockChanges(sku))).isEqualTo(Map.of("contained", "3:5:A"));
+  }
+
   /** As many as compensate.lua would have kept, and numbered as it does. */
   @Test
   void loadsEndedOrdersThatARepeatMayStillBeOf() {
