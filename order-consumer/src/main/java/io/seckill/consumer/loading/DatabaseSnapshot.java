@@ -250,29 +250,8 @@ public final class DatabaseSnapshot {
 
   /** Stock changes of this epoch, by id. */
   public Map<String, StoredChange> changes(ProductSnapshot sale) {
-    Map<String, StoredChange> changes = new HashMap<>();
-    read(
-        """
-        SELECT change_id, delta, state = 'DONE' OR state = 'MYSQL_DONE' AS counted,
-        state IN ('DONE', 'REFUSED') AS ended
-        FROM stock_change WHERE sku_id = :sku AND epoch = :epoch
-        """,
-        Map.of("sku", sale.skuId(), "epoch", sale.epoch()),
-        row ->
-            changes.put(
-                row.getString(1),
-                new StoredChange(row.getLong(2), row.getBoolean(3), row.getBoolean(4))));
-    return changes;
+    return StoredChange.of(jdbc, sale);
   }
-
-  /**
-   * A row of {@code stock_change}.
-   *
-   * @param delta units, negative for a withdrawal
-   * @param counted whether MySQL's stock contains it
-   * @param ended whether both stores contain it, or neither
-   */
-  public record StoredChange(long delta, boolean counted, boolean ended) {}
 
   /**
    * The orders of dead letters that are not stored, and that an operator has replayed or may

@@ -3,7 +3,7 @@ package io.seckill.consumer.reconciliation;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.loading.DatabasePart;
-import io.seckill.consumer.loading.DatabaseSnapshot.StoredChange;
+import io.seckill.consumer.loading.StoredChange;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;

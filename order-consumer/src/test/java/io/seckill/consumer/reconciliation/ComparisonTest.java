@@ -9,7 +9,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
-import io.seckill.consumer.loading.DatabaseSnapshot.StoredChange;
+import io.seckill.consumer.loading.StoredChange;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
