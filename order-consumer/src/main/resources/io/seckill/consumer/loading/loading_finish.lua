@@ -13,8 +13,8 @@ if begun[1] ~= ARGV[1] or begun[2] ~= string.match(redis.call('INFO', 'replicati
   return 0
 end
 redis.call('SET', KEYS[2], ARGV[2], 'PXAT', ARGV[4])
-if #ARGV > 8 then
-  redis.call('HSET', KEYS[4], unpack(ARGV, 9))
+for i = 9, #ARGV, 2 do -- Lua unpacks 8,000 values at most
+  redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 1])
 end
 redis.call('PEXPIREAT', KEYS[4], ARGV[4])
 redis.call('SADD', KEYS[3], ARGV[3])

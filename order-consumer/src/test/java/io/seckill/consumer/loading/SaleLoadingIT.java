@@ -48,6 +48,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -284,6 +286,34 @@ class SaleLoadingIT {
     String expiresAt = redis.hget(RedisKeys.sku(sku), "expiresAt");
     assertThat(List.of(bucket, RedisKeys.stockChanges(sku), RedisKeys.stock(sku)))
         .allSatisfy(key -> assertThat(redis.pexpireTime(key)).isEqualTo(Long.parseLong(expiresAt)));
+  }
+
+  /** As when MySQL sells a SKU with shards while they are loaded, and moves units between them. */
+  @Test
+  void loadsMoreStockChangesThanAPageHas() {
+    int changes = DatabaseSnapshot.PAGE + 1;
+    api.put(path, Sales.product("LIMITED", 5, 100));
+    execute("UPDATE products SET epoch = 2, state = 'PREHEATED' WHERE sku_id = ?", sku);
+    insertChanges("former", 1, changes);
+    insertChanges("present", 2, changes);
+
+    assertThat(consumer.bean(SaleLoader.class).load(sku, 2, Replacing.AT_REST, () -> {}))
+        .isPresent();
+
+    assertThat(redis.hlen(RedisKeys.stockChanges(sku))).isEqualTo(changes);
+    assertThat(redis.hget(RedisKeys.stockChanges(sku), "present-7")).isEqualTo("2:1:A");
+    execute("DELETE FROM stock_change WHERE sku_id = ?", sku);
+  }
+
+  private void insertChanges(String name, long epoch, int count) {
+    String rows =
+        IntStream.range(0, count)
+            .mapToObj(n -> "(%d, '%s-%d', 1, '', '', %d, 'DONE')".formatted(sku, name, n, epoch))
+            .collect(Collectors.joining(", "));
+    execute(
+        "INSERT INTO stock_change (sku_id, change_id, delta, reason, operator, epoch, state)"
+            + " VALUES "
+            + rows);
   }
 
   @Test
