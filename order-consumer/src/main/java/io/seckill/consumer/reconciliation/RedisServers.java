@@ -116,7 +116,9 @@ class RedisServers {
       proof = new Proof(servers);
       proofs.put(queue, proof);
     }
-    if (proof.sent.stream().anyMatch(barriers::hasPassed)) {
+    Map<Long, Boolean> sent = barriers.havePassed(proof.sent);
+    proof.sent.retainAll(sent.keySet()); // no other can pass any more
+    if (sent.containsValue(true)) {
       keep(servers);
     } else if (proof.sent.isEmpty()
         || System.nanoTime() - proof.sentNanos >= barrierTimeout.toNanos()) {

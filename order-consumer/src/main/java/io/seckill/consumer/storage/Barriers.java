@@ -4,8 +4,12 @@ import com.rabbitmq.client.AMQP.BasicProperties;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.Sleeps;
+import io.seckill.consumer.runtime.Sql;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -63,7 +67,7 @@ public class Barriers {
 
   /**
    * Sends a barrier as {@link #pass} does, without waiting until it has passed. Returns its number,
-   * for {@link #hasPassed}; empty when the broker has not confirmed it.
+   * for {@link #havePassed}; empty when the broker has not confirmed it.
    */
   public OptionalLong send(int partition) {
     long barrier = raise();
@@ -84,17 +88,22 @@ public class Barriers {
     return barrier;
   }
 
-  /** Whether the barrier has passed: every message before it is in MySQL. */
-  public boolean hasPassed(long barrier) {
-    return jdbc.sql("SELECT COUNT(*) FROM barrier WHERE barrier_id = ? AND passed_at IS NOT NULL")
-            .param(barrier)
-            .query(Long.class)
-            .single()
-        == 1;
+  /**
+   * Returns for each of these barriers whether it has passed: every message before it is in MySQL.
+   * One whose row is deleted never will, and is missing.
+   */
+  public Map<Long, Boolean> havePassed(Collection<Long> barriers) {
+    return barriers.isEmpty()
+        ? Map.of()
+        : jdbc.sql(
+                "SELECT barrier_id, passed_at IS NOT NULL FROM barrier"
+                    + " WHERE barrier_id IN (:barriers)")
+            .param("barriers", barriers)
+            .query(Sql.map(row -> row.getLong(1), row -> row.getBoolean(2)));
   }
 
   private boolean awaitPassed(long barrier, long deadline) {
-    while (!hasPassed(barrier)) {
+    while (!havePassed(List.of(barrier)).containsValue(true)) {
       if (System.nanoTime() - deadline >= 0 || Thread.currentThread().isInterrupted()) {
         return false;
       }

@@ -5,6 +5,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.consumer.storage.CountedBarriers;
 import io.seckill.testing.CannedRedis;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
@@ -45,6 +46,53 @@ class RedisServersIT extends ReconciliationFixture {
       servers.round();
 
       assertThat(former(own)).isZero();
+    }
+  }
+
+  /** Rows of barriers are deleted after a day. */
+  @Test
+  void sendsAnotherBarrierWhenTheRowsOfAllAreGone() throws SQLException {
+    try (Connection connection = TestServers.mysql().newDatabase().connect()) {
+      JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      var unused = servers(own);
+      change(own, 3);
+      RedisServers servers =
+          new RedisServers(
+              own,
+              consumer.redis(),
+              consumer.bean(Barriers.class),
+              new ReconciliationProperties(Duration.ofHours(1), Duration.ofMinutes(10), false));
+      servers.round();
+      assertThat(ledger.number(SENT)).isEqualTo(1);
+      consumer.update("DELETE FROM barrier");
+
+      servers.round();
+
+      assertThat(ledger.number(SENT)).isEqualTo(1);
+      assertThat(former(own)).isEqualTo(1);
+    }
+  }
+
+  /** Each second, while a queue does not move for hours. */
+  @Test
+  void asksForAllBarriersAtOnce() throws SQLException {
+    try (Connection connection = TestServers.mysql().newDatabase().connect()) {
+      JdbcClient own = JdbcClient.create(new SingleConnectionDataSource(connection, true));
+      var unused = servers(own);
+      change(own, 3);
+      CountedBarriers barriers = new CountedBarriers();
+      RedisServers servers = new RedisServers(own, consumer.redis(), barriers, SETTINGS);
+      eventually()
+          .until(
+              () -> {
+                servers.round();
+                return barriers.sent() >= 3;
+              });
+      int reads = barriers.reads();
+
+      servers.round();
+
+      assertThat(barriers.reads()).isEqualTo(reads + 1);
     }
   }
 

@@ -132,6 +132,18 @@ class BarrierIT {
     assertThat(consumer.number("SELECT user_id FROM orders WHERE sku_id = ?", sku)).isEqualTo(2);
   }
 
+  @Test
+  void aBarrierWithoutARowCanNeverPass() {
+    long passed = barriers().send(PARTITION).orElseThrow();
+    eventually().until(() -> barriers().havePassed(List.of(passed)).containsValue(true));
+    long onItsWay = -7;
+    consumer.update("INSERT INTO barrier (barrier_id) VALUES (?)", onItsWay);
+
+    assertThat(barriers().havePassed(List.of(passed, onItsWay, -8L)))
+        .isEqualTo(Map.of(passed, true, onItsWay, false));
+    assertThat(barriers().havePassed(List.of())).isEmpty();
+  }
+
   /** As after a failover to a standby that lacked the newest rows. */
   @Test
   void hasANumberThatNoLostBarrierHad() {
