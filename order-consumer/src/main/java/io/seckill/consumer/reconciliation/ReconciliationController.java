@@ -11,7 +11,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -125,11 +124,6 @@ record ReconciliationController(
 
   @GetMapping
   Reports latest(@PathVariable String sku) {
-    return new Reports(
-        soldIds(PathIds.sku(sku)).stream()
-            .flatMap(id -> table.latest(id).stream())
-            .sorted(Comparator.comparing(Report::startedAt).reversed())
-            .limit(ReconciliationTable.MOST_REPORTS)
-            .toList());
+    return new Reports(table.latest(soldIds(PathIds.sku(sku))));
   }
 }

@@ -6,11 +6,13 @@ import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
@@ -21,7 +23,7 @@ import org.springframework.transaction.support.TransactionOperations;
 @Component
 record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) {
 
-  static final int MOST_REPORTS = 20;
+  private static final int MOST_REPORTS = 20;
 
   /**
    * More rows add no information; the numbers of findings and repairs are stored in full. An
@@ -90,12 +92,35 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
     return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT);
   }
 
-  /** The latest reports of a SKU, newest first. */
-  List<Report> latest(long skuId) {
+  /** The latest reports of all these SKUs, newest first. */
+  List<Report> latest(List<Long> skuIds) {
+    List<Report> latest =
+        skuIds.stream()
+            .flatMap(sku -> withoutRepairs(sku).stream())
+            .sorted(Comparator.comparing(Report::startedAt).reversed())
+            .limit(MOST_REPORTS)
+            .toList();
+    List<Long> ids = latest.stream().map(ReconciliationTable::idOf).toList();
+    Map<Long, Map<RepairKind, Integer>> counts = counts(ids);
+    return latest.stream()
+        .map(
+            report -> {
+              long id = idOf(report);
+              return report.withRepairs(counts.getOrDefault(id, Map.of()), firstRepairs(id));
+            })
+        .toList();
+  }
+
+  private static long idOf(Report stored) {
+    return requireNonNull(stored.id());
+  }
+
+  /** The latest reports of a SKU. */
+  private List<Report> withoutRepairs(long skuId) {
     return jdbc.sql(
             "SELECT * FROM reconciliation WHERE sku_id = ? ORDER BY id DESC LIMIT " + MOST_REPORTS)
         .param(skuId)
-        .query((row, n) -> report(row))
+        .query((row, number) -> report(row))
         .list();
   }
 
@@ -118,8 +143,7 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
     return dryRuns.values();
   }
 
-  private Report report(ResultSet row) throws SQLException {
-    List<Repair> repairs = repairs(row.getLong("id"));
+  private static Report report(ResultSet row) throws SQLException {
     return new Report(
         row.getLong("id"),
         row.getLong("sku_id"),
@@ -128,17 +152,35 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
         RunOutcome.valueOf(row.getString("outcome")),
         row.getString("detail"),
         row.getLong("epoch"),
-        Report.count(repairs),
-        repairs.stream().limit(Report.MOST_SHOWN).toList(),
+        Map.of(),
+        List.of(),
         UtcColumn.instant(row, "started_at"),
         UtcColumn.instant(row, "ended_at"),
         null);
   }
 
-  private List<Repair> repairs(long reconciliation) {
+  private Map<Long, Map<RepairKind, Integer>> counts(List<Long> reconciliations) {
+    Map<Long, Map<RepairKind, Integer>> counts = new HashMap<>();
+    if (!reconciliations.isEmpty()) { // IN () is not SQL
+      jdbc.sql(
+              "SELECT reconciliation_id, kind, COUNT(*) FROM repair"
+                  + " WHERE reconciliation_id IN (:ids) GROUP BY reconciliation_id, kind")
+          .param("ids", reconciliations)
+          .query(
+              row -> {
+                counts
+                    .computeIfAbsent(row.getLong(1), id -> new TreeMap<>())
+                    .put(RepairKind.valueOf(row.getString(2)), row.getInt(3));
+              });
+    }
+    return counts;
+  }
+
+  private List<Repair> firstRepairs(long reconciliation) {
     return jdbc.sql(
             "SELECT kind, subject, found, wanted, made FROM repair"
-                + " WHERE reconciliation_id = ? ORDER BY id")
+                + " WHERE reconciliation_id = ? ORDER BY id LIMIT "
+                + Report.MOST_SHOWN)
         .param(reconciliation)
         .query(Repair.class)
         .list();

@@ -81,18 +81,18 @@ record Report(
         parts.stream().sorted(Comparator.comparingInt(part -> Shards.shard(part.skuId))).toList());
   }
 
-  static Map<RepairKind, Integer> count(List<Repair> repairs) {
-    Map<RepairKind, Integer> counts = new TreeMap<>();
-    repairs.forEach(repair -> counts.merge(repair.kind(), 1, Integer::sum));
-    return counts;
-  }
-
   /** Whether another run may find less; a finding that only operators can repair is found again. */
   boolean needsAnotherRun() {
     return outcome != RunOutcome.CLEAN
         && !(outcome == RunOutcome.FOUND
             && !counts.isEmpty()
             && counts.keySet().stream().allMatch(RepairKind::isOnlyReported));
+  }
+
+  Report withRepairs(Map<RepairKind, Integer> itsCounts, List<Repair> first) {
+    return new Report(
+        id, skuId, startedBy, dryRun, outcome, detail, epoch, itsCounts, first, startedAt, endedAt,
+        shards);
   }
 
   Report withId(long row) {

@@ -14,8 +14,11 @@ import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.BarriersWhile;
 import io.seckill.consumer.testing.AdmittedSale;
+import io.seckill.consumer.testing.CountedRows;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.testing.Bounded;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,10 +26,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.transaction.support.TransactionOperations;
 
 /** Differences between Redis and MySQL are found, proven and repaired. */
 class ReconciliationIT extends ReconciliationFixture {
@@ -541,6 +550,40 @@ class ReconciliationIT extends ReconciliationFixture {
     assertThat(report.path("startedBy").asString()).isEqualTo("tester");
     assertThat(report.path("counts").path("STOCK_SET").asInt()).isEqualTo(1);
     assertThat(report.path("repairs").get(0).path("found").asString()).isEqualTo("70");
+  }
+
+  /** Each of twenty reports may have thousands of findings. */
+  @Test
+  void listsReportsWithoutReadingAllTheirFindings() throws SQLException {
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    consumer.update(
+        "INSERT INTO reconciliation (sku_id, started_by, dry_run, outcome, detail, epoch, findings,"
+            + " made, started_at) VALUES (?, 'tester', TRUE, 'FOUND', '', 1, 10000, 0, NOW(6))",
+        sale.sku);
+    long id = ledger.number("SELECT MAX(id) FROM reconciliation WHERE sku_id = " + sale.sku);
+    String findings =
+        IntStream.range(0, 10_000)
+            .mapToObj(n -> n % 10 == 0 ? "QUOTA_SET" : "ORDER_NOT_IN_MYSQL")
+            .map(kind -> "(%d, '%s', '7', '1', '2', FALSE)".formatted(id, kind))
+            .collect(Collectors.joining(", "));
+    consumer.update(
+        "INSERT INTO repair (reconciliation_id, kind, subject, found, wanted, made) VALUES "
+            + findings);
+    AtomicLong rows = new AtomicLong();
+
+    try (Connection connection = CountedRows.of(consumer.database().connect(), rows)) {
+      ReconciliationTable table =
+          new ReconciliationTable(
+              JdbcClient.create(new SingleConnectionDataSource(connection, true)),
+              consumer.bean(TransactionOperations.class));
+      assertThat(table.latest(List.of(sale.sku)))
+          .singleElement()
+          .satisfies(report -> assertThat(report.repairs()).hasSize(Report.MOST_SHOWN))
+          .extracting(Report::counts)
+          .isEqualTo(Map.of(RepairKind.QUOTA_SET, 1_000, RepairKind.ORDER_NOT_IN_MYSQL, 9_000));
+    }
+
+    assertThat(rows).hasValueBetween(100L, 110L);
   }
 
   @Test
