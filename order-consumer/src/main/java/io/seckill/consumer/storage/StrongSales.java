@@ -22,10 +22,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -40,9 +42,10 @@ import org.springframework.transaction.TransactionException;
 
 /**
  * Decides purchases of strong sales in MySQL and stores those that it confirms, a batch of one SKU
- * in one transaction. First assumes that every purchase of the batch can be confirmed. If a guard
- * refuses that, everything is undone, and each purchase is decided from reads without locks: every
- * write guards these reads, and when one refuses, it is decided again. Thread-safe.
+ * in one transaction. First assumes that every purchase of the batch can be confirmed, unless the
+ * batch before had some that a guard refuses. If a guard refuses that, everything is undone, and
+ * each purchase is decided from reads without locks: every write guards these reads, and when one
+ * refuses, it is decided again. Thread-safe.
  */
 @Component
 public final class StrongSales {
@@ -57,6 +60,10 @@ public final class StrongSales {
 
   /** Batches of one partition at once: while one product is locked, others are sold. */
   static final int BATCHES_OF_PARTITION = ConnectionPools.STRONG_BATCHES / 2;
+
+  /** Of purchases that the guards refuse, together with their batch. */
+  private static final Set<Outcome> GUARDED =
+      EnumSet.of(Outcome.REPEATED, Outcome.IDEMPOTENCY_KEY_REUSED, Outcome.QUOTA_EXCEEDED);
 
   private static final int RETRIES = 3;
   private static final long FIRST_PAUSE_MS = 4;
@@ -75,6 +82,9 @@ public final class StrongSales {
           .toList();
   private final ConnectionShare connections =
       new ConnectionShare(ConnectionPools.STRONG_BATCHES, PATIENCE);
+
+  /** While batches bring such purchases, as shoppers may at will, each is decided from reads. */
+  private volatile boolean bringsGuarded;
 
   StrongSales(ConnectionPools pools, StrongOrderIds ids, MeterRegistry meters) {
     this.transactions = Transactions.ofStrongSales(pools);
@@ -169,11 +179,14 @@ public final class StrongSales {
       Optional<Decided> decided =
           transactions.run(
               jdbc ->
-                  isFirst
+                  isFirst && !bringsGuarded
                       ? allConfirmed(jdbc, sku, purchases, orderIds)
                       : decided(jdbc, sku, purchases, orderIds));
       decided.filter(Decided::fallback).map(Decided::decisions).ifPresent(metrics::served);
-      return decided.map(Decided::decisions);
+      Optional<List<StrongDecision>> decisions = decided.map(Decided::decisions);
+      decisions.ifPresent(
+          all -> bringsGuarded = all.stream().anyMatch(one -> GUARDED.contains(one.outcome())));
+      return decisions;
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.UNAVAILABLE || failure == SqlFailure.STATEMENT) {

@@ -38,6 +38,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Purchases of strong sales, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -209,6 +211,29 @@ class StrongSalesIT {
     assertThat(seen).extracting(StrongDecision::orderId).doesNotContainNull();
     assertThat(seen.stream().map(StrongDecision::orderId).distinct()).hasSize(1);
     assertThat(outcomes(seen)).containsOnlyOnce(Outcome.CONFIRMED);
+  }
+
+  /** Shoppers may repeat keys, and buy above their limits, as often as they like. */
+  @ParameterizedTest
+  @CsvSource({
+    "key-00000001, 1, REPEATED",
+    "key-00000001, 2, IDEMPOTENCY_KEY_REUSED",
+    "key-00000002, 1, QUOTA_EXCEEDED"
+  })
+  void aPurchaseThatAGuardRefusesDoesNotUndoEachBatchThatItIsIn(
+      String key, int quantity, Outcome outcome) {
+    open("LIMITED", 2, 100);
+    assertThat(decide(buy(7, "key-00000001", 1)).outcome()).isEqualTo(Outcome.CONFIRMED);
+    assertThat(decide(buy(7, "key-00000003", 1)).outcome()).isEqualTo(Outcome.CONFIRMED);
+    double before = conflicts();
+
+    for (int user = 11; user <= 15; user++) {
+      List<StrongPurchase> batch =
+          List.of(buy(7, key, quantity), buy(user, "key-0000001" + user, 1));
+      assertThat(outcomes(strong.decide(batch))).containsExactly(outcome, Outcome.CONFIRMED);
+    }
+
+    assertThat(conflicts()).as("of five batches").isLessThanOrEqualTo(before + 1);
   }
 
   @Test
