@@ -206,9 +206,11 @@ write_container_files() {
   rabbitmq_definitions | write_file "$CONTAINER_ETC/definitions.json" 644
   write_container_secrets
   property_lines | write_file "$CONTAINER_ETC/properties.env"
+  install -d -m 755 "$CONTAINER_ETC/no-provider"
   {
     port_lines | sed 's/=/_PORT=/'
     property_lines
+    [[ $(provider_directory) ]] || printf 'LOADER_PATH=%s\n' "$CONTAINER_ETC/no-provider"
     printf 'CONTAINER_ETC=%s\nJAVA_FLAGS=%s\nJARS=%s\n%s' "$CONTAINER_ETC" "$JAVA_FLAGS" "$JARS" "$IMAGES"
   } | write_file "$CONTAINER_ETC/compose.env"
 }

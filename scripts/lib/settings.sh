@@ -105,6 +105,13 @@ choose_properties() { # NAME=VALUE…
   while IFS= read -r given; do refuse_changed_value "${given%%=*}" "${given#*=}"; done <<<"$PROPERTIES" # kept, too
   ! name=$(grep -E "^($OWN_PROPERTIES)=" <<<"$PROPERTIES") ||
     fail "scripts/up sets ${name%%=*} itself: SECKILL_<NAME>_PORT chooses a port, and .local/secrets has the secrets"
+  name=$(provider_directory)
+  # order-consumer runs elsewhere; Java separates directories by a comma, Compose its paths by a colon.
+  [[ -z $name || ($name == /* && $name != *[:,]* && -d $name) ]] || fail "loader.path must be the whole path of a directory without : and ,"
+}
+
+provider_directory() { # prints the one with the jars of a payment provider, if there is one
+  sed -n 's/^loader\.path=//p' <<<"$PROPERTIES"
 }
 
 # A line is a property. Compose takes a pair of quotes away, drops or refuses the line of a single one, replaces $NAME, and

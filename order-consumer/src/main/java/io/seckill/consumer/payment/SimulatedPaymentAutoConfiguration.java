@@ -15,8 +15,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Simulates payments in demo mode when no payment provider is installed, and otherwise refuses the
- * start. An auto-configuration, because it is applied after those of installed providers.
+ * Simulates payments in demo mode when no payment provider is installed or asked for, and otherwise
+ * refuses the start. An auto-configuration, because it is applied after those of installed
+ * providers.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
@@ -26,31 +27,41 @@ final class SimulatedPaymentAutoConfiguration {
   private static final Logger log =
       LoggerFactory.getLogger(SimulatedPaymentAutoConfiguration.class);
 
-  private static final String PROPERTY = "seckill.demo.enabled";
+  private static final String DEMO = "seckill.demo.enabled";
+  private static final String PROVIDER = "seckill.payment.provider";
+  private static final String INSTALLED = "installed";
 
   SimulatedPaymentAutoConfiguration(
       DemoMode demo, Environment environment, ServerProperties server) {
     if (!demo.enabled()) {
       throw refusal(
-          false, "no payment provider is installed, and without demo mode none is simulated");
+          DEMO,
+          false,
+          "no payment provider is installed, and without demo mode none is simulated",
+          "true");
     }
     if (environment.matchesProfiles("prod", "production")) {
-      throw refusal(true, "payments are not simulated under a production profile");
+      throw refusal(DEMO, true, "payments are not simulated under a production profile", "true");
+    }
+    if (INSTALLED.equals(environment.getProperty(PROVIDER))) {
+      throw refusal(PROVIDER, INSTALLED, "no payment provider is installed", "wallet");
     }
     demo.checkAddress(server.getAddress(), "server.address");
     log.warn("DEMO MODE: payments are simulated, nobody is charged");
   }
 
-  private static InvalidConfigurationPropertyValueException refusal(boolean demo, String why) {
+  private static InvalidConfigurationPropertyValueException refusal(
+      String property, Object value, String why, String forDemonstration) {
     return new InvalidConfigurationPropertyValueException(
-        PROPERTY,
-        demo,
+        property,
+        value,
         why
             + ": install a bean of "
             + PaymentProvider.class.getName()
             + ", see docs/payment.md, or for a demonstration set "
-            + PROPERTY
-            + "=true");
+            + property
+            + "="
+            + forDemonstration);
   }
 
   @Bean

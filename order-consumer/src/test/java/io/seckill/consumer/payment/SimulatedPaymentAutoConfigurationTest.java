@@ -16,17 +16,25 @@ class SimulatedPaymentAutoConfigurationTest {
 
   @ParameterizedTest
   @CsvSource({
-    "true, dev, 127.0.0.1,",
-    "false, dev, 127.0.0.1, no payment provider is installed",
-    "true, prod, 127.0.0.1, not simulated under a production profile",
-    "true, production, 127.0.0.1, not simulated under a production profile",
-    "true, dev, 0.0.0.0, server.address=127.0.0.1",
+    "true, dev, 127.0.0.1, , ",
+    "false, dev, 127.0.0.1, , no payment provider is installed",
+    "true, prod, 127.0.0.1, , not simulated under a production profile",
+    "true, production, 127.0.0.1, , not simulated under a production profile",
+    "true, dev, 0.0.0.0, , server.address=127.0.0.1",
+    "true, dev, 127.0.0.1, installed, no payment provider is installed",
   })
   void simulatesNoPaymentsForRealShoppers(
-      boolean demo, String profile, String address, @Nullable String refusal)
+      boolean demo,
+      String profile,
+      String address,
+      @Nullable String provider,
+      @Nullable String refusal)
       throws UnknownHostException {
     MockEnvironment environment = new MockEnvironment();
     environment.setActiveProfiles(profile);
+    if (provider != null) {
+      environment.setProperty("seckill.payment.provider", provider);
+    }
     ServerProperties server = new ServerProperties();
     server.setAddress(InetAddress.getByName(address));
 

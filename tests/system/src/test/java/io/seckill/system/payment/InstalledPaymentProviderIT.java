@@ -43,11 +43,26 @@ class InstalledPaymentProviderIT {
     int port = Ports.free();
     Map<String, String> environment = new HashMap<>(environment(port));
     environment.remove("SECKILL_DEMO_ENABLED");
+    environment.put("SECKILL_PAYMENT_PROVIDER", "installed");
     environment.put("LOADER_PATH", directory.toString());
 
     try (ServiceProcess consumer =
         ServiceProcess.start(Service.CONSUMER, "installed-payment-provider", port, environment)) {
       assertThat(consumer.awaitReady().isReady()).isTrue();
+    }
+  }
+
+  /** As where {@code scripts/up} is not given the directory of the jar. */
+  @Test
+  void refusesToSimulatePaymentsInPlaceOfTheProviderThatIsToBeInstalled() {
+    int port = Ports.free();
+    Map<String, String> environment = new HashMap<>(environment(port));
+    environment.put("SECKILL_PAYMENT_PROVIDER", "installed");
+
+    try (ServiceProcess consumer =
+        ServiceProcess.start(Service.CONSUMER, "missing-payment-provider", port, environment)) {
+      consumer.awaitDeath(ServiceProcess.START_LIMIT);
+      assertThat(consumer.logged("no payment provider is installed")).isPositive();
     }
   }
 
