@@ -25,7 +25,8 @@ import org.springframework.stereotype.Component;
 /**
  * Stores orders for the intake through a circuit breaker. While the breaker is open, no orders are
  * taken from the broker, so none are held, requeued or retried in a loop; one probe per second
- * finds out when MySQL accepts writes again. Shared by all queues, thread-safe.
+ * finds out when MySQL accepts writes again. Probes of idle queues find out that it does not.
+ * Shared by all queues, thread-safe.
  */
 @Component
 class DatabaseGate {
@@ -117,15 +118,19 @@ class DatabaseGate {
     }
   }
 
-  /**
-   * Returns true at once while the breaker is closed. Otherwise probes MySQL, at most once a second
-   * over all callers, and returns whether it accepts writes. The breaker permits another probe only
-   * after a result, so every result is reported to it, an unexpected exception included.
-   */
+  /** Returns true at once while the breaker is closed, else what {@link #probe} returns. */
   boolean isOpenToOrders() {
-    if (breaker.getState() == CircuitBreaker.State.CLOSED) {
-      return true;
-    }
+    return breaker.getState() == CircuitBreaker.State.CLOSED || probe();
+  }
+
+  /**
+   * Probes MySQL, while the breaker is not closed at most once a second over all callers. The
+   * breaker permits another probe only after a result, so every result is reported to it, an
+   * unexpected exception included.
+   *
+   * @return whether the breaker is closed afterwards
+   */
+  boolean probe() {
     if (!breaker.tryAcquirePermission()) {
       return false;
     }
@@ -135,7 +140,7 @@ class DatabaseGate {
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
     } catch (SQLException e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
-      log.info("MySQL is still not writable: {}", e.getMessage());
+      log.info("MySQL is not writable: {}", e.getMessage());
     } catch (RuntimeException | Error e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
       throw e;

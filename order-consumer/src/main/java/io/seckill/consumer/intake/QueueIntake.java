@@ -41,6 +41,9 @@ final class QueueIntake {
   /** A stop, the end of the session and a retry end the wait earlier. */
   private static final Duration IDLE_POLL = Duration.ofSeconds(1);
 
+  /** Polls without an order before MySQL is probed: payments and strong sales need it, too. */
+  private static final int IDLE_POLLS = 5;
+
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
@@ -225,11 +228,18 @@ final class QueueIntake {
   /** Stores batches until the session ends, MySQL is unavailable, or a stop is requested. */
   private void consume(IntakeSession session) throws InterruptedException {
     Duration linger = Duration.ZERO;
+    int idle = 0;
     while (isWanted() && session.isOpen()) {
       progress.moved();
       List<Delivery> batch = session.inbox().take(settings.batch(), linger, IDLE_POLL);
       linger = batch.size() < BUSY ? Duration.ZERO : LINGER;
-      if (!batch.isEmpty()) {
+      idle = batch.isEmpty() ? idle + 1 : 0;
+      if (idle == IDLE_POLLS) {
+        idle = 0;
+        if (!database.probe()) {
+          return;
+        }
+      } else if (!batch.isEmpty()) {
         try {
           settling.settle(new Settler.StoredDeliveries(session, batch, store(batch)));
         } catch (DatabaseUnavailableException e) {

@@ -160,6 +160,18 @@ class IntakeFaultsIT {
     database.check();
   }
 
+  /** Alerts see the state; shoppers may pay while nobody buys. */
+  @Test
+  void pausesWhileMySqlIsAwayAndNoOrderArrives() {
+    try (Taking taking = new Taking(stores)) {
+      eventually().until(() -> taking.state() == 2);
+      toMySql.cut();
+      eventually().until(() -> taking.state() == 3);
+      toMySql.heal();
+      eventually().until(() -> taking.state() == 2);
+    }
+  }
+
   @Test
   void pausesAfterABatchThatMySqlRefuses() throws Exception {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();

@@ -249,6 +249,18 @@ class AlertFaultsIT {
   }
 
   @Test
+  @DisplayName("MySQL killed while nobody buys, and back")
+  void mySqlKilledWhileNobodyBuys() {
+    MySqlServer mysql = lab.servers().mysql();
+    try (AlertWatch watch = watch()) {
+      mysql.kill();
+      watch.awaitFiring("BreakerOpen", "IntakePaused");
+      mysql.restart();
+      watch.awaitSilent("BreakerOpen", "IntakePaused");
+    }
+  }
+
+  @Test
   @DisplayName("order-consumers frozen, and awake")
   void consumersFrozen() {
     try (AlertWatch watch = watch();
