@@ -2,6 +2,7 @@ package io.seckill.system.faults;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
@@ -10,6 +11,7 @@ import io.seckill.system.agent.inside.PointAction;
 import io.seckill.system.shop.Answer;
 import io.seckill.testing.TestServers;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -147,6 +149,26 @@ class ShardFaultsIT {
             .toList();
     assertThat(ShardedSale.codes(large.buy(lab.shops(), later))).isEqualTo(Map.of("202", 1_000));
     large.judgeSoldOut(lab.admin(), lab.sales());
+  }
+
+  /** Redis alone proves it; nothing can move meanwhile. */
+  @Test
+  void soldOutStaysTheAnswerWhileMySqlIsAway() throws SQLException {
+    sale.open(lab.admin());
+    List<Long> users = sale.users(SHOPPERS + 1, shard -> true);
+    assertSoldOut(sale.buy(lab.shops(), users.subList(0, SHOPPERS)));
+    Signals.await(
+        "shards to show that none is left",
+        () -> Shards.ids(sku, SHARDS).stream().allMatch(this::showsNoneElsewhere));
+
+    lab.servers().mysql().kill();
+    await("refusals for longer than a proof counts")
+        .during(Duration.ofSeconds(5))
+        .atMost(Duration.ofMinutes(1))
+        .until(
+            () -> lab.shops().get(0).buy(users.get(SHOPPERS), sku, 1, "too-late-0001").code(),
+            "SOLD_OUT"::equals);
+    lab.servers().mysql().restart();
   }
 
   private boolean showsNoneElsewhere(long shard) {
