@@ -10,9 +10,12 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,6 +29,9 @@ public final class RateLimits {
 
   /** Header that lists the hops in front of this gateway. */
   public static final String FORWARDED_FOR = "X-Forwarded-For";
+
+  /** Header by which the purchases of this gateway's warm-up show that they are its own. */
+  public static final String WARM_UP = "Warm-Up";
 
   /**
    * Honest users know the ids of their orders, so nearly every search finds an order and its token
@@ -46,6 +52,9 @@ public final class RateLimits {
   private final TokenBuckets searches;
   private final @Nullable TokenBuckets addresses;
   private final List<IpSubnetFilterRule> proxies;
+
+  /** Nobody else can have it. */
+  private final String warmUpSecret = UUID.randomUUID().toString();
 
   RateLimits(RateLimitProperties settings, RunningGateways gateways, LongSupplier nanoTime) {
     this.users = buckets(settings.userPerSecond(), settings.userBurst(), gateways, nanoTime);
@@ -90,6 +99,24 @@ public final class RateLimits {
   public boolean admitsAddress(@Nullable InetSocketAddress peer, List<String> forwardedFor) {
     InetAddress client = peer == null ? null : peer.getAddress();
     return addresses == null || client == null || addresses.take(key(client(client, forwardedFor)));
+  }
+
+  /** The value of {@link #WARM_UP} for this gateway's own purchases. */
+  public String warmUpSecret() {
+    return warmUpSecret;
+  }
+
+  /**
+   * Whether the warm-up of this gateway sent a request that is above a limit. All its purchases
+   * come from one address, and where an issuer signs tokens from few users.
+   */
+  public boolean isWarmUp(HttpHeaders headers) {
+    String sent = headers.get(WARM_UP);
+    return sent != null && MessageDigest.isEqual(bytes(sent), bytes(warmUpSecret));
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.seckill.gateway.warmup;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.WarmUpTokens;
 import io.seckill.support.web.PathIds;
 import java.nio.charset.StandardCharsets;
@@ -32,8 +33,8 @@ import reactor.netty.resources.LoopResources;
 /**
  * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
  * SKU that is never on sale, until the configured number or time is reached, or a purchase gets no
- * answer. A refusal writes nothing, so no store is changed. The warm-up always ends, and never
- * makes the start fail. Until then the gateway is out of service, and so not ready.
+ * answer. A refusal writes nothing, so no store is changed. No rate limit applies. The warm-up
+ * always ends, and never makes the start fail. Until then the gateway is out of service, and so not ready.
  */
 @Component
 final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
@@ -42,15 +43,18 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
 
   private final WarmUpProperties settings;
   private final WarmUpTokens tokens;
+  private final RateLimits limits;
   private final Environment environment;
   private final WarmUpAnswers answers = new WarmUpAnswers();
   private volatile boolean ended;
   private volatile @Nullable Throwable failure;
   private volatile @Nullable Disposable running;
 
-  WarmUp(WarmUpProperties settings, WarmUpTokens tokens, Environment environment) {
+  WarmUp(
+      WarmUpProperties settings, WarmUpTokens tokens, RateLimits limits, Environment environment) {
     this.settings = settings;
     this.tokens = tokens;
+    this.limits = limits;
     this.environment = environment;
     this.ended = settings.requests() == 0;
   }
@@ -71,7 +75,7 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
   public void start() {
     if (!ended) {
       int port = environment.getRequiredProperty("local.server.port", Integer.class);
-      buyFrom(new LoopbackShopper(port, tokens));
+      buyFrom(new LoopbackShopper(port, tokens, limits.warmUpSecret()));
     }
   }
 
@@ -176,12 +180,14 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(1);
 
     private final WarmUpTokens tokens;
+    private final String secret;
     private final LoopResources loop = LoopResources.create(NAME, 1, true);
     private final ConnectionProvider connections = ConnectionProvider.create(NAME, AT_ONCE);
     private final HttpClient http;
 
-    LoopbackShopper(int port, WarmUpTokens tokens) {
+    LoopbackShopper(int port, WarmUpTokens tokens, String secret) {
       this.tokens = tokens;
+      this.secret = secret;
       this.http =
           HttpClient.create(connections)
               .runOn(loop)
@@ -208,6 +214,7 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     private Publisher<Void> write(int number, HttpClientRequest request, NettyOutbound out) {
       request
           .header(HttpHeaderNames.AUTHORIZATION, "Bearer " + tokens.shopper(number))
+          .header(RateLimits.WARM_UP, secret)
           .header("Idempotency-Key", "warm-up-" + number)
           .header(HttpHeaderNames.CONTENT_TYPE, "application/json")
           .header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(BODY.length));
