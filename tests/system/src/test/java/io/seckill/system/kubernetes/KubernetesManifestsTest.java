@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +50,27 @@ class KubernetesManifestsTest {
     assertThat(DocumentedSettings.secrets().keySet())
         .hasSize(6)
         .allSatisfy(name -> assertThat(rendered).contains("\"secretName\":\"" + name + "\""));
+  }
+
+  /** Else the rollout, and the upgrade with it, fails while the migration waits for locks. */
+  @Test
+  void aRolloutOfOrderConsumerMayLastLongerThanItsMigrationWaits() throws IOException {
+    Path source =
+        Path.of(
+            System.getProperty("seckill.root"),
+            "order-consumer/src/main/java/io/seckill/consumer/runtime/MigrationDataSource.java");
+    Matcher waits =
+        Pattern.compile("LONGEST_WAIT = Duration\\.ofHours\\((\\d+)\\)")
+            .matcher(Files.readString(source));
+    assertThat(waits.find()).isTrue();
+
+    long deadline =
+        byName(production)
+            .get("Deployment/order-consumer")
+            .at("/spec/progressDeadlineSeconds")
+            .asLong(600); // the default
+    assertThat(Duration.ofSeconds(deadline))
+        .isGreaterThan(Duration.ofHours(Long.parseLong(waits.group(1))));
   }
 
   /** In the maps as the cluster gets them, with any properties of the base. */
