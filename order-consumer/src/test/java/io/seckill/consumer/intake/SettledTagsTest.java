@@ -2,7 +2,6 @@ package io.seckill.consumer.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.consumer.intake.IntakeSession.SettledTags;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
