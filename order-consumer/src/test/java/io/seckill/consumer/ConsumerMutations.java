@@ -13,6 +13,7 @@ import io.seckill.testing.mutation.Mutation;
 public final class ConsumerMutations {
 
   private static final String INTAKE = "io.seckill.consumer.intake.";
+  private static final String STORE_BATCHES = INTAKE + "IntakeSession#storeBatches";
   private static final String STORE = "io.seckill.consumer.storage.";
   private static final String PAYMENTS = "io.seckill.consumer.payment.Payments";
   private static final String START_CHECK = STORE + "AffectedRowsCheck";
@@ -32,8 +33,8 @@ public final class ConsumerMutations {
 
   public static final Mutation ACKED_BEFORE_COMMIT =
       Mutation.named("orders are acked before the COMMIT")
-          .calls(INTAKE + "QueueIntake#consume", INTAKE + "IntakeSession#inbox", MutantIntake.class)
-          .calls(INTAKE + "QueueIntake#consume", INTAKE + "Inbox#take", MutantIntake.class)
+          .calls(STORE_BATCHES, INTAKE + "IntakeSession#isOpen", MutantIntake.class)
+          .calls(STORE_BATCHES, INTAKE + "Inbox#take", MutantIntake.class)
           .calls(INTAKE + "Settler#finish", INTAKE + "IntakeSession#ack", MutantIntake.class);
 
   public static final Mutation STOCK_NOT_GUARDED =

@@ -23,6 +23,7 @@ final class IntakeProgress {
   private long failedNanos;
   private int failures;
   private String lastFailure = "";
+  private int failedBatches;
 
   IntakeProgress(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -40,6 +41,21 @@ final class IntakeProgress {
     failures = isOver(now) ? 1 : failures + 1;
     failedNanos = now;
     lastFailure = defect.toString();
+  }
+
+  /** MySQL has stored a batch. */
+  synchronized void batchStored() {
+    failedBatches = 0;
+  }
+
+  /** MySQL has failed to store a batch. */
+  synchronized void batchFailed() {
+    failedBatches++;
+  }
+
+  /** Batches in a row that MySQL failed to store. */
+  synchronized int failedBatches() {
+    return failedBatches;
   }
 
   /**

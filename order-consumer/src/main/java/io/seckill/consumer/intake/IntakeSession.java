@@ -7,26 +7,43 @@ import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.Envelope;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.seckill.common.broker.BrokerTopology;
+import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.BrokerConnections;
+import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.StoredBatch;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session of a consumer: a connection, a channel, and the deliveries received on it. When it
- * ends, for any reason, the broker redelivers everything unsettled to the next consumer; a delivery
- * of one session is never settled on another.
+ * One session of a consumer: a connection, a channel, and the deliveries received on it, which are
+ * stored in batches and acked. When it ends, for any reason, the broker redelivers everything
+ * unsettled to the next consumer; a delivery of one session is never settled on another.
  *
- * <p>Only one thread calls {@link #ack}.
+ * <p>Only one thread calls {@link #storeBatches}, and one {@link #ack}.
  */
 final class IntakeSession implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(IntakeSession.class);
+
+  /** Orders in a batch from which the next one waits for more: fewer are stored at once. */
+  private static final int BUSY = 8;
+
+  /** Longest wait for more orders while many arrive: fewer and larger transactions. */
+  private static final Duration LINGER = Duration.ofMillis(8);
+
+  /** A stop, the end of the session and a retry end the wait earlier. */
+  private static final Duration IDLE_POLL = Duration.ofSeconds(1);
+
+  /** Polls without an order before MySQL is probed: payments and strong sales need it, too. */
+  private static final int IDLE_POLLS = 5;
 
   private static final long ACK_GRACE_MS = 500;
 
@@ -100,7 +117,7 @@ final class IntakeSession implements AutoCloseable {
     }
   }
 
-  /** The writer does not wait for deliveries any more. */
+  /** {@link #storeBatches} does not wait for deliveries any more. */
   private void end() {
     open = false;
     inbox.wake();
@@ -112,6 +129,59 @@ final class IntakeSession implements AutoCloseable {
     if (!cause.isInitiatedByApplication()) {
       log.warn("The connection to {} has ended: {}", queue, cause.getMessage());
     }
+  }
+
+  /**
+   * Stores batches until the session ends, MySQL is unavailable, or no more is wanted.
+   *
+   * @param most orders of a batch
+   * @param isWanted false once the intake is to stop, which wakes the inbox
+   */
+  void storeBatches(
+      DatabaseGate database,
+      SettlingThread settling,
+      IntakeProgress progress,
+      int most,
+      BooleanSupplier isWanted)
+      throws InterruptedException {
+    Duration linger = Duration.ZERO;
+    int idle = 0;
+    try {
+      while (isWanted.getAsBoolean() && isOpen()) {
+        progress.moved();
+        List<Delivery> batch = inbox.take(most, linger, IDLE_POLL);
+        linger = batch.size() < BUSY ? Duration.ZERO : LINGER;
+        idle = batch.isEmpty() ? idle + 1 : 0;
+        if (idle == IDLE_POLLS) {
+          idle = 0;
+          if (!database.probe()) {
+            return;
+          }
+        } else if (!batch.isEmpty()) {
+          StoredBatch stored = store(batch, database, progress);
+          settling.settle(new Settler.StoredDeliveries(this, batch, stored));
+        }
+      }
+    } catch (DatabaseUnavailableException e) {
+      progress.batchFailed();
+    }
+  }
+
+  private static StoredBatch store(
+      List<Delivery> batch, DatabaseGate database, IntakeProgress progress)
+      throws DatabaseUnavailableException {
+    List<OrderMessage> orders = new ArrayList<>(batch.size());
+    for (Delivery delivery : batch) {
+      if (delivery.order() != null) {
+        orders.add(delivery.order());
+      }
+    }
+    if (orders.isEmpty()) {
+      return StoredBatch.EMPTY;
+    }
+    StoredBatch stored = database.store(orders);
+    progress.batchStored();
+    return stored;
   }
 
   /** False once no more deliveries arrive and none can be settled. */

@@ -3,15 +3,10 @@ package io.seckill.consumer.intake;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.BrokerConnections;
-import io.seckill.consumer.storage.DatabaseUnavailableException;
-import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.support.logging.ThrottledLog;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -20,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The intake of one order queue: a writer thread that takes batches and stores them, and a settling
- * thread behind it. It is the queue's single active consumer, so the orders of a SKU share its
- * batches; a standby process waits at the broker and takes over when the session here ends.
+ * The intake of one order queue: a writer thread, which opens sessions one after the other and has
+ * them store batches, and a settling thread behind it. It is the queue's single active consumer, so
+ * the orders of a SKU share its batches; a standby process waits at the broker and takes over when
+ * the session here ends.
  */
 final class QueueIntake {
 
@@ -35,23 +31,11 @@ final class QueueIntake {
    */
   static final int PREFETCH = 200;
 
-  /** Orders in a batch from which the next one waits for more: fewer are stored at once. */
-  private static final int BUSY = 8;
-
-  /** A stop, the end of the session and a retry end the wait earlier. */
-  private static final Duration IDLE_POLL = Duration.ofSeconds(1);
-
-  /** Polls without an order before MySQL is probed: payments and strong sales need it, too. */
-  private static final int IDLE_POLLS = 5;
-
   private static final Duration GATE_POLL = Duration.ofMillis(200);
   private static final Duration RECONNECT_PAUSE = Duration.ofMillis(500);
 
   /** The pause after a batch that MySQL failed to store doubles so often, to 16 s. */
   private static final int DOUBLINGS = 5;
-
-  /** Longest wait for more orders while many arrive: fewer and larger transactions. */
-  private static final Duration LINGER = Duration.ofMillis(8);
 
   /** Longest time at stop to settle the batches already taken; Spring stops waiting after 20 s. */
   static final Duration STOP_TIMEOUT = Duration.ofSeconds(12);
@@ -81,10 +65,6 @@ final class QueueIntake {
   private final Thread writer;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
   private volatile IntakeState state = IntakeState.STOPPED;
-
-  /** Batches in a row that MySQL failed to store; only the writer uses it. */
-  private int failedBatches;
-
   private volatile @Nullable IntakeSession current;
 
   QueueIntake(
@@ -203,7 +183,8 @@ final class QueueIntake {
     try (IntakeSession session = IntakeSession.open(connections, queue, PREFETCH)) {
       state = IntakeState.RUNNING;
       current = session;
-      consume(session);
+      session.storeBatches(
+          database, settling, progress, settings.batch(), this::isWanted);
       // Before the session is closed: acks need it.
       if (!settling.awaitIdle(STOP_TIMEOUT)) {
         log.warn("{}: not everything was settled, the broker will redeliver it", queue);
@@ -219,50 +200,11 @@ final class QueueIntake {
    * takes orders and returns them. A standby process may try meanwhile.
    */
   private void pauseAfterFailure() throws InterruptedException {
+    int failedBatches = progress.failedBatches();
     if (failedBatches > 0) {
       state = IntakeState.PAUSED;
       pause(RECONNECT_PAUSE.multipliedBy(1L << Math.min(failedBatches - 1, DOUBLINGS)));
     }
-  }
-
-  /** Stores batches until the session ends, MySQL is unavailable, or a stop is requested. */
-  private void consume(IntakeSession session) throws InterruptedException {
-    Duration linger = Duration.ZERO;
-    int idle = 0;
-    while (isWanted() && session.isOpen()) {
-      progress.moved();
-      List<Delivery> batch = session.inbox().take(settings.batch(), linger, IDLE_POLL);
-      linger = batch.size() < BUSY ? Duration.ZERO : LINGER;
-      idle = batch.isEmpty() ? idle + 1 : 0;
-      if (idle == IDLE_POLLS) {
-        idle = 0;
-        if (!database.probe()) {
-          return;
-        }
-      } else if (!batch.isEmpty()) {
-        try {
-          settling.settle(new Settler.StoredDeliveries(session, batch, store(batch)));
-        } catch (DatabaseUnavailableException e) {
-          failedBatches++;
-          return;
-        }
-      }
-    }
-  }
-
-  private StoredBatch store(List<Delivery> batch) throws DatabaseUnavailableException {
-    List<OrderMessage> orders = new ArrayList<>(batch.size());
-    for (Delivery delivery : batch) {
-      if (delivery.order() != null) {
-        orders.add(delivery.order());
-      }
-    }
-    if (orders.isEmpty()) {
-      return StoredBatch.EMPTY;
-    }
-    StoredBatch stored = database.store(orders);
-    failedBatches = 0;
-    return stored;
   }
 
   private void pause(Duration pause) throws InterruptedException {

@@ -53,6 +53,18 @@ class IntakeProgressTest {
     assertThat(progress.failure()).isEmpty();
   }
 
+  @Test
+  void countsTheBatchesInARowThatMySqlFailedToStore() {
+    assertThat(progress.failedBatches()).isZero();
+
+    progress.batchFailed();
+    progress.batchFailed();
+    assertThat(progress.failedBatches()).isEqualTo(2);
+
+    progress.batchStored();
+    assertThat(progress.failedBatches()).isZero();
+  }
+
   private void pass(Duration time) {
     now.addAndGet(time.toNanos());
   }

@@ -12,9 +12,9 @@ public final class MutantIntake {
 
   private MutantIntake() {}
 
-  static Inbox inbox(IntakeSession session) {
+  static boolean isOpen(IntakeSession session) {
     SESSION.set(session);
-    return session.inbox();
+    return session.isOpen();
   }
 
   /** Acks orders as soon as they are taken. */
