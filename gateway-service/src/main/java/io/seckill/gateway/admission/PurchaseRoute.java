@@ -1,19 +1,15 @@
 package io.seckill.gateway.admission;
 
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.Shards;
-import io.seckill.gateway.security.Identity;
-import io.seckill.gateway.security.RateLimits;
-import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.gateway.web.CorrelationId;
-import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
-import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
 import io.seckill.gateway.web.SafeText;
+import io.seckill.gateway.web.ShopperCheck;
+import io.seckill.gateway.web.ShopperRoute;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
@@ -37,15 +33,13 @@ import tools.jackson.core.json.JsonFactory;
  */
 @Component
 record PurchaseRoute(
-    TokenVerifier tokens,
-    RateLimits limits,
+    ShopperCheck shoppers,
     Admissions admissions,
     ShardedPurchases shards,
     LateOutcomes late,
     AdmissionMetrics metrics,
-    RefusedRequests refusedRequests,
     AdmissionProperties settings)
-    implements DirectRoute {
+    implements ShopperRoute {
 
   private static final String PREFIX = "/api/v1/skus/";
   private static final String SUFFIX = "/orders";
@@ -76,36 +70,25 @@ record PurchaseRoute(
   }
 
   @Override
-  public CompletionStage<HttpAnswer> answer(RequestHead head, byte[] body) {
-    HttpHeaders headers = head.headers();
-    String correlationId = head.correlationId();
-    if (!limits.admitsAddress(head.peer(), headers) && !limits.isWarmUp(headers)) {
-      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
-    }
-    Identity identity = tokens.identify(headers.get(HttpHeaderNames.AUTHORIZATION));
-    if (identity == null) {
-      return refused(tokens.refusal(), correlationId);
-    } else if (!identity.isShopper()) {
-      return refused(ProblemCode.FORBIDDEN, correlationId);
-    } else if (!limits.admitsUser(identity.userId()) && !limits.isWarmUp(headers)) {
-      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
-    } else if (!head.sendsJson()) {
-      return refused(ProblemCode.UNSUPPORTED_MEDIA_TYPE, correlationId);
+  public CompletionStage<HttpAnswer> answer(long userId, RequestHead head, byte[] body) {
+    if (!head.sendsJson()) {
+      return shoppers.refused(ProblemCode.UNSUPPORTED_MEDIA_TYPE, head);
     } else if (!head.acceptsJson()) {
-      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
+      return shoppers.refused(ProblemCode.NOT_ACCEPTABLE, head);
     }
+    HttpHeaders headers = head.headers();
     String sku = skuText(head.uri());
     long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = PurchaseBody.quantity(body);
     if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {
-      return invalid("skuId", BAD_SKU, correlationId);
+      return invalid("skuId", BAD_SKU, head);
     } else if (!keys.isEmpty() && !isKey(keys)) {
-      return invalid(KEY_HEADER, BAD_KEY, correlationId);
+      return invalid(KEY_HEADER, BAD_KEY, head);
     } else if (quantity == 0) {
-      return invalid("quantity", BAD_BODY, correlationId);
+      return invalid("quantity", BAD_BODY, head);
     }
-    return submit(attempt(skuId, identity.userId(), keys, quantity, headers), correlationId);
+    return submit(attempt(skuId, userId, keys, quantity, headers), head.correlationId());
   }
 
   private static boolean isKey(List<String> keys) {
@@ -143,18 +126,9 @@ record PurchaseRoute(
         });
   }
 
-  private CompletionStage<HttpAnswer> invalid(String field, String detail, String correlationId) {
-    return refused(
-        new Problem(ProblemCode.INVALID_REQUEST, detail, field, null, null), correlationId);
-  }
-
-  private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
-    return refused(Problem.of(code), correlationId);
-  }
-
-  private CompletionStage<HttpAnswer> refused(Problem problem, String correlationId) {
-    refusedRequests.count(problem.code());
-    return CompletableFuture.completedFuture(HttpAnswer.problem(problem, correlationId));
+  private CompletionStage<HttpAnswer> invalid(String field, String detail, RequestHead head) {
+    Problem problem = new Problem(ProblemCode.INVALID_REQUEST, detail, field, null, null);
+    return CompletableFuture.completedFuture(shoppers.refusal(problem, head));
   }
 
   /** Returns the SKU in the path, not checked yet; null when the path is another one. */

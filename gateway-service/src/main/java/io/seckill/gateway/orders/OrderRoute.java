@@ -1,19 +1,14 @@
 package io.seckill.gateway.orders;
 
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderId;
-import io.seckill.gateway.security.Identity;
-import io.seckill.gateway.security.RateLimits;
-import io.seckill.gateway.security.TokenVerifier;
-import io.seckill.gateway.web.DirectRoute;
 import io.seckill.gateway.web.HttpAnswer;
-import io.seckill.gateway.web.RefusedRequests;
 import io.seckill.gateway.web.RequestHead;
+import io.seckill.gateway.web.ShopperCheck;
+import io.seckill.gateway.web.ShopperRoute;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -25,13 +20,8 @@ import reactor.core.publisher.Mono;
  * more than the response itself.
  */
 @Component
-record OrderRoute(
-    TokenVerifier tokens,
-    RateLimits limits,
-    OrderStatuses statuses,
-    OrderActions actions,
-    RefusedRequests refusedRequests)
-    implements DirectRoute {
+record OrderRoute(ShopperCheck shoppers, OrderStatuses statuses, OrderActions actions)
+    implements ShopperRoute {
 
   private static final String PREFIX = "/api/v1/orders/";
   private static final String PAYMENT = "/payment";
@@ -48,62 +38,32 @@ record OrderRoute(
   }
 
   @Override
-  public CompletionStage<HttpAnswer> answer(RequestHead head, byte[] body) {
-    String correlationId = head.correlationId();
-    if (!limits.admitsAddress(head.peer(), head.headers())) {
-      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
-    }
-    Identity identity = tokens.identify(head.headers().get(HttpHeaderNames.AUTHORIZATION));
-    if (identity == null) {
-      return refused(tokens.refusal(), correlationId);
-    }
-    if (!identity.isShopper()) {
-      return refused(ProblemCode.FORBIDDEN, correlationId);
-    }
-    if (!limits.admitsUser(identity.userId())) {
-      return refused(ProblemCode.TOO_MANY_REQUESTS, correlationId);
-    }
+  public CompletionStage<HttpAnswer> answer(long userId, RequestHead head, byte[] body) {
     if (!head.acceptsJson()) {
-      return refused(ProblemCode.NOT_ACCEPTABLE, correlationId);
+      return shoppers.refused(ProblemCode.NOT_ACCEPTABLE, head);
     }
     OrderId id = id(head.uri());
     if (id == null) {
-      return refused(ProblemCode.UNKNOWN_ORDER, correlationId);
+      return shoppers.refused(ProblemCode.UNKNOWN_ORDER, head);
     }
     return isPayment(path(head.uri()))
-        ? pay(id, identity.userId(), correlationId)
-        : statuses.of(id, identity.userId()).thenApply(status -> answer(status, correlationId));
+        ? pay(id, userId, head)
+        : statuses.of(id, userId).thenApply(status -> answer(status, head));
   }
 
-  private CompletionStage<HttpAnswer> pay(OrderId id, long userId, String correlationId) {
+  private CompletionStage<HttpAnswer> pay(OrderId id, long userId, RequestHead head) {
     return actions
         .run(OrderActions.Action.PAY, id, userId)
         .map(order -> HttpAnswer.json(200, order.json()))
         .onErrorResume(
-            ProblemException.class,
-            e -> {
-              refusedRequests.count(e.problem().code());
-              return Mono.just(HttpAnswer.problem(e.problem(), correlationId));
-            })
+            ProblemException.class, e -> Mono.just(shoppers.refusal(e.problem(), head)))
         .toFuture();
   }
 
-  private HttpAnswer answer(OrderStatuses.Status status, String correlationId) {
-    if (status instanceof OrderStatuses.Status.Known known) {
-      return HttpAnswer.json(200, known.order().json());
-    }
-    ProblemCode code = ((OrderStatuses.Status.None) status).code;
-    refusedRequests.count(code);
-    return problem(code, correlationId);
-  }
-
-  private CompletionStage<HttpAnswer> refused(ProblemCode code, String correlationId) {
-    refusedRequests.count(code);
-    return CompletableFuture.completedFuture(problem(code, correlationId));
-  }
-
-  private static HttpAnswer problem(ProblemCode code, String correlationId) {
-    return HttpAnswer.problem(Problem.of(code), correlationId);
+  private HttpAnswer answer(OrderStatuses.Status status, RequestHead head) {
+    return status instanceof OrderStatuses.Status.Known known
+        ? HttpAnswer.json(200, known.order().json())
+        : shoppers.refusal(Problem.of(((OrderStatuses.Status.None) status).code), head);
   }
 
   private static @Nullable OrderId id(String uri) {
