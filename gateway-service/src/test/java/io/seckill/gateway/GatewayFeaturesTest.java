@@ -35,7 +35,7 @@ class GatewayFeaturesTest {
               "web",
               "security")
           .feature("admin", "catalogue", "backends", "web")
-          .feature("ops", "verification", "fallback", "catalogue", "backends", "web")
+          .feature("ops", "admission", "verification", "fallback", "catalogue", "backends", "web")
           .feature("warmup", "security")
           .rule();
 }

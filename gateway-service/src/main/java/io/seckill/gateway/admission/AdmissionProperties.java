@@ -26,7 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     SKU's stock was 0, 0 s..5 s; 0 switches the shield off
  */
 @ConfigurationProperties("seckill.admission")
-record AdmissionProperties(
+public record AdmissionProperties(
     @DefaultValue("3") int threads,
     @DefaultValue("64") int maxBatch,
     @DefaultValue("4096") int queueCapacity,
@@ -53,7 +53,7 @@ record AdmissionProperties(
    */
   private static final int STRONG_BATCHES_OF_PARTITION = 1;
 
-  AdmissionProperties {
+  public AdmissionProperties {
     check(threads >= 1 && threads <= 64, "seckill.admission.threads must be 1..64");
     check(maxBatch >= 1 && maxBatch <= 64, "seckill.admission.max-batch must be 1..64");
     check(

@@ -8,10 +8,10 @@ import java.time.Duration;
  * @param replicas replicas of Redis that must confirm; 0 unless durable in {@link Store#REPLICAS}
  * @param within longest wait for replicas or for the broker
  */
-record Durability(Store in, int replicas, Duration within) {
+public record Durability(Store in, int replicas, Duration within) {
 
   /** Where an order is when "queued" is answered. */
-  enum Store {
+  public enum Store {
     /** On the disk of Redis's primary. */
     REDIS,
     /** Also on replicas of Redis. */

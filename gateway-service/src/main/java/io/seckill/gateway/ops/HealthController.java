@@ -1,6 +1,7 @@
 package io.seckill.gateway.ops;
 
 import io.seckill.common.order.Partition;
+import io.seckill.gateway.admission.AdmissionProperties;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.catalogue.ProductCache;
 import io.seckill.gateway.ops.HealthReport.Component;
@@ -22,7 +23,7 @@ final class HealthController {
   private final BackendHealth backends;
   private final Mono<Optional<Lanes>> lanes;
   private final AdmissionHealth admission;
-  private final DurableIn durableIn;
+  private final String durableIn;
   private final ProductCache products;
 
   HealthController(
@@ -30,12 +31,12 @@ final class HealthController {
       LaneRegistry registry,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       AdmissionHealth admission,
-      DurableIn durableIn,
+      AdmissionProperties settings,
       ProductCache products) {
     this.backends = backends;
     this.lanes = lanes(registry, redisCalls);
     this.admission = admission;
-    this.durableIn = durableIn;
+    this.durableIn = settings.durableIn().name();
     this.products = products;
   }
 
@@ -54,7 +55,7 @@ final class HealthController {
         .map(
             parts ->
                 HealthReport.of(
-                    durableIn.store(),
+                    durableIn,
                     Map.of(
                         "redis", redis(parts.getT1(), parts.getT4()),
                         "mysql", parts.getT2(),

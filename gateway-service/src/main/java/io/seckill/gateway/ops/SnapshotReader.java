@@ -7,6 +7,7 @@ import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.SaleStates;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.admission.AdmissionProperties;
 import io.seckill.gateway.backends.BlockingCalls;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -48,7 +49,7 @@ class SnapshotReader {
   private final SaleStates states;
   private final BlockingCalls redisCalls;
   private final ConsumerClient consumer;
-  private final DurableIn durableIn;
+  private final String durableIn;
   private final Links links;
   private final Clock clock = Clock.systemUTC();
 
@@ -59,7 +60,7 @@ class SnapshotReader {
       SaleStates states,
       @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
       ConsumerClient consumer,
-      DurableIn durableIn,
+      AdmissionProperties admission,
       OpsProperties settings) {
     this.mysql = mysql;
     this.products = products;
@@ -67,7 +68,7 @@ class SnapshotReader {
     this.states = states;
     this.redisCalls = redisCalls;
     this.consumer = consumer;
-    this.durableIn = durableIn;
+    this.durableIn = admission.durableIn().name();
     this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
   }
 
@@ -151,7 +152,7 @@ class SnapshotReader {
             redis
                 .map(read -> Reachability.of(read.lanes().anyAlive()))
                 .orElse(Reachability.UNKNOWN)),
-        durableIn.store(),
+        durableIn,
         links,
         sales.map(Sales::products).or(this::lastRead).orElse(null),
         ledgers,
