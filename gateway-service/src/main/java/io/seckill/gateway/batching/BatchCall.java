@@ -1,11 +1,10 @@
 package io.seckill.gateway.batching;
 
+import io.seckill.support.logging.ThrottledLog;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -17,12 +16,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class BatchCall<T, R> implements RequestBatcher.Executor<T> {
 
-  private static final Logger log = LoggerFactory.getLogger(BatchCall.class);
-
   private final String requests;
   private final Function<List<T>, List<R>> call;
   private final BiConsumer<T, R> answer;
-  private final AtomicBoolean failing = new AtomicBoolean();
+  private final ThrottledLog failures = new ThrottledLog(LoggerFactory.getLogger(BatchCall.class));
 
   /**
    * @param requests their name in the log
@@ -46,13 +43,8 @@ public final class BatchCall<T, R> implements RequestBatcher.Executor<T> {
             "not " + batch.size() + " outcomes but " + outcomes.size());
       }
     } catch (RuntimeException e) {
-      if (!failing.getAndSet(true)) {
-        log.warn("order-consumer decides no {}: {}", requests, e.toString());
-      }
+      failures.warn("a batch of " + requests + " has no answer", e);
       return;
-    }
-    if (failing.getAndSet(false)) {
-      log.info("order-consumer decides {} again", requests);
     }
     Iterator<R> next = outcomes.iterator();
     batch.forEach(request -> answer.accept(request, next.next()));
