@@ -83,23 +83,17 @@ class Expiry {
     }
   }
 
-  /**
-   * Expires all orders that are due. Two processes may do so at once: each order's units are
-   * returned once. Orders that cannot expire are skipped, so that they never block the others.
-   */
-  void sweep() {
-    var unused = sweepAfter(Waiting.FIRST);
-  }
-
   @Bean
   Sweeper expirySweeper() {
     return new Sweeper("expiry-sweep", PAUSE, this::round);
   }
 
   /**
-   * One round of the sweeper, for its thread alone. Continues where the last one ended: the index
-   * may still have entries of all orders that expired before, while a long transaction reads. Each
-   * tenth round begins at the oldest order again, for those that were locked or committed late.
+   * Expires orders that are due, for the sweeper's thread alone. Two processes may do so at once:
+   * each order's units are returned once. Orders that cannot expire are skipped, so that they never
+   * block the others. Continues where the last round ended: the index may still have entries of all
+   * orders that expired before, while a long transaction reads. Each tenth round, from the first
+   * one on, begins at the oldest order, for those that were locked or committed late.
    */
   void round() {
     boolean fromTheOldest = rounds++ % FROM_THE_OLDEST == 0;

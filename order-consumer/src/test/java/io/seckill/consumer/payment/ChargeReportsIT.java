@@ -313,7 +313,7 @@ class ChargeReportsIT {
     assertThat(paid.code()).isEqualTo("PAYMENT_DECLINED");
     assertThat(status(id)).isEqualTo("CONFIRMED");
     orders.age(id, 1_801);
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
     consumer.bean(PaymentSweep.class).sweep();
     assertThat(payment(id)).isEqualTo("REFUNDED");
     assertThat(openRows(id)).hasSize(2);
@@ -589,7 +589,7 @@ class ChargeReportsIT {
 
   @Test
   void pendingWorkIsCountedWithItsAge() {
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
     consumer.update("DELETE FROM compensation");
     consumer.update("DELETE FROM payment WHERE state = 'REFUND_DUE'");
     OrderId overdue = order(SoldBy.REDIS, "CONFIRMED");

@@ -320,7 +320,7 @@ class LatePaymentsIT {
 
   private void expire() {
     orders.age(id, TIMEOUT_SECONDS);
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
     assertThat(orders.status(id)).isEqualTo("EXPIRED");
   }
 

@@ -311,7 +311,6 @@ class LifecycleIT {
   @Test
   void aSweepRestsWhileOrdersAreStored() {
     open("LIMITED", 100, 100);
-    Expiry expiry = consumer.bean(Expiry.class);
     Timer rests =
         consumer.bean(MeterRegistry.class).get("seckill.consumer.background.rests").timer();
     long before = rests.count();
@@ -320,7 +319,7 @@ class LifecycleIT {
         .untilAsserted(
             () -> {
               orders.confirmed(sku, 7, 1);
-              expiry.sweep();
+              ExpirySweep.by(consumer);
               assertThat(rests.count()).isGreaterThan(before);
             });
   }
@@ -339,7 +338,7 @@ class LifecycleIT {
     List<OrderId> good = due(7, 3, TIMEOUT_SECONDS + 30);
     consumer.update("DELETE FROM user_quota WHERE sku_id = ? AND user_id = 8", sku);
 
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
 
     assertThat(good).extracting(orders::status).containsOnly("EXPIRED");
     assertThat(orders.status(withoutQuota)).isEqualTo("CONFIRMED");
@@ -363,7 +362,7 @@ class LifecycleIT {
     String range = " FROM orders WHERE order_id >= " + locked; // no row after these is locked, too
 
     try (RowLock lock = consumer.lock("SELECT *" + range + " FOR UPDATE")) {
-      assertTimeoutPreemptively(Duration.ofSeconds(30), () -> consumer.bean(Expiry.class).sweep());
+      assertTimeoutPreemptively(Duration.ofSeconds(30), () -> ExpirySweep.by(consumer));
       lock.release();
     }
 
@@ -689,7 +688,7 @@ class LifecycleIT {
     OrderId id = orders.confirmed(sku, 7, 1);
     crashedAfterCharge(id);
     orders.age(id, TIMEOUT_SECONDS);
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
     double refunds = consumer.counter("seckill.consumer.refunds");
 
     consumer.bean(PaymentSweep.class).sweep();

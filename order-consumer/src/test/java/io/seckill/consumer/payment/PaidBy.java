@@ -21,10 +21,10 @@ public final class PaidBy {
   private final Orders orders;
   private final Payments payments;
   private final PaymentSweep sweep;
-  private final Expiry expiry;
+  private final TestConsumer consumer;
 
   public PaidBy(PaymentProvider provider, TestConsumer consumer) {
-    this.expiry = consumer.bean(Expiry.class);
+    this.consumer = consumer;
     this.orders = consumer.bean(Orders.class);
     this.payments =
         new Payments(
@@ -83,6 +83,6 @@ public final class PaidBy {
 
   /** Expires the orders that are due, as the sweep does. */
   public void expire() {
-    expiry.sweep();
+    ExpirySweep.by(consumer);
   }
 }

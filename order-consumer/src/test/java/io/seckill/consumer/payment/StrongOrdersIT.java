@@ -109,7 +109,7 @@ class StrongOrdersIT {
     orders.age(due, TIMEOUT_SECONDS + 1);
     orders.age(later, TIMEOUT_SECONDS - 60);
 
-    consumer.bean(Expiry.class).sweep();
+    ExpirySweep.by(consumer);
 
     assertThat(orders.status(due)).isEqualTo("EXPIRED");
     assertThat(orders.status(later)).isEqualTo("CONFIRMED");

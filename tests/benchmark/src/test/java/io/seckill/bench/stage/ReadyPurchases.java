@@ -51,12 +51,7 @@ final class ReadyPurchases {
         port, CONNECTIONS, indexes.size(), LoadPlan.ASAP, i -> requests[indexes.get((int) i)]);
   }
 
-  /** Returns a plan that sends all of them as fast as answers come. */
-  LoadPlan asap() {
-    return asap(CONNECTIONS);
-  }
-
-  /** As {@link #asap()}, with so many purchases at once. */
+  /** Returns a plan that sends all of them as fast as answers come, with so many at once. */
   LoadPlan asap(int connections) {
     return plan(connections, LoadPlan.ASAP);
   }
