@@ -55,8 +55,7 @@ record OrderRoute(ShopperCheck shoppers, OrderStatuses statuses, OrderActions ac
     return actions
         .run(OrderActions.Action.PAY, id, userId)
         .map(order -> HttpAnswer.json(200, order.json()))
-        .onErrorResume(
-            ProblemException.class, e -> Mono.just(shoppers.refusal(e.problem(), head)))
+        .onErrorResume(ProblemException.class, e -> Mono.just(shoppers.refusal(e.problem(), head)))
         .toFuture();
   }
 

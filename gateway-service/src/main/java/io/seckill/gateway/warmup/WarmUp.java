@@ -34,7 +34,8 @@ import reactor.netty.resources.LoopResources;
  * Warms up a new gateway: once the shoppers' port is open, the gateway sends itself purchases of a
  * SKU that is never on sale, until the configured number or time is reached, or a purchase gets no
  * answer. A refusal writes nothing, so no store is changed. No rate limit applies. The warm-up
- * always ends, and never makes the start fail. Until then the gateway is out of service, and so not ready.
+ * always ends, and never makes the start fail. Until then the gateway is out of service, and so not
+ * ready.
  */
 @Component
 final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {

@@ -128,8 +128,17 @@ class RateLimitsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/x", "10.0.0.0/", "10.0.0.0/8/8",
-        "10.0.0/8", "/", "/8", "", "::1/129"
+        "localhost",
+        "10.0.0.0/33",
+        "10.0.0.0/-1",
+        "10.0.0.0/x",
+        "10.0.0.0/",
+        "10.0.0.0/8/8",
+        "10.0.0/8",
+        "/",
+        "/8",
+        "",
+        "::1/129"
       })
   void refusesToStartWithANetworkThatIsNone(String network) {
     assertThatThrownBy(() -> limits(0, 1, 1, List.of(network)))

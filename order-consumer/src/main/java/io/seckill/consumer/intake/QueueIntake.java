@@ -183,8 +183,7 @@ final class QueueIntake {
     try (IntakeSession session = IntakeSession.open(connections, queue, PREFETCH)) {
       state = IntakeState.RUNNING;
       current = session;
-      session.storeBatches(
-          database, settling, progress, settings.batch(), this::isWanted);
+      session.storeBatches(database, settling, progress, settings.batch(), this::isWanted);
       // Before the session is closed: acks need it.
       if (!settling.awaitIdle(STOP_TIMEOUT)) {
         log.warn("{}: not everything was settled, the broker will redeliver it", queue);

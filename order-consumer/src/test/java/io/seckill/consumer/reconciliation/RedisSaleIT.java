@@ -80,8 +80,10 @@ class RedisSaleIT extends ReconciliationFixture {
           pipeline.hset(
               RedisKeys.bucket(16, 1),
               Map.of(
-                  id, "1|1|" + n + "|1790000000000|3|Q|",
-                  RedisKeys.requestField(1, "request-" + n), id + ":1"));
+                  id,
+                  "1|1|" + n + "|1790000000000|3|Q|",
+                  RedisKeys.requestField(1, "request-" + n),
+                  id + ":1"));
           pipeline.hset(RedisKeys.stockChanges(16), "change-" + n, n % 2 == 0 ? "3:1:A" : "3:1:R");
         }
         pipeline.sync();

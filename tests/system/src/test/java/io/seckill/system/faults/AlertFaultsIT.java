@@ -87,6 +87,7 @@ class AlertFaultsIT {
 
   /** The alert's bound, its cut time, and some scrapes. */
   private static final double LOOKS_LATE_S = 18;
+
   private static final String SECRET = "callbacks-of-the-tests-0123456789";
 
   /** The name that order-consumer gives the lock. */

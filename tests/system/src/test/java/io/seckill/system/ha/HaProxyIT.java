@@ -136,8 +136,7 @@ class HaProxyIT {
 
     try (Socket shopper = new Socket(InetAddress.getLoopbackAddress(), ports.get("GATEWAY_PORT"))) {
       shopper.setSoTimeout((int) Eventually.SOON.toMillis());
-      write(
-          shopper, "POST /body HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n");
+      write(shopper, "POST /body HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n");
       eventually("a server reads the body").until(() -> bodiesAwaited.get() > 0);
       write(shopper, "no length\r\n");
 
