@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The states of sales in Redis. MySQL decides them, with one exception: an operator's stop takes
@@ -34,6 +35,14 @@ public record SaleStates(UnifiedJedis redis) {
    *     another partition
    */
   public record Stops(List<PendingStop> pending, Map<String, String> wrong) {}
+
+  /**
+   * A state that Redis has.
+   *
+   * @param state "" when Redis does not have the sale
+   * @param version number of the change in MySQL; 0 for none
+   */
+  public record Shown(String state, long version) {}
 
   /** Outcome of {@link #follow}. */
   public enum Followed {
@@ -96,8 +105,35 @@ public record SaleStates(UnifiedJedis redis) {
 
   /** Number of the latest state change in MySQL that was written to Redis; 0 for none. */
   public long version(long skuId) {
-    String text = redis.hget(RedisKeys.sku(skuId), "stateVersion");
+    return number(redis.hget(RedisKeys.sku(skuId), "stateVersion"));
+  }
+
+  private static long number(@Nullable String text) {
     return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+  }
+
+  /** The states of these sales, read in one round trip; empty for one that cannot be read so. */
+  public List<Optional<Shown>> shown(List<Long> skuIds) {
+    List<Response<List<String>>> answers;
+    try (AbstractPipeline pipeline = redis.pipelined()) {
+      answers =
+          skuIds.stream()
+              .map(sku -> pipeline.hmget(RedisKeys.sku(sku), "state", "stateVersion"))
+              .toList();
+      pipeline.sync();
+    }
+    return answers.stream().map(SaleStates::shown).toList();
+  }
+
+  /** An error reply is that of one sale, or says that another node has it. */
+  private static Optional<Shown> shown(Response<List<String>> answer) {
+    try {
+      List<@Nullable String> fields = PipelineReplies.get(answer);
+      String state = fields.get(0);
+      return Optional.of(new Shown(state == null ? "" : state, number(fields.get(1))));
+    } catch (JedisDataException e) {
+      return Optional.empty();
+    }
   }
 
   /** The stop of a SKU that is not stored in MySQL yet, or empty. */
@@ -108,6 +144,11 @@ public record SaleStates(UnifiedJedis redis) {
 
   /** All stops of these partitions that are not stored in MySQL yet. */
   public List<PendingStop> pendingStops(List<Integer> partitions) {
+    return stops(partitions).stream().flatMap(stops -> stops.pending().stream()).toList();
+  }
+
+  /** Those of each of these partitions, read in one round trip. */
+  public List<Stops> stops(List<Integer> partitions) {
     List<Response<Map<String, String>>> answers;
     try (AbstractPipeline pipeline = redis.pipelined()) {
       answers = partitions.stream().map(p -> pipeline.hgetAll(RedisKeys.stops(p))).toList();
@@ -115,7 +156,6 @@ public record SaleStates(UnifiedJedis redis) {
     }
     return IntStream.range(0, answers.size())
         .mapToObj(i -> read(partitions.get(i), PipelineReplies.get(answers.get(i))))
-        .flatMap(stops -> stops.pending().stream())
         .toList();
   }
 

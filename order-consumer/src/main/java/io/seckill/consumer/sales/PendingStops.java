@@ -13,13 +13,14 @@ import io.seckill.consumer.runtime.Sweeper;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +36,9 @@ record PendingStops(
     Products products,
     SaleStates states,
     RememberedStops remembered,
+    StateFollower follower,
     TransactionOperations transactions,
     AuditLog audit,
-    Clock clock,
     RedisCallGuard guard) {
 
   private static final Logger log = LoggerFactory.getLogger(PendingStops.class);
@@ -184,23 +185,43 @@ record PendingStops(
    */
   void sweep() {
     Map<Integer, List<PendingStop>> read = new HashMap<>();
-    for (int p = 0; p < Partition.COUNT; p++) {
-      int partition = p;
-      guard.run(partition % guard.parts(), () -> read(partition, read));
+    for (int p = 0; p < guard.parts(); p++) {
+      int part = p;
+      guard.run(part, () -> readPart(part, read));
     }
     read.values()
         .forEach(stops -> stops.forEach(stop -> carryOrWait(stop, () -> carry(stop.skuId()))));
     remembered
         .besides(read.keySet())
         .forEach(one -> carryOrWait(one.stop(), () -> remembered.take(one)));
-    products.findFollowed(clock.instant()).stream()
-        .filter(sale -> read.containsKey(Partition.ofSku(sale.skuId())))
-        .forEach(this::followOrWait);
+    follower.follow(read.keySet());
   }
 
-  private void read(int partition, Map<Integer, List<PendingStop>> read) {
+  private void readPart(int part, Map<Integer, List<PendingStop>> read) {
+    List<Integer> partitions =
+        IntStream.range(0, Partition.COUNT).filter(p -> p % guard.parts() == part).boxed().toList();
+    List<SaleStates.Stops> together = together(partitions);
+    for (int i = 0; i < partitions.size(); i++) {
+      int partition = partitions.get(i);
+      SaleStates.Stops stops = together.isEmpty() ? null : together.get(i);
+      read(partition, () -> stops == null ? states.stops(partition) : stops, read);
+    }
+  }
+
+  /** In one round trip; none for a partition alone, and where one cannot be read. */
+  private List<SaleStates.Stops> together(List<Integer> partitions) {
     try {
-      SaleStates.Stops stops = states.stops(partition);
+      return partitions.size() == 1 ? List.of() : states.stops(partitions);
+    } catch (JedisDataException e) { // perhaps of one partition only
+      log.debug("the pending stops cannot be read together: {}", e.toString());
+      return List.of();
+    }
+  }
+
+  private void read(
+      int partition, Supplier<SaleStates.Stops> reading, Map<Integer, List<PendingStop>> read) {
+    try {
+      SaleStates.Stops stops = reading.get();
       read.put(partition, stops.pending());
       stops.wrong().forEach((field, text) -> remove(partition, field, text));
       remembered.remember(partition, stops.pending());
@@ -217,19 +238,6 @@ record PendingStops(
         partition,
         field.matches("\\d{1,18}") ? "an entry of sku " + field : "another entry",
         text.length());
-  }
-
-  /** A part of Redis that stops answering meanwhile is left out. */
-  private void followOrWait(Products.StateToFollow sale) {
-    guard.run(guard.partOf(sale.skuId()), () -> follow(sale));
-  }
-
-  private void follow(Products.StateToFollow sale) {
-    try {
-      states.follow(sale.skuId(), sale.state().name(), sale.epoch(), sale.stateVersion(), null);
-    } catch (JedisDataException | IllegalStateException e) { // Redis answers
-      log.warn("sku {}: is {} in MySQL alone: {}", sale.skuId(), sale.state(), e.toString());
-    }
   }
 
   private void carryOrWait(PendingStop stop, Runnable carrying) {

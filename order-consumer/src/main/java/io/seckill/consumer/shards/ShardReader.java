@@ -66,14 +66,29 @@ class ShardReader {
   }
 
   /**
-   * Those of these shards that can be reached, and in which Redis has lost nothing. Where shards
-   * may be on several servers they are read at once, and one that hangs is not waited for: it is
-   * read again when the call before has ended.
+   * Those of these shards that can be reached, and in which Redis has lost nothing. One server is
+   * asked for all in one round trip. Where shards may be on several servers they are read at once,
+   * and one that hangs is not waited for: it is read again when the call before has ended.
    */
   List<ShardState> read(List<ExpectedSale> shards) {
-    return guard.parts() == 1
-        ? shards.stream().flatMap(shard -> read(shard).stream()).toList()
-        : readAtOnce(shards);
+    return guard.parts() == 1 ? readTogether(shards) : readAtOnce(shards);
+  }
+
+  private List<ShardState> readTogether(List<ExpectedSale> shards) {
+    List<ShardState> found = new ArrayList<>();
+    guard.run(
+        0,
+        () -> {
+          List<Object> replies =
+              READ.callEach(
+                  redis,
+                  shards.stream().map(ShardReader::keys).toList(),
+                  shards.stream().map(ShardReader::args).toList());
+          for (int i = 0; i < shards.size(); i++) {
+            state(shards.get(i), (List<?>) replies.get(i)).ifPresent(found::add);
+          }
+        });
+    return found;
   }
 
   private synchronized List<ShardState> readAtOnce(List<ExpectedSale> shards) {
@@ -107,27 +122,29 @@ class ShardReader {
   private Optional<ShardState> read(ExpectedSale shard) {
     List<ShardState> found = new ArrayList<>();
     guard.run(
-        guard.partOf(shard.id()),
-        () -> {
-          List<?> reply = call(shard);
-          if (!reply.isEmpty()) {
-            found.add(state(shard.id(), reply));
-          }
-        });
+        guard.partOf(shard.id()), () -> state(shard, call(shard)).ifPresent(found::add));
     return found.stream().findFirst();
   }
 
   /** Returns the reply of shard_read.lua. */
   List<?> call(ExpectedSale shard) {
-    return (List<?>)
-        READ.call(
-            redis,
-            List.of(RedisKeys.sku(shard.id()), RedisKeys.stock(shard.id())),
-            List.of(
-                Long.toString(shard.epoch()),
-                Long.toString(shard.lastSeq()),
-                Long.toString(shard.changeSeq()),
-                shard.server()));
+    return (List<?>) READ.call(redis, keys(shard), args(shard));
+  }
+
+  private static List<String> keys(ExpectedSale shard) {
+    return List.of(RedisKeys.sku(shard.id()), RedisKeys.stock(shard.id()));
+  }
+
+  private static List<String> args(ExpectedSale shard) {
+    return List.of(
+        Long.toString(shard.epoch()),
+        Long.toString(shard.lastSeq()),
+        Long.toString(shard.changeSeq()),
+        shard.server());
+  }
+
+  private static Optional<ShardState> state(ExpectedSale shard, List<?> reply) {
+    return reply.isEmpty() ? Optional.empty() : Optional.of(state(shard.id(), reply));
   }
 
   /** Purchases wait at several gateways for units of one shard. */

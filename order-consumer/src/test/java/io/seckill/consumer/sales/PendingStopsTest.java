@@ -19,12 +19,14 @@ import io.seckill.testing.CannedRedis;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,6 +56,9 @@ class PendingStopsTest {
   private List<Products.StateToFollow> toFollow = List.of(closed(ONE), closed(OTHER));
   private RuntimeException follows = new JedisDataException("WRONGTYPE of this sale");
 
+  /** What HMGET answers of every sale. */
+  private Object shown = List.of("OPEN", "1");
+
   @Test
   void aStopThatMySqlRefusesKeepsNoOtherWaiting() {
     stops = List.of(Long.toString(ONE), STOP, Long.toString(OTHER), STOP);
@@ -65,6 +70,49 @@ class PendingStopsTest {
 
   @Test
   void aStateThatRedisRefusesKeepsNoOtherWaiting() {
+    sweep();
+
+    assertThat(followed).containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
+  }
+
+  /** Each of them cost a call in every round until its closing time. */
+  @Test
+  void readsTheStatesThatRedisHasFollowedInOneRoundTrip() {
+    toFollow = LongStream.range(0, 1_000).mapToObj(n -> closed(ONE + n)).toList();
+    shown = List.of("CLOSED", "2");
+
+    sweep();
+
+    assertThat(followed).isEmpty();
+    assertThat(redis.roundTrips()).as("the stops, and the states").isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "CLOSED, 2, false",
+    ", , false",
+    "CLOSED, 1, true",
+    "CLOSED, , true",
+    "CLOSED, garbage, true",
+    "OPEN, 1, true",
+    "OPEN, 2, true",
+    "PAUSED, 2, true",
+    "PREHEATING, 1, true"
+  })
+  void writesAStateThatRedisHasMissed(
+      @Nullable String state, @Nullable String version, boolean isMissed) {
+    toFollow = List.of(closed(ONE));
+    shown = Arrays.asList(state, version);
+
+    sweep();
+
+    assertThat(followed).hasSize(isMissed ? 1 : 0);
+  }
+
+  @Test
+  void aSaleWhoseStateCannotBeReadKeepsNoOtherWaiting() {
+    shown = new JedisDataException("WRONGTYPE of this sale");
+
     sweep();
 
     assertThat(followed).containsExactly(RedisKeys.sku(ONE), RedisKeys.sku(OTHER));
@@ -227,23 +275,27 @@ class PendingStopsTest {
     Products products = new FailingProducts();
     SaleStates states = new SaleStates(redis);
     TransactionOperations transactions = TransactionOperations.withoutTransaction();
+    RedisCallGuard guard = new RedisCallGuard(redis, new SimpleMeterRegistry());
     return new PendingStops(
         products,
         states,
         new RememberedStops(states, products, transactions),
+        new StateFollower(products, states, Clock.systemUTC(), guard),
         transactions,
         new AuditLog(),
-        Clock.systemUTC(),
-        new RedisCallGuard(redis, new SimpleMeterRegistry()));
+        guard);
   }
 
-  /** To HGETALL and HGET of the stops, HGET of a version, and to sale_state.lua. */
+  /** To HGETALL and HGET of the stops, HGET of a version, HMGET of a state, and sale_state.lua. */
   private Object reply(List<String> command) {
     if (isRedisAway) {
       throw new JedisConnectionException("for the test");
     }
     if (command.get(0).equals("HGETALL")) {
       return command.contains(STOPS) ? stops : List.of();
+    }
+    if (command.get(0).equals("HMGET")) {
+      return shown;
     }
     if (command.get(0).equals("HGET")) {
       return command.contains("stateVersion") ? "5" : STOP;

@@ -9,6 +9,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.CannedRedis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -69,6 +70,22 @@ class ShardReaderTest {
     }
     released.countDown();
     eventually().until(() -> reader.read(shards).size() == 16);
+    reader.stop();
+  }
+
+  /** Each was read on its own, every 50 ms. */
+  @Test
+  void oneServerIsAskedForAllShardsInOneRoundTrip() {
+    CannedRedis redis = new CannedRedis(command -> List.of(NOW, 1L, 0L, 20L, ""));
+    ShardReader reader =
+        new ShardReader(redis, new RedisCallGuard(redis, new SimpleMeterRegistry()));
+    List<Long> ids = Shards.ids(7, 16);
+
+    List<ShardState> read =
+        reader.read(ids.stream().map(id -> new ExpectedSale(id, 1, 0, 0, "")).toList());
+
+    assertThat(read).extracting(ShardState::id).isEqualTo(ids);
+    assertThat(redis.roundTrips()).isEqualTo(1);
     reader.stop();
   }
 

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleStates.Followed;
+import io.seckill.common.sale.SaleStates.Shown;
 import io.seckill.common.sale.SaleStates.Stops;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -124,6 +126,16 @@ class SaleStatesIT {
   void followsNothingOfAnotherEpoch() {
     assertThat(states.follow(SKU, "CLOSED", 2, 99, null)).isEqualTo(Followed.NOT_LOADED);
     assertThat(state()).isEqualTo("OPEN");
+  }
+
+  @Test
+  void showsTheStateOfEachSaleThatCanBeRead() {
+    states.follow(SKU, "PAUSED", 3, 9, null);
+    redis.set(RedisKeys.sku(SKU + 1), "no hash");
+
+    assertThat(states.shown(List.of(SKU, SKU + 1, SKU + 2)))
+        .containsExactly(
+            Optional.of(new Shown("PAUSED", 9)), Optional.empty(), Optional.of(new Shown("", 0)));
   }
 
   @Test
