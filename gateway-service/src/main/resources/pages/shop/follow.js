@@ -5,6 +5,10 @@ import {backOffMs, call, pause, stream} from './api.js';
 const FINAL = new Set(['PAID', 'CANCELLED', 'EXPIRED', 'REJECTED']);
 const LIMITS = {firstMs: 4000, silenceMs: 40_000};
 
+/** Between two tries to follow an order that may stay unpaid for half an hour, after some were refused. */
+const UNPAID_MS = 20_000;
+const SOME_TRIES = 5;
+
 export function isFinal(status) {
   return FINAL.has(status);
 }
@@ -49,7 +53,8 @@ async function run(orderId, token, listener, signal) {
     } else {
       listener.onLink(false);
     }
-    const asked = Math.max(events.retryAfterMs, answer.retryAfterMs);
+    const rests = answer.json.status === 'CONFIRMED' && failures > SOME_TRIES;
+    const asked = Math.max(rests ? UNPAID_MS : 0, events.retryAfterMs, answer.retryAfterMs);
     if (!over) await pause(backOffMs(failures, asked));
   }
 }

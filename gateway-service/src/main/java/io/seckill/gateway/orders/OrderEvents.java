@@ -3,6 +3,7 @@ package io.seckill.gateway.orders;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.gateway.web.StreamPlaces;
 import io.seckill.support.logging.ThrottledLog;
 import io.seckill.support.web.ProblemException;
@@ -22,11 +23,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Watches orders for clients with an open event stream. All watched orders are read every period;
- * these reads share calls to Redis with the other status reads, 64 to a call. They never take more
- * than a quarter of the space in a partition's read queue, so that polling clients find room. A
- * slow client gets the latest state only. The number of streams is bounded, in all and per user,
- * and all streams end when the gateway stops.
+ * Watches orders for clients with an open event stream. Queued orders are read every period, others
+ * every eighth: a shopper may leave an order unpaid for half an hour. These reads share calls to
+ * Redis with the other status reads, 64 to a call. They never take more than a quarter of the space
+ * in a partition's read queue, so that polling clients find room. A slow client gets the latest
+ * state only. The number of streams is bounded, in all and per user, and all streams end when the
+ * gateway stops.
  */
 @Component
 final class OrderEvents {
@@ -43,8 +45,14 @@ final class OrderEvents {
   /** Open streams of one user: a few tabs and devices. */
   static final int MAX_STREAMS_PER_USER = 5;
 
-  /** How often watched orders are read: a shopper does not notice the delay. */
+  /** How often queued orders are read: a shopper does not notice the delay. */
   private static final Duration PERIOD = Duration.ofMillis(250);
+
+  /**
+   * Two seconds. The shopper's own payment and cancel have an answer of their own; else the end of
+   * the payment time or an operator changes such an order.
+   */
+  private static final int PERIODS_WITH_RESULT = 8;
 
   private final OrderStatuses statuses;
   private final StreamPlaces places;
@@ -74,28 +82,40 @@ final class OrderEvents {
     private final long userId;
     private final Set<FluxSink<OrderView>> sinks = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean reading = new AtomicBoolean();
+    private volatile OrderStatus status;
 
-    Watched(OrderId id, long userId) {
+    /** Since the last read began; only the polling uses it. */
+    private int periods;
+
+    Watched(OrderId id, long userId, OrderStatus status) {
       this.id = id;
       this.userId = userId;
+      this.status = status;
     }
 
-    /** Returns false while an earlier read of this order has not ended. */
+    /** Returns false before the next read is due, and while an earlier one has not ended. */
     boolean beginRead() {
-      return reading.compareAndSet(false, true);
+      periods++;
+      boolean isDue = status == OrderStatus.QUEUED || periods >= PERIODS_WITH_RESULT;
+      if (!isDue || !reading.compareAndSet(false, true)) {
+        return false;
+      }
+      periods = 0;
+      return true;
     }
 
     void endRead() {
       reading.set(false);
     }
 
-    void show(OrderStatuses.Status status) {
-      if (status instanceof OrderStatuses.Status.Known known) {
+    void show(OrderStatuses.Status read) {
+      if (read instanceof OrderStatuses.Status.Known known) {
+        status = known.order().status();
         sinks.forEach(sink -> sink.next(known.order())); // each stream drops a repeated state
-        if (known.order().status().isFinal()) {
+        if (status.isFinal()) {
           sinks.forEach(FluxSink::complete);
         }
-      } else if (status == OrderStatuses.Status.None.NOT_FOUND) {
+      } else if (read == OrderStatuses.Status.None.NOT_FOUND) {
         // The sale's data is no longer in Redis, and MySQL never had the order.
         sinks.forEach(FluxSink::complete);
       }
@@ -118,18 +138,18 @@ final class OrderEvents {
 
   private Flux<OrderView> changes(OrderView now, OrderId id, long userId) {
     return Flux.<OrderView>create(
-            sink -> register(sink, id, userId), FluxSink.OverflowStrategy.LATEST)
+            sink -> register(sink, id, userId, now.status()), FluxSink.OverflowStrategy.LATEST)
         .startWith(now)
         .distinctUntilChanged()
         .take(LONGEST)
         .takeUntilOther(stopped.asMono());
   }
 
-  private void register(FluxSink<OrderView> sink, OrderId id, long userId) {
+  private void register(FluxSink<OrderView> sink, OrderId id, long userId, OrderStatus status) {
     watched.compute(
         id,
         (key, existing) -> {
-          Watched one = existing == null ? new Watched(id, userId) : existing;
+          Watched one = existing == null ? new Watched(id, userId, status) : existing;
           one.sinks.add(sink);
           return one;
         });

@@ -104,7 +104,7 @@ class OrderEventsTest {
   @Test
   void readsNoOrderThatNobodyWatchesAnyMore() {
     OrderId other = OrderId.of(ID.timeMs(), 5, 1, 2);
-    StaysQueued statuses = new StaysQueued();
+    StaysAsItIs statuses = new StaysAsItIs(Map.of());
     OrderEvents events =
         new OrderEvents(statuses, new OrderProperties(8, 2), new SimpleMeterRegistry());
     try {
@@ -118,6 +118,28 @@ class OrderEventsTest {
       int after = statuses.reads(other) + 2;
       eventually().until(() -> statuses.reads(other) >= after);
       assertThat(statuses.reads(ID)).isEqualTo(before);
+    } finally {
+      events.stop();
+    }
+  }
+
+  /** Most stay as they are until the end of the payment time. */
+  @Test
+  void readsOrdersWithAResultInEveryEighthPeriod() {
+    OrderId delayed = OrderId.of(ID.timeMs(), 5, 1, 2);
+    OrderId confirmed = OrderId.of(ID.timeMs(), 5, 1, 3);
+    StaysAsItIs statuses =
+        new StaysAsItIs(Map.of(delayed, OrderStatus.DELAYED, confirmed, OrderStatus.CONFIRMED));
+    OrderEvents events =
+        new OrderEvents(statuses, new OrderProperties(8, 3), new SimpleMeterRegistry());
+    try {
+      events.watch(order(OrderStatus.QUEUED), ID, USER).subscribe();
+      events.watch(order(OrderStatus.QUEUED), delayed, USER).subscribe();
+      events.watch(order(OrderStatus.CONFIRMED), confirmed, USER).subscribe();
+
+      eventually().until(() -> statuses.reads(delayed) >= 3 && statuses.reads(confirmed) >= 2);
+
+      assertThat(statuses.reads(ID)).as("in every period").isGreaterThanOrEqualTo(15);
     } finally {
       events.stop();
     }
@@ -166,12 +188,15 @@ class OrderEventsTest {
     }
   }
 
-  private static final class StaysQueued extends OrderStatuses {
+  /** Orders that are not named are queued. */
+  private static final class StaysAsItIs extends OrderStatuses {
 
+    private final Map<OrderId, OrderStatus> named;
     private final Map<OrderId, Integer> reads = new ConcurrentHashMap<>();
 
-    StaysQueued() {
+    StaysAsItIs(Map<OrderId, OrderStatus> named) {
       super(null, null, null, null, null);
+      this.named = named;
     }
 
     private int reads(OrderId id) {
@@ -181,7 +206,8 @@ class OrderEventsTest {
     @Override
     CompletableFuture<Status> of(OrderId id, long userId) {
       reads.merge(id, 1, Integer::sum);
-      return CompletableFuture.completedFuture(new Status.Known(order(OrderStatus.QUEUED)));
+      return CompletableFuture.completedFuture(
+          new Status.Known(order(named.getOrDefault(id, OrderStatus.QUEUED))));
     }
   }
 
