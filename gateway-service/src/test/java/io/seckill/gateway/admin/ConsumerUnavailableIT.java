@@ -17,10 +17,10 @@ import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.web.SlowConsumer;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.HungCalls;
 import io.seckill.testing.TestServers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -194,28 +194,14 @@ class ConsumerUnavailableIT {
     long sku = onSaleInShards(4);
     eventually().until(() -> alone.bean(ProductCache.class).shards(sku) == 4);
     BlockingCalls reads = alone.bean("operatorRedisCalls", BlockingCalls.class);
-    ReentrantLock frozen = new ReentrantLock();
-    frozen.lock();
-    try {
+    try (HungCalls hung = new HungCalls()) {
       for (int i = 0; i < 500; i++) { // some are refused
-        var unused = reads.call(() -> waitFor(frozen)).subscribe(read -> {}, refused -> {});
+        var unused = reads.call(hung::call).subscribe(read -> {}, refused -> {});
       }
 
       GatewayAnswer answer = alone.operate("POST", GatewayStage.admin(sku) + "/pause", null);
 
       assertThat(answer.status()).as(answer.toString()).isEqualTo(202);
-    } finally {
-      frozen.unlock();
-    }
-  }
-
-  /** As a read of a socket, not ended by an interrupt. */
-  private static boolean waitFor(ReentrantLock frozen) {
-    frozen.lock();
-    try {
-      return true;
-    } finally {
-      frozen.unlock();
     }
   }
 

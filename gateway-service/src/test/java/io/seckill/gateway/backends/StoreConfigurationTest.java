@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.redis.RedisSettings;
 import io.seckill.common.sale.Shards;
 import io.seckill.testing.Eventually;
+import io.seckill.testing.HungCalls;
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,26 +19,14 @@ class StoreConfigurationTest {
   @Test
   void stopsAShardWhileTheCallsOfAllOthersHang() {
     BlockingCalls stops = new StoreConfiguration().stopCalls(REDIS);
-    ReentrantLock frozen = new ReentrantLock();
-    frozen.lock();
-    try {
+    try (HungCalls hung = new HungCalls()) {
       for (int shard = 1; shard < Shards.MOST; shard++) {
-        var unused = stops.call(() -> waitFor(frozen)).subscribe(stopped -> {}, timedOut -> {});
+        var unused = stops.call(hung::call).subscribe(stopped -> {}, timedOut -> {});
       }
 
       assertThat(stops.call(() -> true).block(Eventually.SOON)).isTrue();
     } finally {
-      frozen.unlock();
       stops.destroy();
-    }
-  }
-
-  private static boolean waitFor(ReentrantLock frozen) {
-    frozen.lock();
-    try {
-      return true;
-    } finally {
-      frozen.unlock();
     }
   }
 
