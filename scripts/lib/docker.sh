@@ -57,8 +57,11 @@ has_image() { # IMAGE: now, if need be from its registry
 # The tag of a major version does not say which one it is. Quorum queues of 4.3.0 to 4.3.5 may stop for good after
 # consumer_timeout (rabbitmq-server #17317).
 refuse_bad_rabbitmq() { # IMAGE
-  local version
-  version=$(timeout --foreground 120 docker run --rm --network none "$1" rabbitmqctl version 2>/dev/null </dev/null | tail -n 1) || true
+  local version code=0
+  version=$(timeout --foreground 120 docker run --rm --network none "$1" rabbitmqctl version 2>/dev/null </dev/null) || code=$?
+  ((code == 0)) ||
+    fail "$1 of this machine does not say its version$( ((code != 124)) || echo ' within 120 s'); docker run --rm $1 rabbitmqctl version says why"
+  version=${version##*$'\n'}
   [[ $version =~ ^4\.[0-9]+\.[0-9]+ && ! $version =~ ^4\.3\.[0-5]($|[^0-9]) ]] ||
     fail "$1 of this machine is RabbitMQ '$version', and needed is a version 4 that is not 4.3.0 to 4.3.5"
 }
