@@ -24,6 +24,18 @@ import org.junit.jupiter.api.Test;
 /** One order, dead letters and unexplained charges. */
 class OpsDeadLettersIT extends OpsPageFixture {
 
+  /** Of the label the text, whose line may be at the top of a higher box. */
+  private static final String LABEL_IS_BESIDE_ITS_FIELD =
+      """
+      const text = document.createRange();
+      text.selectNodeContents(document.querySelector('#order-form label'));
+      const [label, field] = [text, document.querySelector('#order-id')].map((part) => {
+        const {top, bottom} = part.getBoundingClientRect();
+        return (top + bottom) / 2;
+      });
+      return Math.abs(label - field) < 2;
+      """;
+
   @Tag("proof")
   @Test
   void showsWhatBecameOfAShoppersOrder() {
@@ -41,6 +53,7 @@ class OpsDeadLettersIT extends OpsPageFixture {
     assertThat(browser.text("#order-found"))
         .contains("SKU 3055 × 2 at 19.99")
         .endsWith("payment not begun");
+    assertThat((Boolean) browser.run(LABEL_IS_BESIDE_ITS_FIELD)).isTrue();
     assertThat(browser.accessibilityFaults()).isEqualTo(List.of());
   }
 
