@@ -28,9 +28,7 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * Reads a sale's keys, and replaces wrong values in them. Every write names the value it replaces,
  * and does nothing when the value has changed since. Every method throws JedisException when Redis
- * does not answer.
- *
- * <p>{@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
+ * does not answer; {@link #changes} and {@link #part} throw {@link UnreadableFieldException}.
  */
 @Component
 class RedisSale {
@@ -61,6 +59,10 @@ class RedisSale {
 
   RedisSaleState state(long sku) {
     return RedisSaleState.read(redis, sku);
+  }
+
+  Map<Long, RedisSaleState> states(List<Long> skus) {
+    return RedisSaleState.readAll(redis, skus);
   }
 
   /**
@@ -156,8 +158,7 @@ class RedisSale {
   boolean setStock(ProductSnapshot sale, RedisSaleState seen, long wanted) {
     List<String> keys = List.of(RedisKeys.sku(sale.skuId()), RedisKeys.stock(sale.skuId()));
     String found = seen.stock() == null ? "" : seen.stock();
-    long changes = seen.number("changeSeq");
-    List<String> values = texts(sale.epoch(), seen.seq(), changes, found, wanted);
+    List<String> values = texts(sale.epoch(), seen.seq(), seen.number("changeSeq"), found, wanted);
     return isDone(SET_STOCK.call(redis, keys, values));
   }
 

@@ -141,12 +141,13 @@ class Schedule {
 
   private void checkSales() {
     List<ProductSnapshot> sales = look();
+    StatesAhead states = new StatesAhead(redis, sales, guard.parts() == 1);
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
         return;
       }
       if (whole.contains(sale.skuId())) {
-        var unused = read(sale).flatMap(seen -> attempt(sale, () -> compared(sale, seen)));
+        var unused = read(sale, states).flatMap(seen -> attempt(sale, () -> compared(sale, seen)));
       }
     }
     Set<Long> skus = sales.stream().map(ProductSnapshot::skuId).collect(Collectors.toSet());
@@ -156,7 +157,7 @@ class Schedule {
   }
 
   private boolean mayGoOn() {
-    return !Thread.currentThread().isInterrupted() && leadership.isHeld();
+    return !Thread.currentThread().isInterrupted() && leadership.isHeldLately();
   }
 
   private boolean leads() {
@@ -174,11 +175,12 @@ class Schedule {
     Set<Long> wholeNow = new HashSet<>();
     Set<Long> lostNow = new HashSet<>();
     silent.clear();
+    StatesAhead states = new StatesAhead(redis, sales, guard.parts() == 1);
     for (ProductSnapshot sale : sales) {
       if (!mayGoOn()) {
         return sales;
       }
-      if (staysLost(sale, wholeNow)) {
+      if (staysLost(sale, states, wholeNow)) {
         lostNow.add(sale.skuId());
       }
     }
@@ -188,12 +190,12 @@ class Schedule {
     return sales;
   }
 
-  private boolean staysLost(ProductSnapshot sale, Set<Long> wholeNow) {
-    RedisSaleState seen = read(sale).orElse(null);
+  private boolean staysLost(ProductSnapshot sale, StatesAhead states, Set<Long> wholeNow) {
+    RedisSaleState seen = read(sale, states).orElse(null);
     if (seen == null) {
       return sale.isWanted() && lost.contains(sale.skuId());
     }
-    if (isLost(sale, seen)) {
+    if (sale.isWanted() && seen.isLostOf(sale)) {
       return !preheats.contain(sale, seen)
           && !attempt(sale, () -> hasChanged(sale) || rebuilt(sale, seen)).orElse(false);
     }
@@ -203,15 +205,11 @@ class Schedule {
   }
 
   /** Empty, without a call, when the sale's part of Redis is silent. */
-  private Optional<RedisSaleState> read(ProductSnapshot sale) {
+  private Optional<RedisSaleState> read(ProductSnapshot sale, StatesAhead states) {
     int part = guard.partOf(sale.skuId());
     return silent.contains(part)
         ? Optional.empty()
-        : attempt(sale, () -> redis.state(sale.skuId()), () -> silent.add(part));
-  }
-
-  private static boolean isLost(ProductSnapshot sale, RedisSaleState seen) {
-    return sale.isWanted() && seen.isLostOf(sale);
+        : attempt(sale, () -> states.of(sale.skuId()), () -> silent.add(part));
   }
 
   /** Whether it was closed or preheated since it was read: rebuilds of others take minutes. */
@@ -220,7 +218,7 @@ class Schedule {
   }
 
   private boolean compared(ProductSnapshot sale, RedisSaleState seen) {
-    if (!seen.isAbsent() && !isLost(sale, seen)) {
+    if (!seen.isAbsent() && !(sale.isWanted() && seen.isLostOf(sale))) {
       compareWhenDue(sale, seen);
     }
     failures.remove(sale.skuId());

@@ -358,12 +358,12 @@ class ScheduleIT extends ReconciliationFixture {
     RedisSale silent =
         new RedisSale(consumer.redis()) {
           @Override
-          RedisSaleState state(long sku) {
-            if (!looked.add(sku)) {
+          Map<Long, RedisSaleState> states(List<Long> skus) {
+            if (!looked.addAll(skus)) {
               calls.incrementAndGet();
               throw new JedisConnectionException("does not answer");
             }
-            return super.state(sku);
+            return super.states(skus);
           }
         };
     Schedule schedule =
@@ -668,13 +668,13 @@ class ScheduleIT extends ReconciliationFixture {
         meters);
   }
 
-  /** Redis, in which each read of the state of a sale comes after this. */
+  /** Redis, in which each read of the states of sales comes after this. */
   private static RedisSale readAfter(Runnable first) {
     return new RedisSale(consumer.redis()) {
       @Override
-      RedisSaleState state(long sku) {
+      Map<Long, RedisSaleState> states(List<Long> skus) {
         first.run();
-        return super.state(sku);
+        return super.states(skus);
       }
     };
   }

@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.dao.DataAccessException;
@@ -67,14 +68,7 @@ class RunLockIT {
     try (HikariDataSource holder = pool(1);
         HikariDataSource other = pool(1);
         RunLock lock = RunLock.take(holder, "reconcile-all", LONG).orElseThrow()) {
-      try (Connection operator = other.getConnection();
-          Statement kill = operator.createStatement()) {
-        long id =
-            Rows.number(
-                operator,
-                "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(),256),16),'reconcile-all'))");
-        kill.execute("KILL " + id);
-      }
+      killHolder(other);
 
       RunLock next =
           eventually()
@@ -83,6 +77,40 @@ class RunLockIT {
 
       assertThat(lock.isHeld()).isFalse();
       next.close();
+    }
+  }
+
+  /** Each check is a statement, and a leader looks at thousands of sales. */
+  @Test
+  void aLeaderAsksForItsLockOnceASecond() throws SQLException {
+    AtomicLong now = new AtomicLong();
+    try (HikariDataSource holder = pool(1);
+        HikariDataSource other = pool(1);
+        Leadership leader = new Leadership(holder, "reconcile-all", LONG, now::get)) {
+      assertThat(leader.isHeldLately()).isFalse();
+      assertThat(leader.take()).isTrue();
+      assertThat(leader.isHeldLately()).isTrue();
+      killHolder(other);
+      eventually()
+          .until(() -> RunLock.take(other, "reconcile-all", LONG), Optional::isPresent)
+          .orElseThrow()
+          .close();
+
+      now.addAndGet(Duration.ofMillis(999).toNanos());
+      assertThat(leader.isHeldLately()).isTrue();
+      now.addAndGet(Duration.ofMillis(1).toNanos());
+      assertThat(leader.isHeldLately()).isFalse();
+    }
+  }
+
+  private static void killHolder(HikariDataSource other) throws SQLException {
+    try (Connection operator = other.getConnection();
+        Statement kill = operator.createStatement()) {
+      long id =
+          Rows.number(
+              operator,
+              "SELECT IS_USED_LOCK(CONCAT(LEFT(SHA2(DATABASE(),256),16),'reconcile-all'))");
+      kill.execute("KILL " + id);
     }
   }
 
