@@ -518,7 +518,9 @@ class OpenApiIT {
         .last()
         .isEqualTo("," + today + ",CLOSING,,4000,,,");
     long past = stage.newUser();
-    stage.update("INSERT INTO wallet VALUES (?, 4000, 2, 0, 'ACTIVE')", past);
+    stage.update(
+        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES (?, 4000, 2, 'ACTIVE')",
+        past);
     stage.update(
         "INSERT INTO wallet_entry VALUES"
             + " (?, 1, 'RECHARGE', 5000, 5000, 'key-of-money', NULL, NULL, '2026-01-15'),"
@@ -532,7 +534,9 @@ class OpenApiIT {
         .contains("OPENING,,5000,", ",ADJUST,", "CLOSING,,4000,")
         .doesNotContain("RECHARGE");
     long frequent = stage.newUser();
-    stage.update("INSERT INTO wallet VALUES (?, 501, 501, 0, 'ACTIVE')", frequent);
+    stage.update(
+        "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES (?, 501, 501, 'ACTIVE')",
+        frequent);
     stage.update(
         "INSERT INTO wallet_entry WITH RECURSIVE n AS"
             + " (SELECT 1 AS seq UNION ALL SELECT seq + 1 FROM n WHERE seq < 501)"

@@ -2,43 +2,43 @@ package io.seckill.consumer.wallet;
 
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * The charges of one wallet as its entries book them, compared with the stored ones. Those that are
- * equal already are forgotten whenever there are many; a later entry of one is a difference. Not
- * thread-safe.
+ * The charges of some wallets as their entries book them, compared with the stored ones. Those that
+ * are equal already are forgotten whenever there are many; a later entry of one is a difference.
+ * Not thread-safe.
  */
 final class BookedCharges {
 
-  /** A wallet may have millions, of some 110 bytes each. */
+  /** A wallet may have millions, of some 140 bytes each. */
   private static final int MANY = 10_000;
 
   private static final int PAGE = 500;
 
-  private final long userId;
   private final Function<Collection<Long>, Map<Long, ChargeRow>> stored;
-  private final Map<Long, ChargeRow> booked = new HashMap<>();
+  private final Map<ChargeOfUser, ChargeRow> booked = new HashMap<>();
   private int many = MANY;
   private long equalCents;
+
+  /** Entries edited by hand may book one charge for two users. */
+  private record ChargeOfUser(long userId, long chargeId) {}
 
   /**
    * @param stored reads charges by id, in the snapshot of the entries
    */
-  BookedCharges(long userId, Function<Collection<Long>, Map<Long, ChargeRow>> stored) {
-    this.userId = userId;
+  BookedCharges(Function<Collection<Long>, Map<Long, ChargeRow>> stored) {
     this.stored = stored;
   }
 
-  void add(long chargeId, long chargedCents, long refundedCents) {
+  void add(long userId, long chargeId, long chargedCents, long refundedCents) {
     booked.merge(
-        chargeId,
+        new ChargeOfUser(userId, chargeId),
         new ChargeRow(chargeId, userId, chargedCents, refundedCents, false),
         (a, b) ->
             new ChargeRow(
@@ -48,31 +48,35 @@ final class BookedCharges {
                 a.refundedCents() + b.refundedCents(),
                 false));
     if (booked.size() >= many) {
-      var unused = compare();
+      compare((user, difference) -> {});
       many = Math.max(MANY, 2 * booked.size()); // refunds of the others may follow
     }
   }
 
-  /** Forgets charges that are stored as booked; returns how the others differ. */
-  List<String> compare() {
-    List<String> differences = new ArrayList<>();
-    for (List<Long> ids : Sql.chunks(booked.keySet(), PAGE)) {
-      Map<Long, ChargeRow> rows = stored.apply(ids);
-      for (Long id : ids) {
+  /**
+   * Forgets charges that are stored as booked.
+   *
+   * @param differs receives the user and the difference of each other one
+   */
+  void compare(BiConsumer<Long, String> differs) {
+    for (List<ChargeRow> page : Sql.chunks(booked.values(), PAGE)) {
+      Map<Long, ChargeRow> rows =
+          stored.apply(page.stream().map(ChargeRow::chargeId).distinct().toList());
+      for (ChargeRow entries : page) {
+        long id = entries.chargeId();
         ChargeRow row = rows.get(id);
-        ChargeRow entries = Objects.requireNonNull(booked.get(id));
         if (row == null
-            || row.userId() != userId
+            || row.userId() != entries.userId()
             || row.amountCents() != entries.amountCents()
             || row.refundedCents() != entries.refundedCents()) {
-          differences.add("charge %d is %s, but booked as %s".formatted(id, row, entries));
+          differs.accept(
+              entries.userId(), "charge %d is %s, but booked as %s".formatted(id, row, entries));
         } else {
           equalCents += row.amountCents();
-          booked.remove(id);
+          booked.remove(new ChargeOfUser(entries.userId(), id));
         }
       }
     }
-    return differences;
   }
 
   /** The sum of the charges that were stored as booked. */

@@ -31,9 +31,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Checks all wallets every hour, the first time of a day and after a difference as a whole, in one
- * of several processes. A wallet that differs from its entries is frozen: only its user stops until
- * an operator has looked.
+ * Checks wallets with new entries every hour, the first time of a day and after a difference all of
+ * them as a whole, in one of several processes. A wallet that differs from its entries is frozen:
+ * only its user stops until an operator has looked.
  */
 @Component
 public class WalletCheck {
@@ -82,9 +82,10 @@ public class WalletCheck {
   }
 
   /**
-   * A check of all wallets.
+   * A check of the wallets.
    *
-   * @param whole whether it read every entry, and not only those since the check before
+   * @param whole whether it read all wallets and entries, and not only those since the check before
+   * @param wallets that were compared
    * @param entries that were compared
    * @param differences their number
    * @param detail the first of them, and how many more there are
@@ -156,8 +157,9 @@ public class WalletCheck {
     Instant start = now();
     WalletChecker checked =
         snapshots.read(mysql -> new WalletChecker(mysql, whole).run(this::keepVerified, stepEnds));
-    checked.differences().forEach(found -> log.error("wallets: {}", found));
-    differences = checked.differences().size();
+    List<String> detail = checked.differences().detail();
+    detail.forEach(found -> log.error("wallets: {}", found));
+    differences = checked.differences().count();
     checked.toFreeze().forEach(this::freeze); // first: without a report the check is due again
     jdbc.update(
         "REPLACE INTO wallet_check VALUES (1, ?, ?, ?, ?, ?, ?)",
@@ -165,8 +167,8 @@ public class WalletCheck {
         whole,
         checked.wallets(),
         checked.entries(),
-        checked.differences().size(),
-        DetailColumn.text(checked.differences()));
+        checked.differences().count(),
+        DetailColumn.text(detail));
     checkedNanos = startNanos;
     return latest().orElseThrow();
   }

@@ -1,18 +1,16 @@
 package io.seckill.consumer.wallet;
 
-import io.seckill.common.order.OrderId;
-import io.seckill.consumer.runtime.Sql;
-import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
 import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletKind;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -27,35 +25,40 @@ final class WalletChecker {
   private static final int PAGE = 500;
   private static final int ENTRIES = 2_000;
 
+  private static final String WALLETS =
+      "SELECT user_id, balance_cents, seq, verified_seq, state FROM wallet";
+
   private final JdbcOperations snapshot;
   private final boolean whole;
-  private final List<String> differences = new ArrayList<>();
-  private final Set<Long> users = new TreeSet<>();
+  private final WalletDifferences differences = new WalletDifferences();
   private final Set<Long> frozen = new HashSet<>();
   private long wallets;
   private long entries;
   private long chargedCents;
 
+  /** The latest user who has entries and no wallet. */
+  private long withoutWallet;
+
   /**
    * @param snapshot of a transaction with REPEATABLE READ
-   * @param whole whether all entries are read, and not only those after the verified ones
+   * @param whole whether all wallets and entries are read, and not only those after the verified
+   *     ones
    */
   WalletChecker(JdbcOperations snapshot, boolean whole) {
     this.snapshot = snapshot;
     this.whole = whole;
   }
 
-  /** A wallet, with the balance after its last entry. */
-  record Checked(
-      long userId,
-      long balanceCents,
-      long seq,
-      long verifiedSeq,
-      WalletState state,
-      long lastCents) {}
+  /** A row of {@code wallet}. */
+  record Checked(long userId, long balanceCents, long seq, long verifiedSeq, WalletState state) {}
 
   private record Entry(
-      long seq, WalletKind kind, long amountCents, long balanceAfter, @Nullable Long chargeId) {
+      long userId,
+      long seq,
+      WalletKind kind,
+      long amountCents,
+      long balanceAfter,
+      @Nullable Long chargeId) {
 
     long chargedCents() {
       return kind == WalletKind.CHARGE ? -amountCents : 0;
@@ -66,208 +69,166 @@ final class WalletChecker {
     }
   }
 
+  /** How far the entries of a wallet are read; the last verified one is where they begin. */
+  private static final class EntriesRead {
+    private final Checked wallet;
+    private long next;
+    private @Nullable Long balance;
+
+    EntriesRead(Checked wallet, long verifiedSeq) {
+      this.wallet = wallet;
+      this.next = Math.max(1, verifiedSeq);
+      this.balance = verifiedSeq == 0 ? 0L : null;
+    }
+  }
+
   /**
    * @param verified receives wallets without a difference, in pages
-   * @param stepEnds called after each page, also one of a long wallet
+   * @param stepEnds called after each page, also one of many entries
    */
   WalletChecker run(Consumer<List<Checked>> verified, Runnable stepEnds) {
     long after = 0;
     List<Checked> page;
     do {
       page = page(after);
-      page.forEach(wallet -> check(wallet, stepEnds));
-      if (whole) {
-        checkGaps(after, page);
-      }
-      verified.accept(page.stream().filter(each -> !users.contains(each.userId())).toList());
+      check(page, after, stepEnds);
+      verified.accept(
+          page.stream().filter(each -> !differences.users().contains(each.userId())).toList());
       after = page.isEmpty() ? after : page.get(page.size() - 1).userId();
       stepEnds.run();
     } while (page.size() == PAGE);
     if (whole) {
-      checkCharges(stepEnds);
-      checkPayments(stepEnds);
+      new ChargeChecker(snapshot, differences, stepEnds).run(chargedCents);
     }
     return this;
   }
 
   private List<Checked> page(long after) {
     return snapshot.query(
-        "SELECT w.user_id, w.balance_cents, w.seq, w.verified_seq, w.state,"
-            + " COALESCE(e.balance_after, 0) AS last_cents"
-            + " FROM (SELECT user_id, balance_cents, seq, verified_seq, state FROM wallet"
-            + " WHERE user_id > ? ORDER BY user_id LIMIT ?) w"
-            + " LEFT JOIN wallet_entry e ON e.user_id = w.user_id AND e.seq = w.seq"
-            + " ORDER BY w.user_id",
+        whole
+            ? WALLETS + " WHERE user_id > ? ORDER BY user_id LIMIT ?"
+            : WALLETS
+                + " FORCE INDEX (ix_wallet_unverified) WHERE unverified = TRUE AND user_id > ?"
+                + " ORDER BY user_id LIMIT ?",
         new SimplePropertyRowMapper<>(Checked.class),
         after,
         PAGE);
   }
 
-  /**
-   * House accounts have the opposite of all entries. A balance is the sum of its entries, so all
-   * accounts have 0 unless a user has entries and no wallet. The first such user of a page is
-   * reported, and not frozen: the row is to be restored.
-   */
-  private void checkGaps(long after, List<Checked> page) {
-    List<Object> bounds = new ArrayList<>(List.of(after));
-    page.forEach(wallet -> bounds.addAll(List.of(wallet.userId() - 1, wallet.userId())));
-    if (page.size() < PAGE) {
-      bounds.add(Long.MAX_VALUE);
-    } else {
-      bounds.remove(bounds.size() - 1);
-    }
-    String first =
-        "SELECT user_id FROM wallet_entry FORCE INDEX (PRIMARY) WHERE "
-            + String.join(
-                " OR ", Collections.nCopies(bounds.size() / 2, "user_id > ? AND user_id <= ?"))
-            + " ORDER BY user_id LIMIT 1";
-    snapshot
-        .queryForList(first, Long.class, bounds.toArray())
-        .forEach(user -> differences.add("user " + user + " has entries and no wallet"));
-  }
-
-  private void check(Checked wallet, Runnable stepEnds) {
-    wallets++;
-    if (wallet.state() == WalletState.FROZEN) {
-      frozen.add(wallet.userId());
-    }
-    if (wallet.balanceCents() != wallet.lastCents()) {
-      differs(
-          wallet.userId(),
-          "balance %d, but %d after the last entry"
-              .formatted(wallet.balanceCents(), wallet.lastCents()));
-    }
-    long from = whole ? 0 : wallet.verifiedSeq();
-    if (whole || from != wallet.seq()) {
-      checkEntries(wallet, from, stepEnds);
-    }
-  }
-
-  private void checkEntries(Checked wallet, long from, Runnable stepEnds) {
-    BookedCharges charges =
-        new BookedCharges(wallet.userId(), ids -> WalletTable.charges(snapshot, ids));
-    long expected = Math.max(1, from); // the last verified entry is where the others begin
-    Long balance = from == 0 ? 0L : null;
-    List<Entry> page;
-    do {
-      page = entries(wallet.userId(), expected);
-      for (Entry entry : page) {
-        if (entry.seq() != expected) {
-          differs(wallet.userId(), "entry " + expected + " is missing");
-        }
-        if (balance != null) {
-          entries++;
-          checkEntry(wallet.userId(), balance, entry);
-          if (whole && entry.chargeId() != null) {
-            charges.add(entry.chargeId(), entry.chargedCents(), entry.refundedCents());
-          }
-        }
-        balance = entry.balanceAfter();
-        expected = entry.seq() + 1;
+  private void check(List<Checked> page, long after, Runnable stepEnds) {
+    Map<Long, EntriesRead> all = new LinkedHashMap<>();
+    SortedMap<Long, Long> begun = new TreeMap<>();
+    for (Checked wallet : page) {
+      EntriesRead read = new EntriesRead(wallet, whole ? 0 : wallet.verifiedSeq());
+      all.put(wallet.userId(), read);
+      if (!whole) {
+        begun.put(wallet.userId(), read.next);
       }
-      if (page.size() == ENTRIES) {
+      if (wallet.state() == WalletState.FROZEN) {
+        frozen.add(wallet.userId());
+      }
+    }
+    BookedCharges charges = new BookedCharges(ids -> WalletTable.charges(snapshot, ids));
+    long last = page.size() < PAGE ? Long.MAX_VALUE : page.get(PAGE - 1).userId();
+    long above = after;
+    List<Entry> batch;
+    do {
+      batch = entries(begun, above, last);
+      batch.forEach(entry -> check(entry, all.get(entry.userId()), charges));
+      if (batch.size() == ENTRIES) {
+        Entry latest = batch.get(ENTRIES - 1);
+        above = latest.userId();
+        begun.headMap(above).clear();
+        begun.put(above, latest.seq() + 1);
         stepEnds.run();
       }
-    } while (page.size() == ENTRIES);
-    if (expected - 1 != wallet.seq()) {
-      differs(
-          wallet.userId(),
-          "seq %d, but the last entry is %d".formatted(wallet.seq(), expected - 1));
-    }
-    charges.compare().forEach(difference -> differs(wallet.userId(), difference));
+    } while (batch.size() == ENTRIES);
+    all.values().forEach(this::checkEnd);
+    charges.compare(differences::add);
+    wallets += page.size();
     chargedCents += charges.equalCents();
   }
 
-  private List<Entry> entries(long userId, long from) {
+  /**
+   * A page of entries. House accounts have the opposite of all entries. A balance is the sum of its
+   * entries, so all accounts have 0 unless a user has entries and no wallet: a whole check reads
+   * the entries of all users up to the last one.
+   *
+   * @param begun the first entry to read of these users
+   * @param after user whose successors are read from their first entry, in a whole check
+   */
+  private List<Entry> entries(SortedMap<Long, Long> begun, long after, long last) {
+    List<String> ranges =
+        new ArrayList<>(Collections.nCopies(begun.size(), "user_id = ? AND seq >= ?"));
+    List<Object> values = new ArrayList<>();
+    begun.forEach((user, seq) -> values.addAll(List.of(user, seq)));
+    if (whole) {
+      ranges.add("user_id > ? AND user_id <= ?");
+      values.addAll(List.of(after, last));
+    }
+    if (ranges.isEmpty()) {
+      return List.of();
+    }
+    values.add(ENTRIES);
     return snapshot.query(
-        "SELECT seq, kind, amount_cents, balance_after, charge_id FROM wallet_entry"
-            + " WHERE user_id = ? AND seq >= ? ORDER BY seq LIMIT ?",
+        "SELECT user_id, seq, kind, amount_cents, balance_after, charge_id"
+            + " FROM wallet_entry FORCE INDEX (PRIMARY) WHERE "
+            + String.join(" OR ", ranges)
+            + " ORDER BY user_id, seq LIMIT ?",
         new SimplePropertyRowMapper<>(Entry.class),
-        userId,
-        from,
-        ENTRIES);
+        values.toArray());
+  }
+
+  private void check(Entry entry, @Nullable EntriesRead read, BookedCharges charges) {
+    long user = entry.userId();
+    if (read == null) {
+      if (user != withoutWallet) { // its row is to be restored, not made and frozen
+        differences.add("user " + user + " has entries and no wallet");
+      }
+      withoutWallet = user;
+      return;
+    }
+    if (entry.seq() != read.next) {
+      differences.add(user, "entry " + read.next + " is missing");
+    }
+    if (read.balance != null) {
+      entries++;
+      checkEntry(user, read.balance, entry);
+      if (whole && entry.chargeId() != null) {
+        charges.add(user, entry.chargeId(), entry.chargedCents(), entry.refundedCents());
+      }
+    }
+    read.balance = entry.balanceAfter();
+    read.next = entry.seq() + 1;
+  }
+
+  private void checkEnd(EntriesRead read) {
+    Checked wallet = read.wallet;
+    long last = read.next - 1;
+    if (last != wallet.seq()) {
+      differences.add(
+          wallet.userId(), "seq %d, but the last entry is %d".formatted(wallet.seq(), last));
+    }
+    long balance = read.balance == null ? 0 : read.balance;
+    if (balance != wallet.balanceCents()) {
+      differences.add(
+          wallet.userId(),
+          "balance %d, but %d after the last entry".formatted(wallet.balanceCents(), balance));
+    }
   }
 
   private void checkEntry(long userId, long balance, Entry entry) {
     boolean isCharge = entry.kind() == WalletKind.CHARGE;
     if (entry.kind() != WalletKind.ADJUST && isCharge != entry.amountCents() < 0) {
-      differs(
+      differences.add(
           userId, "entry %d, %s of %d".formatted(entry.seq(), entry.kind(), entry.amountCents()));
     }
     if (entry.balanceAfter() != balance + entry.amountCents()) {
-      differs(
+      differences.add(
           userId,
           "entry %d leaves %d, not %d"
               .formatted(entry.seq(), entry.balanceAfter(), balance + entry.amountCents()));
     }
-  }
-
-  /** Money that was charged for a waiting or ended order is with the house for a while only. */
-  private void checkCharges(Runnable stepEnds) {
-    long after = 0;
-    List<ChargeRow> page;
-    do {
-      page = WalletTable.chargesAfter(snapshot, after, PAGE);
-      page.forEach(charge -> chargedCents -= charge.amountCents());
-      List<Long> inForce =
-          page.stream().filter(ChargeRow::isInForce).map(ChargeRow::chargeId).toList();
-      if (!inForce.isEmpty()) {
-        snapshot.query(
-            "SELECT o.order_id, o.user_id, o.status FROM orders o LEFT JOIN payment p"
-                + " ON p.order_id = o.order_id WHERE o.order_id IN ("
-                + Sql.marks(inForce.size())
-                + ") AND o.status <> 'PAID' AND p.check_at IS NULL",
-            row -> {
-              differs(
-                  row.getLong(2),
-                  "order %d is %s, but charged".formatted(row.getLong(1), row.getString(3)));
-            },
-            inForce.toArray());
-      }
-      after = page.isEmpty() ? after : page.get(page.size() - 1).chargeId();
-      stepEnds.run();
-    } while (page.size() == PAGE);
-    if (chargedCents != 0 && differences.isEmpty()) {
-      differences.add("charges of %d have no entry".formatted(-chargedCents));
-    }
-  }
-
-  private void checkPayments(Runnable stepEnds) {
-    long[] after = {0};
-    int size;
-    do {
-      Map<Long, Long> paid = new HashMap<>();
-      size =
-          snapshot
-              .query(
-                  "SELECT order_id, amount_cents, charge_id FROM payment"
-                      + " WHERE order_id > ? AND state = 'CHARGED' ORDER BY order_id LIMIT ?",
-                  (row, number) -> {
-                    after[0] = row.getLong(1);
-                    String ofWallet = WalletPayments.chargeId(new OrderId(after[0]));
-                    if (row.getLong(2) > 0 && ofWallet.equals(row.getString(3))) {
-                      paid.put(after[0], row.getLong(2));
-                    }
-                    return after[0];
-                  },
-                  after[0],
-                  PAGE)
-              .size();
-      Map<Long, ChargeRow> charges = WalletTable.charges(snapshot, paid.keySet());
-      paid.forEach(
-          (order, amount) -> {
-            ChargeRow charge = charges.get(order);
-            if (charge == null || charge.closed() || charge.amountCents() != amount) {
-              differences.add("order %d is paid, but its charge is %s".formatted(order, charge));
-            }
-          });
-      stepEnds.run();
-    } while (size == PAGE);
-  }
-
-  private void differs(long userId, String difference) {
-    users.add(userId);
-    differences.add("user " + userId + ": " + difference);
   }
 
   long wallets() {
@@ -278,8 +239,8 @@ final class WalletChecker {
     return entries;
   }
 
-  List<String> differences() {
-    return Collections.unmodifiableList(differences);
+  WalletDifferences differences() {
+    return differences;
   }
 
   /**
@@ -287,6 +248,6 @@ final class WalletChecker {
    * the snapshot, and set it ACTIVE.
    */
   List<Long> toFreeze() {
-    return users.stream().filter(user -> !frozen.contains(user)).toList();
+    return differences.users().stream().filter(user -> !frozen.contains(user)).toList();
   }
 }

@@ -784,13 +784,67 @@ class WalletsIT {
     check();
     charge(60);
     edit("wallet_entry", "amount_cents = -59", "amount_cents = -60");
-    List<Long> found =
-        new WalletChecker(consumer.bean(JdbcOperations.class), false)
-            .run(page -> {}, () -> {})
-            .toFreeze();
+    List<Long> found = hourly().toFreeze();
     edit("wallet_entry", "amount_cents = -60", "amount_cents = -59");
 
     assertThat(found).contains(user);
+  }
+
+  @Test
+  void theScheduledCheckReadsNoWalletWithoutNewEntries() {
+    List<Long> users = rechargeChargeAndRefund(600);
+    check();
+    WalletChecker before = hourly();
+    users.subList(0, 3).forEach(each -> recharge(each, 5, "recharge-1"));
+    WalletChecker after = hourly();
+
+    assertThat(after.wallets()).isEqualTo(before.wallets() + 3);
+    assertThat(after.entries()).isEqualTo(before.entries() + 3);
+    assertThat(after.toFreeze()).doesNotContainAnyElementsOf(users);
+  }
+
+  private static WalletChecker hourly() {
+    return new WalletChecker(consumer.bean(JdbcOperations.class), false)
+        .run(page -> {}, () -> {});
+  }
+
+  /** Each of these has three entries and a charge. */
+  @Test
+  void theWholeCheckReadsManyWalletsByFewStatements() {
+    int before = statements();
+    rechargeChargeAndRefund(500);
+
+    assertThat(statements()).isLessThan(before + 20);
+  }
+
+  private static int statements() {
+    AtomicInteger connections = new AtomicInteger();
+    JdbcOperations counted =
+        new JdbcTemplate(
+            new DelegatingDataSource(consumer.bean(DataSource.class)) {
+              @Override
+              public Connection getConnection() throws SQLException {
+                connections.incrementAndGet();
+                return super.getConnection();
+              }
+            });
+    var unused = new WalletChecker(counted, true).run(page -> {}, () -> {});
+    return connections.get();
+  }
+
+  private List<Long> rechargeChargeAndRefund(int count) {
+    List<Long> users = LongStream.range(0, count).mapToObj(i -> 10_000 * user + i).toList();
+    List<WalletOperation> operations =
+        users.stream()
+            .flatMap(
+                each ->
+                    Stream.of(
+                        of(each, WalletKind.RECHARGE, "request-01", 10, null),
+                        of(each, WalletKind.CHARGE, "request-02", 10, each),
+                        of(each, WalletKind.REFUND, "request-03", 4, each)))
+            .toList();
+    assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.DONE);
+    return users;
   }
 
   /** One that cannot be frozen, and one that cannot be marked as right. */
@@ -1017,7 +1071,12 @@ class WalletsIT {
       assertThat(codes(wallets.execute(operations))).containsOnly(WalletCode.DONE);
     }
 
-    assertThat(steps()).as("4501 entries in pages of 2000").isEqualTo(before + 2);
+    assertThat(steps())
+        .as("4501 entries in pages of 2000, which begin among those of other wallets")
+        .isBetween(before + 2, before + 3);
+    assertThat(hourly().entries()).isGreaterThanOrEqualTo(4_501);
+    assertThat(hourly().toFreeze()).doesNotContain(user);
+    assertThat(check().text()).doesNotContain("user " + user + ":");
   }
 
   private static long steps() {

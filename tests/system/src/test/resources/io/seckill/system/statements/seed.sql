@@ -95,9 +95,10 @@ INSERT INTO archive (sku_id, phase, started_by, started_at, orders, done_at) SEL
   IF(i < 2500, 'DONE', 'PURGED')), 'a', NOW(6), 7, IF(i < 5, NULL, NOW(6) - INTERVAL i DAY) FROM n WHERE i < 5000;
 INSERT INTO payment_event SELECT CONCAT('e', i), i, NOW(6) - INTERVAL i MINUTE FROM n WHERE i < 60000;
 
--- Wallets of 40,000 users, three entries each, and 10,000 of user 7.
-INSERT INTO wallet SELECT 100000 + i, 100, 3, 0, 'ACTIVE' FROM n WHERE i < 40000;
-INSERT INTO wallet VALUES (7, 10000, 10000, 0, 'ACTIVE');
+-- Wallets of 40,000 users, three entries each, and 10,000 of user 7; a quarter of them has entries that no check has read.
+INSERT INTO wallet (user_id, balance_cents, seq, verified_seq, state)
+  SELECT 100000 + i, 100, 3, IF(i % 4 = 1, 0, 3), 'ACTIVE' FROM n WHERE i < 40000;
+INSERT INTO wallet (user_id, balance_cents, seq, verified_seq, state) VALUES (7, 10000, 10000, 0, 'ACTIVE');
 INSERT INTO wallet_entry SELECT 100000 + i DIV 3, 1 + i % 3, 'RECHARGE', 1, 1 + i % 3, CONCAT('k', i % 3), NULL, NULL, NOW(6)
   FROM n WHERE i < 120000;
 INSERT INTO wallet_entry SELECT 7, 1 + i, 'RECHARGE', 1, 1 + i, CONCAT('k', i), NULL, NULL, NOW(6) FROM n WHERE i < 10000;
@@ -106,7 +107,7 @@ INSERT INTO wallet_charge SELECT 1000000 + i, 100000 + i, 100, 0, FALSE FROM n W
 
 -- Flyway's, which has not made the tables here.
 CREATE TABLE flyway_schema_history (installed_rank INT NOT NULL PRIMARY KEY, success BOOLEAN NOT NULL);
-INSERT INTO flyway_schema_history SELECT 1 + i, i > 0 FROM n WHERE i < 32;
+INSERT INTO flyway_schema_history SELECT 1 + i, i > 0 FROM n WHERE i < 33;
 
 DROP TABLE n, digit;
 SET SESSION unique_checks = 1, foreign_key_checks = 1;
