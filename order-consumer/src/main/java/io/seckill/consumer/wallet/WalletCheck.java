@@ -53,8 +53,11 @@ public class WalletCheck {
   private final Pace pace;
   private volatile long differences;
 
-  /** Of the latest check; until that is read, of the start. */
+  /** Of the latest check, or of the latest step of a new one; until that is read, of the start. */
   private volatile long checkedNanos = System.nanoTime();
+
+  /** Whether this process has failed to end a check: the steps of its next one prove nothing. */
+  private volatile boolean isUnfinished;
 
   WalletCheck(
       JdbcOperations jdbc,
@@ -72,7 +75,7 @@ public class WalletCheck {
         .description("Differences that the latest check of the wallets has found")
         .register(meters);
     Gauge.builder("seckill.consumer.wallet.check.age", this::ageSeconds)
-        .description("Time since the latest check of the wallets, or since the start without one")
+        .description("Time since the latest check of the wallets, or since a step of a new one")
         .baseUnit("seconds")
         .register(meters);
   }
@@ -148,11 +151,21 @@ public class WalletCheck {
 
   private Optional<WalletCheckReport> check(boolean whole) {
     try (RunLock lock = RunLock.take(pool, "wallet-check", LOCK_SILENCE).orElse(null)) {
-      return lock == null ? Optional.empty() : Optional.of(check(whole, pace.steps(lock)));
+      return lock == null ? Optional.empty() : Optional.of(check(whole, lock));
     }
   }
 
-  private WalletCheckReport check(boolean whole, Runnable stepEnds) {
+  private WalletCheckReport check(boolean whole, RunLock lock) {
+    Runnable steps = pace.steps(lock);
+    boolean areProgress = !isUnfinished;
+    Runnable stepEnds =
+        () -> {
+          steps.run();
+          if (areProgress) {
+            checkedNanos = System.nanoTime();
+          }
+        };
+    isUnfinished = true;
     long startNanos = System.nanoTime();
     Instant start = now();
     WalletChecker checked =
@@ -170,6 +183,7 @@ public class WalletCheck {
         checked.differences().count(),
         DetailColumn.text(detail));
     checkedNanos = startNanos;
+    isUnfinished = false;
     return latest().orElseThrow();
   }
 

@@ -961,6 +961,42 @@ class WalletsIT {
             age -> age < 60);
   }
 
+  /** Its steps are progress only if checks come to an end. */
+  @Test
+  void theAgeDuringACheckIsThatOfItsLatestStepUnlessTheCheckBeforeHasFailed() {
+    check();
+    MeterRegistry meters = new SimpleMeterRegistry();
+    List<Double> ages = new ArrayList<>();
+    JdbcOperations jdbc =
+        new JdbcTemplate(consumer.bean(DataSource.class)) {
+          @Override
+          public int update(String sql, Object... values) {
+            if (sql.startsWith("REPLACE INTO wallet_check")) { // all wallets are read
+              ages.add(meters.get("seckill.consumer.wallet.check.age").gauge().value());
+              throw new CannotGetJdbcConnectionException("for the test");
+            }
+            return super.update(sql, values);
+          }
+        };
+    WalletCheck check = walletCheck(jdbc, meters);
+
+    for (int i = 0; i < 2; i++) {
+      eventually("no other check to be running, or to come first")
+          .untilAsserted(
+              () -> {
+                consumer.update(
+                    "UPDATE wallet_check SET checked_at = checked_at - INTERVAL 3 HOUR");
+                assertThatThrownBy(check::round)
+                    .isInstanceOf(CannotGetJdbcConnectionException.class);
+              });
+    }
+    check();
+
+    assertThat(ages).hasSize(2);
+    assertThat(ages.get(0)).isLessThan(60);
+    assertThat(ages.get(1)).isGreaterThanOrEqualTo(3 * 3_600);
+  }
+
   /** A COMMIT that marks wallets as right may wait for a standby. */
   @Test
   void theSnapshotOfACheckOutlivesAStandstill() {
