@@ -10,15 +10,15 @@ import io.seckill.support.contract.WalletOutcome;
 import io.seckill.support.contract.WalletOutcome.WalletCode;
 import io.seckill.support.web.ProblemException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -48,8 +48,8 @@ public final class Wallets {
   private static final int RETRIES = 3;
 
   private final Transactions transactions;
-  private final List<CallerBatcher<Part, List<WalletOutcome>>> batchers;
-  private final List<CallerBatcher<Part, List<WalletOutcome>>> lockWaits;
+  private final List<CallerBatcher<List<PendingOperation>, Boolean>> batchers;
+  private final List<CallerBatcher<List<PendingOperation>, Boolean>> lockWaits;
   private final WalletMeters meters;
 
   Wallets(DataSource pool, MeterRegistry registry) {
@@ -59,21 +59,30 @@ public final class Wallets {
     this.meters = new WalletMeters(registry);
   }
 
-  private List<CallerBatcher<Part, List<WalletOutcome>>> batchers(boolean wait) {
+  private List<CallerBatcher<List<PendingOperation>, Boolean>> batchers(boolean wait) {
     return Stream.generate(
             () ->
-                new CallerBatcher<Part, List<WalletOutcome>>(
-                    MAX_WAITING, parts -> executeParts(parts, wait)))
+                new CallerBatcher<List<PendingOperation>, Boolean>(
+                    MAX_WAITING, calls -> execute(calls, wait)))
         .limit(BATCHERS)
         .toList();
   }
 
-  /** Operations of one call on one batcher; equal ones of two calls are executed twice. */
-  private static final class Part {
-    private final List<WalletOperation> operations;
+  /** An operation of a call; equal ones of two calls are executed twice. */
+  private static final class PendingOperation {
+    private final WalletOperation operation;
+    private WalletOutcome outcome = WalletOutcome.of(WalletCode.BUSY);
 
-    Part(List<WalletOperation> operations) {
-      this.operations = operations;
+    PendingOperation(WalletOperation operation) {
+      this.operation = operation;
+    }
+
+    long userId() {
+      return operation.userId();
+    }
+
+    boolean isBusy() {
+      return outcome.code() == WalletCode.BUSY;
     }
   }
 
@@ -87,17 +96,19 @@ public final class Wallets {
    */
   public List<WalletOutcome> execute(List<WalletOperation> operations) {
     long start = System.nanoTime();
-    List<WalletOutcome> all =
-        new ArrayList<>(Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY)));
-    for (int batcher = 0; batcher < BATCHERS; batcher++) {
-      List<Integer> places = places(operations, batcher);
-      if (submit(batchers.get(batcher), operations, places, all)) {
-        places.removeIf(place -> all.get(place).code() != WalletCode.BUSY);
-        var unused = submit(lockWaits.get(batcher), operations, places, all);
+    List<PendingOperation> all = operations.stream().map(PendingOperation::new).toList();
+    for (int i = 0; i < BATCHERS; i++) {
+      int batcher = i;
+      List<PendingOperation> own =
+          all.stream().filter(each -> each.userId() % BATCHERS == batcher).toList();
+      if (submit(batchers.get(batcher), own)) {
+        var unused =
+            submit(lockWaits.get(batcher), own.stream().filter(PendingOperation::isBusy).toList());
       }
     }
-    meters.executed(all, start);
-    return all;
+    List<WalletOutcome> outcomes = all.stream().map(each -> each.outcome).toList();
+    meters.executed(outcomes, start);
+    return outcomes;
   }
 
   /** Counts outcomes of an open transaction once they are committed. */
@@ -105,78 +116,45 @@ public final class Wallets {
     meters.countAfterCommit(decided);
   }
 
-  private static List<Integer> places(List<WalletOperation> operations, int batcher) {
-    List<Integer> places = new ArrayList<>();
-    for (int i = 0; i < operations.size(); i++) {
-      if (operations.get(i).userId() % BATCHERS == batcher) {
-        places.add(i);
-      }
-    }
-    return places;
-  }
-
   /**
-   * Executes the operations at these places, and sets their outcomes.
+   * Executes operations, and sets their outcomes.
    *
    * @return false when too many calls wait: nothing was done
    */
   private static boolean submit(
-      CallerBatcher<Part, List<WalletOutcome>> batcher,
-      List<WalletOperation> operations,
-      List<Integer> places,
-      List<WalletOutcome> outcomes) {
-    if (places.isEmpty()) {
-      return true;
-    }
+      CallerBatcher<List<PendingOperation>, Boolean> batcher, List<PendingOperation> operations) {
     try {
-      set(outcomes, places, batcher.submit(new Part(at(places, operations))));
-      return true;
+      return operations.isEmpty() || batcher.submit(operations);
     } catch (ProblemException e) {
       return false;
     }
   }
 
-  private static List<WalletOperation> at(List<Integer> places, List<WalletOperation> operations) {
-    return places.stream().map(operations::get).toList();
-  }
-
-  private Map<Part, List<WalletOutcome>> executeParts(Set<Part> parts, boolean wait) {
-    List<WalletOperation> operations =
-        parts.stream().flatMap(part -> part.operations.stream()).toList();
-    List<WalletOutcome> decided =
-        new ArrayList<>(Collections.nCopies(operations.size(), WalletOutcome.of(WalletCode.BUSY)));
+  private Map<List<PendingOperation>, Boolean> execute(
+      Set<List<PendingOperation>> calls, boolean wait) {
+    List<PendingOperation> operations = calls.stream().flatMap(List::stream).toList();
+    WalletOutcome unavailable = WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE);
     Map<Long, WalletOutcome> undone = new HashMap<>();
-    for (List<Integer> places : transactions(operations, wait)) {
-      set(decided, places, executeChunk(at(places, operations), undone, wait));
-      if (undone.containsValue(WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE))) {
-        var unused = all(operations, WalletCode.WALLET_UNAVAILABLE, undone); // none is tried now
+    for (List<PendingOperation> chunk : transactions(operations, wait)) {
+      executeChunk(chunk, undone, wait);
+      if (undone.containsValue(unavailable)) { // none is tried now
+        operations.forEach(each -> undone.put(each.userId(), unavailable));
       }
     }
-    Map<Part, List<WalletOutcome>> ofParts = new HashMap<>();
-    int from = 0;
-    for (Part part : parts) {
-      int to = from + part.operations.size();
-      ofParts.put(part, List.copyOf(decided.subList(from, to)));
-      from = to;
-    }
-    return ofParts;
+    return calls.stream().collect(Collectors.toMap(Function.identity(), call -> true));
   }
 
-  /** The places of the operations of each transaction; one that may wait has one user's. */
-  private static List<List<Integer>> transactions(List<WalletOperation> operations, boolean wait) {
-    Map<Long, List<Integer>> apart = new LinkedHashMap<>();
-    for (int i = 0; i < operations.size(); i++) {
-      long user = wait ? operations.get(i).userId() : 0;
-      apart.computeIfAbsent(user, each -> new ArrayList<>()).add(i);
-    }
-    return apart.values().stream().flatMap(all -> Sql.chunks(all, MAX_BATCH).stream()).toList();
-  }
-
-  private static void set(
-      List<WalletOutcome> all, List<Integer> places, List<WalletOutcome> outcomes) {
-    for (int i = 0; i < places.size(); i++) {
-      all.set(places.get(i), outcomes.get(i));
-    }
+  /** The operations of each transaction; one that may wait has one user's. */
+  private static List<List<PendingOperation>> transactions(
+      List<PendingOperation> operations, boolean wait) {
+    return operations.stream()
+        .collect(
+            Collectors.groupingBy(
+                each -> wait ? each.userId() : 0, LinkedHashMap::new, Collectors.toList()))
+        .values()
+        .stream()
+        .flatMap(all -> Sql.chunks(all, MAX_BATCH).stream())
+        .toList();
   }
 
   /**
@@ -185,60 +163,75 @@ public final class Wallets {
    *
    * @param undone outcomes of these, by user; receives those of this chunk
    */
-  private List<WalletOutcome> executeChunk(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
-    Map<Long, WalletOutcome> before = Map.copyOf(undone);
-    List<WalletOperation> others =
-        operations.stream().filter(each -> !before.containsKey(each.userId())).toList();
-    Iterator<WalletOutcome> outcomes =
-        others.isEmpty()
-            ? Collections.emptyIterator()
-            : decide(others, undone, wait, true).iterator();
-    return operations.stream()
-        .map(each -> Optional.ofNullable(before.get(each.userId())).orElseGet(outcomes::next))
-        .toList();
+  private void executeChunk(
+      List<PendingOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
+    List<PendingOperation> others = new ArrayList<>();
+    for (PendingOperation each : operations) {
+      WalletOutcome before = undone.get(each.userId());
+      if (before == null) {
+        others.add(each);
+      } else {
+        each.outcome = before;
+      }
+    }
+    if (!others.isEmpty()) {
+      decide(others, undone, wait, true);
+    }
   }
 
-  private List<WalletOutcome> decide(
-      List<WalletOperation> operations,
+  private void decide(
+      List<PendingOperation> operations,
       Map<Long, WalletOutcome> undone,
       boolean wait,
       boolean makes) {
+    List<WalletOperation> all = operations.stream().map(each -> each.operation).toList();
     try {
       List<WalletOutcome> outcomes =
-          repeatedly(jdbc -> WalletTransactions.decide(jdbc, operations, false, wait, makes))
-              .orElseGet(() -> halved(operations, undone, wait));
+          repeatedly(jdbc -> WalletTransactions.decide(jdbc, all, false, wait, makes))
+              .orElse(List.of());
+      if (outcomes.isEmpty()) {
+        halve(operations, undone, wait);
+      }
       for (int i = 0; i < outcomes.size(); i++) {
-        if (outcomes.get(i).code() == WalletCode.BUSY) {
-          undone.put(operations.get(i).userId(), outcomes.get(i));
+        PendingOperation each = operations.get(i);
+        each.outcome = outcomes.get(i);
+        if (each.isBusy()) {
+          undone.put(each.userId(), each.outcome);
         }
       }
-      return outcomes;
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
-      if (failure == SqlFailure.TRY_AGAIN) {
-        return makes && !wait
-            ? decide(operations, undone, wait, false)
-            : all(operations, WalletCode.BUSY, undone);
+      if (failure == SqlFailure.TRY_AGAIN && makes && !wait) {
+        decide(operations, undone, false, false);
+      } else if (failure == SqlFailure.TRY_AGAIN) {
+        end(operations, WalletCode.BUSY, undone);
       } else if (failure == SqlFailure.STATEMENT && operations.size() > 1) {
-        return halved(operations, undone, wait);
+        halve(operations, undone, wait);
+      } else {
+        log.warn("MySQL has failed during operations on wallets: {}", e.toString());
+        end(operations, WalletCode.WALLET_UNAVAILABLE, undone);
       }
-      log.warn("MySQL has failed during operations on wallets: {}", e.toString());
-      return all(operations, WalletCode.WALLET_UNAVAILABLE, undone);
     }
   }
 
   /** Rows of one wallet that were edited by hand may refuse every entry; the others can go on. */
-  private List<WalletOutcome> halved(
-      List<WalletOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
+  private void halve(
+      List<PendingOperation> operations, Map<Long, WalletOutcome> undone, boolean wait) {
     if (operations.size() == 1) {
-      return all(operations, WalletCode.BUSY, undone);
+      end(operations, WalletCode.BUSY, undone);
+      return;
     }
     int half = operations.size() / 2;
-    List<WalletOutcome> halves =
-        new ArrayList<>(executeChunk(operations.subList(0, half), undone, wait));
-    halves.addAll(executeChunk(operations.subList(half, operations.size()), undone, wait));
-    return halves;
+    executeChunk(operations.subList(0, half), undone, wait);
+    executeChunk(operations.subList(half, operations.size()), undone, wait);
+  }
+
+  private static void end(
+      List<PendingOperation> operations, WalletCode code, Map<Long, WalletOutcome> undone) {
+    for (PendingOperation each : operations) {
+      each.outcome = WalletOutcome.of(code);
+      undone.put(each.userId(), each.outcome);
+    }
   }
 
   /** Repeats work that is refused a row; empty when it was undone every time. */
@@ -290,11 +283,5 @@ public final class Wallets {
                 return WalletTable.setVerified(jdbc, free);
               });
     }
-  }
-
-  private static List<WalletOutcome> all(
-      List<WalletOperation> operations, WalletCode code, Map<Long, WalletOutcome> undone) {
-    operations.forEach(each -> undone.put(each.userId(), WalletOutcome.of(code)));
-    return Collections.nCopies(operations.size(), WalletOutcome.of(code));
   }
 }
