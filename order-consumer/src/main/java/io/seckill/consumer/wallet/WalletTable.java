@@ -18,7 +18,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +35,11 @@ final class WalletTable {
       "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge";
 
   private static final String NEW_WALLETS =
-      "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES ";
+      "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES %s";
 
   private static final String NEW_CHARGES =
       "INSERT INTO wallet_charge (charge_id, user_id, amount_cents, refunded_cents, closed)"
-          + " VALUES ";
+          + " VALUES %s";
 
   private WalletTable() {}
 
@@ -89,7 +88,7 @@ final class WalletTable {
   /** Freezes a wallet, also one that does not exist yet, or ends that. */
   static void setState(JdbcOperations jdbc, long userId, WalletState state) {
     jdbc.update(
-        NEW_WALLETS + "(?, 0, 0, ?) ON DUPLICATE KEY UPDATE state = VALUES(state)",
+        (NEW_WALLETS + " ON DUPLICATE KEY UPDATE state = VALUES(state)").formatted("(?, 0, 0, ?)"),
         userId,
         state.name());
   }
@@ -180,48 +179,37 @@ final class WalletTable {
    *     has been stored since it was read: everything must be rolled back
    */
   static void write(JdbcOperations jdbc, WalletBatch batch) {
-    List<Object[]> newCharges =
-        rows(batch.changedCharges(), row -> !batch.isStored(row), WalletTable::values);
-    write(jdbc, NEW_CHARGES + marks(newCharges), newCharges, 1);
-    List<Object[]> charges = rows(batch.changedCharges(), batch::isStored, WalletTable::values);
+    Collection<ChargeRow> charges = batch.changedCharges();
+    Collection<WalletRow> wallets = batch.changedWallets();
+    write(
+        jdbc,
+        NEW_CHARGES,
+        charges.stream().filter(row -> !batch.isStored(row)).map(WalletTable::values),
+        1);
     write(
         jdbc,
         NEW_CHARGES
-            + marks(charges)
             + " ON DUPLICATE KEY UPDATE refunded_cents = VALUES(refunded_cents),"
             + " closed = VALUES(closed)",
-        charges,
+        charges.stream().filter(batch::isStored).map(WalletTable::values),
         2);
-    List<Object[]> entries = rows(batch.newEntries(), entry -> true, WalletTable::values);
     write(
         jdbc,
         "INSERT INTO wallet_entry (user_id, seq, kind, amount_cents, balance_after, request_id,"
-            + " charge_id, reason) VALUES "
-            + marks(entries),
-        entries,
+            + " charge_id, reason) VALUES %s",
+        batch.newEntries().stream().map(WalletTable::values),
         1);
-    List<Object[]> newWallets =
-        rows(batch.changedWallets(), row -> !batch.isStored(row), WalletTable::values);
-    write(jdbc, NEW_WALLETS + marks(newWallets), newWallets, 1);
-    List<Object[]> wallets = rows(batch.changedWallets(), batch::isStored, WalletTable::values);
+    write(
+        jdbc,
+        NEW_WALLETS,
+        wallets.stream().filter(row -> !batch.isStored(row)).map(WalletTable::values),
+        1);
     write(
         jdbc,
         NEW_WALLETS
-            + marks(wallets)
             + " ON DUPLICATE KEY UPDATE balance_cents = VALUES(balance_cents), seq = VALUES(seq)",
-        wallets,
+        wallets.stream().filter(batch::isStored).map(WalletTable::values),
         2);
-  }
-
-  private static <T> List<Object[]> rows(
-      Collection<T> all, Predicate<T> which, Function<T, Object[]> values) {
-    return all.stream().filter(which).map(values).toList();
-  }
-
-  private static String marks(List<Object[]> rows) {
-    return rows.isEmpty()
-        ? ""
-        : Sql.repeated("(" + Sql.marks(rows.get(0).length) + ")", rows.size());
   }
 
   private static Object[] values(ChargeRow charge) {
@@ -254,14 +242,18 @@ final class WalletTable {
   }
 
   /**
+   * @param sql with %s in place of the rows
    * @param countOfRow 1 for an insert, 2 for an update: MySQL's count of affected rows
    */
-  private static void write(JdbcOperations jdbc, String sql, List<Object[]> rows, int countOfRow) {
-    if (rows.isEmpty()) {
+  private static void write(
+      JdbcOperations jdbc, String sql, Stream<Object[]> rows, int countOfRow) {
+    List<Object[]> all = rows.toList();
+    if (all.isEmpty()) {
       return;
     }
-    int count = jdbc.update(sql, rows.stream().flatMap(Arrays::stream).toArray());
-    checkCount(count, countOfRow * rows.size());
+    String marks = Sql.repeated("(" + Sql.marks(all.get(0).length) + ")", all.size());
+    int count = jdbc.update(sql.formatted(marks), all.stream().flatMap(Arrays::stream).toArray());
+    checkCount(count, countOfRow * all.size());
   }
 
   private static void checkCount(int count, int expected) {
