@@ -19,7 +19,6 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -198,11 +197,7 @@ public class WalletCheck {
   }
 
   /** A page that cannot be marked is read again by the next check. */
-  private void keepVerified(List<WalletChecker.Checked> page) {
-    Map<Long, Long> verified =
-        page.stream()
-            .filter(wallet -> wallet.seq() > wallet.verifiedSeq())
-            .collect(Collectors.toMap(WalletChecker.Checked::userId, WalletChecker.Checked::seq));
+  private void keepVerified(Map<Long, Long> verified) {
     try {
       wallets.setVerified(verified);
     } catch (DataAccessException | TransactionException e) {

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.SimplePropertyRowMapper;
@@ -50,7 +51,8 @@ final class WalletChecker {
   }
 
   /** A row of {@code wallet}. */
-  record Checked(long userId, long balanceCents, long seq, long verifiedSeq, WalletState state) {}
+  private record Checked(
+      long userId, long balanceCents, long seq, long verifiedSeq, WalletState state) {}
 
   private record Entry(
       long userId,
@@ -83,17 +85,21 @@ final class WalletChecker {
   }
 
   /**
-   * @param verified receives wallets without a difference, in pages
+   * @param verified receives the last entries of wallets with new ones and without a difference, by
+   *     user, in pages
    * @param stepEnds called after each page, also one of many entries
    */
-  WalletChecker run(Consumer<List<Checked>> verified, Runnable stepEnds) {
+  WalletChecker run(Consumer<Map<Long, Long>> verified, Runnable stepEnds) {
     long after = 0;
     List<Checked> page;
     do {
       page = page(after);
       check(page, after, stepEnds);
       verified.accept(
-          page.stream().filter(each -> !differences.users().contains(each.userId())).toList());
+          page.stream()
+              .filter(each -> each.seq() > each.verifiedSeq())
+              .filter(each -> !differences.users().contains(each.userId()))
+              .collect(Collectors.toMap(Checked::userId, Checked::seq)));
       after = page.isEmpty() ? after : page.get(page.size() - 1).userId();
       stepEnds.run();
     } while (page.size() == PAGE);

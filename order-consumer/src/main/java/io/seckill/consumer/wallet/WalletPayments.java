@@ -65,7 +65,11 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     if (!costing.isEmpty()) {
       List<WalletOutcome> outcomes =
           WalletTransactions.decide(
-              transaction, costing.stream().map(WalletPayments::operation).toList(), areNew, waits);
+              transaction,
+              costing.stream().map(WalletPayments::operation).toList(),
+              areNew,
+              waits,
+              true);
       wallets.countAfterCommit(outcomes);
       for (int i = 0; i < costing.size(); i++) {
         OrderId id = costing.get(i).orderId();

@@ -38,16 +38,9 @@ final class WalletTransactions {
    *     then a duplicate key
    * @param waits for wallets that another transaction has locked; else they are BUSY. One whose
    *     balance was edited by hand always is
-   * @return an outcome for each, in their order
-   */
-  static List<WalletOutcome> decide(
-      JdbcOperations jdbc, Collection<WalletOperation> operations, boolean areNew, boolean waits) {
-    return decide(jdbc, operations, areNew, waits, true);
-  }
-
-  /**
    * @param makes wallets of users without one, which may wait for another transaction that makes
    *     the same one; else these users are BUSY
+   * @return an outcome for each, in their order
    */
   static List<WalletOutcome> decide(
       JdbcOperations jdbc,

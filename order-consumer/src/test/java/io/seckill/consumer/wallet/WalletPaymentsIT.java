@@ -88,7 +88,7 @@ class WalletPaymentsIT extends PaymentProviderContract {
             .execute(
                 tx -> {
                   WalletTransactions.decide(
-                      consumer.bean(JdbcOperations.class), List.of(some), false, true);
+                      consumer.bean(JdbcOperations.class), List.of(some), false, true, true);
                   CompletableFuture<Void> refund = runAsync(() -> refundUnlessBusy(order));
                   eventually()
                       .until(
