@@ -12,7 +12,6 @@ import io.seckill.support.contract.WalletEntries.WalletStatement;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
 import io.seckill.support.web.DemoMode;
-import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -163,18 +162,9 @@ class WalletAccounts {
     return balance(userId);
   }
 
-  /**
-   * The charge; its user never changes.
-   *
-   * @throws ProblemException 404 UNKNOWN_CHARGE, also when it was closed before it was made
-   */
-  ChargeRow charge(long chargeId) {
-    return find(chargeId)
-        .filter(charge -> charge.amountCents() > 0)
-        .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_CHARGE));
-  }
-
+  /** A charge; empty also when it was closed before it was made. Its user never changes. */
   Optional<ChargeRow> find(long chargeId) {
-    return Optional.ofNullable(WalletTable.charges(jdbc, List.of(chargeId)).get(chargeId));
+    return Optional.ofNullable(WalletTable.charges(jdbc, List.of(chargeId)).get(chargeId))
+        .filter(charge -> charge.amountCents() > 0);
   }
 }

@@ -105,7 +105,11 @@ record WalletController(
       Operator operator,
       @JsonBody Amount body) {
     long charge = PathIds.number("id", id);
-    long user = accounts.charge(charge).userId();
+    long user =
+        accounts
+            .find(charge)
+            .orElseThrow(() -> ProblemException.of(ProblemCode.UNKNOWN_CHARGE))
+            .userId();
     return execute(user, WalletKind.REFUND, charge, key, operator, body);
   }
 

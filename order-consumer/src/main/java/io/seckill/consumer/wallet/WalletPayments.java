@@ -115,16 +115,11 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
 
   @Override
   public boolean hasCharge(OrderId orderId) {
-    return accounts.find(orderId.value()).filter(charge -> charge.amountCents() > 0).isPresent();
+    return accounts.find(orderId.value()).isPresent();
   }
 
   private static Charge.Charged charged(OrderId orderId) {
-    return new Charge.Charged(chargeId(orderId));
-  }
-
-  /** The name of the charge of an order, once it is made. */
-  static String chargeId(OrderId orderId) {
-    return ID_PREFIX + orderId;
+    return new Charge.Charged(ID_PREFIX + orderId);
   }
 
   @Override

@@ -51,38 +51,35 @@ final class WalletTable {
    * @return the wallets by user; users without one are missing
    */
   static Map<Long, WalletRow> lock(JdbcOperations jdbc, Collection<Long> users, boolean wait) {
-    String sql =
-        "SELECT user_id, balance_cents, seq, state FROM wallet FORCE INDEX (PRIMARY)"
-            + " WHERE user_id IN ("
-            + Sql.marks(users.size())
-            + ") FOR UPDATE"
-            + (wait ? "" : " SKIP LOCKED");
-    return wallets(jdbc, sql, users);
+    return read(jdbc, users, wait ? " FOR UPDATE" : " FOR UPDATE SKIP LOCKED");
   }
 
   /** As {@link #lock}, without locks. */
   static Map<Long, WalletRow> find(JdbcOperations jdbc, Collection<Long> users) {
-    String sql =
-        "SELECT user_id, balance_cents, seq, state FROM wallet WHERE user_id IN ("
-            + Sql.marks(users.size())
-            + ")";
-    return wallets(jdbc, sql, users);
+    return read(jdbc, users, "");
   }
 
-  private static Map<Long, WalletRow> wallets(
-      JdbcOperations jdbc, String sql, Collection<Long> users) {
-    return jdbc
-        .query(
-            sql,
+  private static Map<Long, WalletRow> read(
+      JdbcOperations jdbc, Collection<Long> users, String locks) {
+    return byKey(
+        WalletRow::userId,
+        jdbc.query(
+            "SELECT user_id, balance_cents, seq, state FROM wallet FORCE INDEX (PRIMARY)"
+                + " WHERE user_id IN ("
+                + Sql.marks(users.size())
+                + ")"
+                + locks,
             (row, number) ->
                 new WalletRow(
                     row.getLong(1),
                     row.getLong(2),
                     row.getLong(3),
                     WalletState.valueOf(row.getString(4))),
-            users.toArray())
-        .stream()
-        .collect(Collectors.toMap(WalletRow::userId, Function.identity()));
+            users.toArray()));
+  }
+
+  private static <K, T> Map<K, T> byKey(Function<T, K> key, List<T> rows) {
+    return rows.stream().collect(Collectors.toMap(key, Function.identity()));
   }
 
   /** Freezes a wallet, also one that does not exist yet, or ends that. */
@@ -120,8 +117,9 @@ final class WalletTable {
             + " FROM wallet_entry FORCE INDEX (uk_wallet_request) WHERE (user_id, request_id) IN ("
             + Sql.repeated("(?,?)", operations.size())
             + ")";
-    return jdbc
-        .query(
+    return byKey(
+        Booked::key,
+        jdbc.query(
             sql,
             (row, number) ->
                 new Booked(
@@ -134,9 +132,7 @@ final class WalletTable {
                     null),
             operations.stream()
                 .flatMap(operation -> Stream.of(operation.userId(), operation.requestId()))
-                .toArray())
-        .stream()
-        .collect(Collectors.toMap(Booked::key, Function.identity()));
+                .toArray()));
   }
 
   private static @Nullable Long longOrNull(ResultSet row, int column) throws SQLException {
@@ -146,16 +142,14 @@ final class WalletTable {
 
   /** These charges by id; those that do not exist are missing. */
   static Map<Long, ChargeRow> charges(JdbcOperations jdbc, Collection<Long> ids) {
-    if (ids.isEmpty()) {
-      return Map.of();
-    }
-    return jdbc
-        .query(
-            CHARGES + " WHERE charge_id IN (" + Sql.marks(ids.size()) + ")",
-            (row, number) -> charge(row),
-            ids.toArray())
-        .stream()
-        .collect(Collectors.toMap(ChargeRow::chargeId, Function.identity()));
+    return ids.isEmpty()
+        ? Map.of()
+        : byKey(
+            ChargeRow::chargeId,
+            jdbc.query(
+                CHARGES + " WHERE charge_id IN (" + Sql.marks(ids.size()) + ")",
+                (row, number) -> charge(row),
+                ids.toArray()));
   }
 
   /** A page of all charges. */
