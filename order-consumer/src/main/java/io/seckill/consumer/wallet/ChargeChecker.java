@@ -3,30 +3,109 @@ package io.seckill.consumer.wallet;
 import io.seckill.consumer.payment.ChargesInTransaction;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.wallet.WalletBatch.ChargeRow;
+import io.seckill.support.contract.WalletKind;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.springframework.jdbc.core.JdbcOperations;
 
-/** Checks all charges of wallets against orders and payments, in one snapshot. */
-record ChargeChecker(JdbcOperations snapshot, WalletDifferences differences, Runnable stepEnds) {
+/**
+ * Checks the charges of wallets in one snapshot: as entries book them, and against orders and
+ * payments. For one run and thread.
+ */
+final class ChargeChecker {
+
+  /** A wallet may have millions of charges, of some 120 bytes each. */
+  private static final int MANY = 10_000;
 
   private static final int PAGE = 500;
 
-  /**
-   * @param bookedCents sum of the charges that entries explain
-   */
-  void run(long bookedCents) {
-    checkCharges(bookedCents);
-    checkPayments();
+  private final JdbcOperations snapshot;
+  private final WalletDifferences differences;
+  private final Runnable stepEnds;
+
+  /** Amounts that are charged and refunded. */
+  private final Map<ChargeOfUser, long[]> booked = new HashMap<>();
+
+  private int many = MANY;
+  private long equalCents;
+
+  /** Entries edited by hand may book one charge for two users. */
+  private record ChargeOfUser(long userId, long chargeId) {}
+
+  ChargeChecker(JdbcOperations snapshot, WalletDifferences differences, Runnable stepEnds) {
+    this.snapshot = snapshot;
+    this.differences = differences;
+    this.stepEnds = stepEnds;
   }
 
-  /** Money that was charged for a waiting or ended order is with the house for a while only. */
-  private void checkCharges(long bookedCents) {
-    long chargedCents = bookedCents;
+  /**
+   * Adds an entry. Charges that are stored as booked are forgotten whenever there are many; a later
+   * entry of one is a difference.
+   *
+   * @param cents negative those of a charge
+   */
+  void add(long userId, long chargeId, WalletKind kind, long cents) {
+    long[] sums = booked.computeIfAbsent(new ChargeOfUser(userId, chargeId), key -> new long[2]);
+    if (kind == WalletKind.CHARGE) {
+      sums[0] -= cents;
+    } else if (kind == WalletKind.REFUND) {
+      sums[1] += cents;
+    }
+    if (booked.size() >= many) {
+      compare(false);
+      many = Math.max(MANY, 2 * booked.size()); // refunds of the others may follow
+    }
+  }
+
+  /** All entries of these charges are added. */
+  void endEntries() {
+    compare(true);
+    booked.clear();
+    many = MANY;
+  }
+
+  private void compare(boolean isEnd) {
+    for (List<ChargeOfUser> page : Sql.chunks(booked.keySet(), PAGE)) {
+      Map<Long, ChargeRow> rows =
+          WalletTable.charges(
+              snapshot, page.stream().map(ChargeOfUser::chargeId).distinct().toList());
+      for (ChargeOfUser charge : page) {
+        ChargeRow row = rows.get(charge.chargeId());
+        long[] sums = Objects.requireNonNull(booked.get(charge));
+        if (row != null
+            && row.userId() == charge.userId()
+            && row.amountCents() == sums[0]
+            && row.refundedCents() == sums[1]) {
+          equalCents += row.amountCents();
+          booked.remove(charge);
+        } else if (isEnd) {
+          differences.add(
+              charge.userId(),
+              "charge %d is %s, but booked as %d, refunded %d"
+                  .formatted(charge.chargeId(), row, sums[0], sums[1]));
+        }
+      }
+    }
+  }
+
+  /** Charges that are remembered. */
+  int size() {
+    return booked.size();
+  }
+
+  /**
+   * Compares all charges with orders: money that was charged for a waiting or ended one is with the
+   * house for a while only.
+   */
+  void checkOrders() {
+    long unbookedCents = -equalCents;
     long after = 0;
     List<ChargeRow> page;
     do {
       page = WalletTable.chargesAfter(snapshot, after, PAGE);
-      chargedCents -= page.stream().mapToLong(ChargeRow::amountCents).sum();
+      unbookedCents += page.stream().mapToLong(ChargeRow::amountCents).sum();
       List<Long> inForce =
           page.stream().filter(ChargeRow::isInForce).map(ChargeRow::chargeId).toList();
       if (!inForce.isEmpty()) {
@@ -45,12 +124,13 @@ record ChargeChecker(JdbcOperations snapshot, WalletDifferences differences, Run
       after = page.isEmpty() ? after : page.get(page.size() - 1).chargeId();
       stepEnds.run();
     } while (page.size() == PAGE);
-    if (chargedCents != 0 && differences.count() == 0) {
-      differences.add("charges of %d have no entry".formatted(-chargedCents));
+    if (unbookedCents != 0 && differences.count() == 0) {
+      differences.add("charges of %d have no entry".formatted(unbookedCents));
     }
   }
 
-  private void checkPayments() {
+  /** Compares all payments from wallets with their charges. */
+  void checkPayments() {
     long after = 0;
     List<Long> page;
     do {

@@ -15,6 +15,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
@@ -131,11 +132,9 @@ public class WalletCheck {
   }
 
   static boolean isFirstOfDay(@Nullable Instant last, Instant now) {
-    return last == null || !day(last).equals(day(now));
-  }
-
-  private static Object day(Instant time) {
-    return time.atZone(ZoneOffset.UTC).toLocalDate();
+    return last == null
+        || !LocalDate.ofInstant(last, ZoneOffset.UTC)
+            .equals(LocalDate.ofInstant(now, ZoneOffset.UTC));
   }
 
   /**
@@ -169,7 +168,7 @@ public class WalletCheck {
     Instant start = now();
     WalletChecker checked =
         snapshots.read(mysql -> new WalletChecker(mysql, whole).run(this::keepVerified, stepEnds));
-    List<String> detail = checked.differences().detail();
+    List<String> detail = checked.differences().kept();
     detail.forEach(found -> log.error("wallets: {}", found));
     differences = checked.differences().count();
     checked.toFreeze().forEach(this::freeze); // first: without a report the check is due again

@@ -35,7 +35,6 @@ final class WalletChecker {
   private final Set<Long> frozen = new HashSet<>();
   private long wallets;
   private long entries;
-  private long chargedCents;
 
   /** The latest user who has entries and no wallet. */
   private long withoutWallet;
@@ -60,16 +59,7 @@ final class WalletChecker {
       WalletKind kind,
       long amountCents,
       long balanceAfter,
-      @Nullable Long chargeId) {
-
-    long chargedCents() {
-      return kind == WalletKind.CHARGE ? -amountCents : 0;
-    }
-
-    long refundedCents() {
-      return kind == WalletKind.REFUND ? amountCents : 0;
-    }
-  }
+      @Nullable Long chargeId) {}
 
   /** How far the entries of a wallet are read; the last verified one is where they begin. */
   private static final class EntriesRead {
@@ -90,11 +80,12 @@ final class WalletChecker {
    * @param stepEnds called after each page, also one of many entries
    */
   WalletChecker run(Consumer<Map<Long, Long>> verified, Runnable stepEnds) {
+    ChargeChecker charges = new ChargeChecker(snapshot, differences, stepEnds);
     long after = 0;
     List<Checked> page;
     do {
       page = page(after);
-      check(page, after, stepEnds);
+      check(page, after, charges, stepEnds);
       verified.accept(
           page.stream()
               .filter(each -> each.seq() > each.verifiedSeq())
@@ -104,7 +95,8 @@ final class WalletChecker {
       stepEnds.run();
     } while (page.size() == PAGE);
     if (whole) {
-      new ChargeChecker(snapshot, differences, stepEnds).run(chargedCents);
+      charges.checkOrders();
+      charges.checkPayments();
     }
     return this;
   }
@@ -121,7 +113,8 @@ final class WalletChecker {
         PAGE);
   }
 
-  private void check(List<Checked> page, long after, Runnable stepEnds) {
+  private void check(
+      List<Checked> page, long after, ChargeChecker charges, Runnable stepEnds) {
     Map<Long, EntriesRead> all = new LinkedHashMap<>();
     SortedMap<Long, Long> begun = new TreeMap<>();
     for (Checked wallet : page) {
@@ -134,7 +127,6 @@ final class WalletChecker {
         frozen.add(wallet.userId());
       }
     }
-    BookedCharges charges = new BookedCharges(ids -> WalletTable.charges(snapshot, ids));
     long last = page.size() < PAGE ? Long.MAX_VALUE : page.get(PAGE - 1).userId();
     long above = after;
     List<Entry> batch;
@@ -150,9 +142,8 @@ final class WalletChecker {
       }
     } while (batch.size() == ENTRIES);
     all.values().forEach(this::checkEnd);
-    charges.compare(differences::add);
+    charges.endEntries();
     wallets += page.size();
-    chargedCents += charges.equalCents();
   }
 
   /**
@@ -185,7 +176,7 @@ final class WalletChecker {
         values.toArray());
   }
 
-  private void check(Entry entry, @Nullable EntriesRead read, BookedCharges charges) {
+  private void check(Entry entry, @Nullable EntriesRead read, ChargeChecker charges) {
     long user = entry.userId();
     if (read == null) {
       if (user != withoutWallet) { // its row is to be restored, not made and frozen
@@ -201,7 +192,7 @@ final class WalletChecker {
       entries++;
       checkEntry(user, read.balance, entry);
       if (whole && entry.chargeId() != null) {
-        charges.add(user, entry.chargeId(), entry.chargedCents(), entry.refundedCents());
+        charges.add(user, entry.chargeId(), entry.kind(), entry.amountCents());
       }
     }
     read.balance = entry.balanceAfter();

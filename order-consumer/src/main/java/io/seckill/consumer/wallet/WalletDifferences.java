@@ -40,12 +40,7 @@ final class WalletDifferences {
     return Collections.unmodifiableSet(users);
   }
 
-  /** The differences that are kept, and how many more there are. */
-  List<String> detail() {
-    List<String> detail = new ArrayList<>(kept);
-    if (count > MOST_KEPT) {
-      detail.add("and %d more".formatted(count - MOST_KEPT));
-    }
-    return detail;
+  List<String> kept() {
+    return Collections.unmodifiableList(kept);
   }
 }
