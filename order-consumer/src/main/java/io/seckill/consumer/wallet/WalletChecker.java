@@ -113,8 +113,7 @@ final class WalletChecker {
         PAGE);
   }
 
-  private void check(
-      List<Checked> page, long after, ChargeChecker charges, Runnable stepEnds) {
+  private void check(List<Checked> page, long after, ChargeChecker charges, Runnable stepEnds) {
     Map<Long, EntriesRead> all = new LinkedHashMap<>();
     SortedMap<Long, Long> begun = new TreeMap<>();
     for (Checked wallet : page) {

@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Counts the operations on wallets. Thread-safe. */
 final class WalletMeters {
@@ -48,17 +46,6 @@ final class WalletMeters {
 
   void count(WalletCode code) {
     Objects.requireNonNull(outcomes.get(code)).increment();
-  }
-
-  /** Counts outcomes of an open transaction once they are committed. */
-  void countAfterCommit(List<WalletOutcome> decided) {
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void afterCommit() {
-            decided.forEach(outcome -> count(outcome.code()));
-          }
-        });
   }
 
   /** A transaction was undone because another one came first. */

@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -91,21 +92,24 @@ final class WalletTable {
   }
 
   /**
-   * Stores up to which entries wallets are right.
+   * Stores up to which entries wallets are right; a locked wallet is left to the next check.
    *
-   * @param verified numbers of the entries, by user
+   * @param verified numbers of the entries, by user; one or more
    */
   static int setVerified(JdbcOperations jdbc, Map<Long, Long> verified) {
-    return verified.isEmpty()
+    Set<Long> free = lock(jdbc, verified.keySet(), false).keySet();
+    return free.isEmpty()
         ? 0
         : jdbc.update(
             "UPDATE ("
                 + String.join(
                     " UNION ALL ",
-                    Collections.nCopies(verified.size(), "SELECT ? AS user_id, ? AS seq"))
+                    Collections.nCopies(free.size(), "SELECT ? AS user_id, ? AS seq"))
                 + ") checked STRAIGHT_JOIN wallet w ON w.user_id = checked.user_id"
                 + " SET w.verified_seq = checked.seq WHERE w.verified_seq < checked.seq",
             verified.entrySet().stream()
+                .filter(each -> free.contains(each.getKey()))
+                .sorted(Map.Entry.comparingByKey())
                 .flatMap(each -> Stream.of(each.getKey(), each.getValue()))
                 .toArray());
   }

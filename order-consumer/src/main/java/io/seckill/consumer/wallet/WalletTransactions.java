@@ -101,21 +101,18 @@ final class WalletTransactions {
    * @return DONE, or why nothing was done
    */
   static WalletCode close(JdbcOperations jdbc, long chargeId, String requestId) {
-    List<Long> id = List.of(chargeId);
-    ChargeRow charge = WalletTable.charges(jdbc, id).get(chargeId);
+    Map<Long, ChargeRow> stored = WalletTable.charges(jdbc, List.of(chargeId));
     Map<Long, WalletRow> wallets = Map.of();
-    Set<Long> busy = Set.of();
+    ChargeRow charge = stored.get(chargeId);
     if (charge != null) { // its user stays the same, its amounts may change before the lock
       wallets = WalletTable.lock(jdbc, List.of(charge.userId()), true);
-      charge = WalletTable.charges(jdbc, id).get(chargeId);
-      busy = edited(jdbc, wallets.keySet());
+      stored = WalletTable.charges(jdbc, List.of(chargeId));
+      charge = stored.get(chargeId);
     }
     if (charge != null && charge.closed()) {
       return WalletCode.DONE;
     }
-    WalletBatch batch =
-        new WalletBatch(
-            wallets, busy, Map.of(), charge == null ? Map.of() : Map.of(chargeId, charge));
+    WalletBatch batch = new WalletBatch(wallets, edited(jdbc, wallets.keySet()), Map.of(), stored);
     if (charge != null && charge.isInForce()) {
       batch.decide(
           List.of(

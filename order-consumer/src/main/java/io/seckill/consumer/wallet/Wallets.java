@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,6 +25,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
@@ -113,7 +114,13 @@ public final class Wallets {
 
   /** Counts outcomes of an open transaction once they are committed. */
   void countAfterCommit(List<WalletOutcome> decided) {
-    meters.countAfterCommit(decided);
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            decided.forEach(outcome -> meters.count(outcome.code()));
+          }
+        });
   }
 
   /**
@@ -267,21 +274,10 @@ public final class Wallets {
     return code;
   }
 
-  /**
-   * Stores up to which entries wallets are right, on a connection of its own; a locked wallet is
-   * left to the next check.
-   *
-   * @param verified numbers of the entries, by user
-   */
+  /** As {@link WalletTable#setVerified}, on a connection of its own. */
   void setVerified(Map<Long, Long> verified) {
     if (!verified.isEmpty()) {
-      var unused =
-          transactions.run(
-              jdbc -> {
-                Map<Long, Long> free = new TreeMap<>(verified);
-                free.keySet().retainAll(WalletTable.lock(jdbc, verified.keySet(), false).keySet());
-                return WalletTable.setVerified(jdbc, free);
-              });
+      var unused = transactions.run(jdbc -> WalletTable.setVerified(jdbc, verified));
     }
   }
 }
