@@ -28,10 +28,6 @@ import org.springframework.jdbc.core.JdbcOperations;
 /** The tables {@code wallet}, {@code wallet_entry} and {@code wallet_charge}. */
 final class WalletTable {
 
-  private static final String ENTRIES =
-      "SELECT seq, kind, amount_cents, balance_after, request_id, charge_id, reason, created_at"
-          + " FROM wallet_entry WHERE user_id = ?";
-
   private static final String CHARGES =
       "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge";
 
@@ -263,7 +259,8 @@ final class WalletTable {
   /** A page of a user's entries, newest first. */
   static List<WalletEntryRow> before(JdbcOperations jdbc, long userId, long before, int limit) {
     return jdbc.query(
-        ENTRIES + " AND seq < ? ORDER BY seq DESC LIMIT ?",
+        "SELECT seq, kind, amount_cents, balance_after, request_id, charge_id, reason, created_at"
+            + " FROM wallet_entry WHERE user_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
         (row, number) -> entry(row),
         userId,
         before,

@@ -142,26 +142,19 @@ public final class Wallets {
     List<PendingOperation> operations = calls.stream().flatMap(List::stream).toList();
     WalletOutcome unavailable = WalletOutcome.of(WalletCode.WALLET_UNAVAILABLE);
     Map<Long, WalletOutcome> undone = new HashMap<>();
-    for (List<PendingOperation> chunk : transactions(operations, wait)) {
-      executeChunk(chunk, undone, wait);
-      if (undone.containsValue(unavailable)) { // none is tried now
-        operations.forEach(each -> undone.put(each.userId(), unavailable));
+    Map<Long, List<PendingOperation>> apart = new LinkedHashMap<>();
+    for (PendingOperation each : operations) { // a transaction that may wait has one user's
+      apart.computeIfAbsent(wait ? each.userId() : 0, user -> new ArrayList<>()).add(each);
+    }
+    for (List<PendingOperation> all : apart.values()) {
+      for (List<PendingOperation> chunk : Sql.chunks(all, MAX_BATCH)) {
+        executeChunk(chunk, undone, wait);
+        if (undone.containsValue(unavailable)) { // none is tried now
+          operations.forEach(each -> undone.put(each.userId(), unavailable));
+        }
       }
     }
     return calls.stream().collect(Collectors.toMap(Function.identity(), call -> true));
-  }
-
-  /** The operations of each transaction; one that may wait has one user's. */
-  private static List<List<PendingOperation>> transactions(
-      List<PendingOperation> operations, boolean wait) {
-    return operations.stream()
-        .collect(
-            Collectors.groupingBy(
-                each -> wait ? each.userId() : 0, LinkedHashMap::new, Collectors.toList()))
-        .values()
-        .stream()
-        .flatMap(all -> Sql.chunks(all, MAX_BATCH).stream())
-        .toList();
   }
 
   /**
