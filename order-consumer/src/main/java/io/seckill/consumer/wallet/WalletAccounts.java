@@ -78,11 +78,13 @@ class WalletAccounts {
     return WalletTable.find(jdbc, List.of(userId)).getOrDefault(userId, WalletRow.none(userId));
   }
 
-  /** In demo mode, gives the users without a wallet one with money. */
+  /** In demo mode, gives the users without an entry money, also those who were frozen first. */
   void begin(Collection<Long> users) {
     if (isDemo) {
       Set<Long> others = new TreeSet<>(users);
-      others.removeAll(WalletTable.find(jdbc, users).keySet());
+      WalletTable.find(jdbc, users).values().stream()
+          .filter(wallet -> wallet.seq() > 0)
+          .forEach(wallet -> others.remove(wallet.userId()));
       List<WalletOperation> gifts = others.stream().map(WalletAccounts::gift).toList();
       if (!gifts.isEmpty()) {
         wallets.execute(gifts);

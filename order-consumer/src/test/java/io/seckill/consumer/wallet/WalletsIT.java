@@ -1154,6 +1154,17 @@ class WalletsIT {
     assertThat(consumer.api().get(path).number("balanceCents")).isZero();
   }
 
+  @Test
+  void inDemoModeAUserWhoIsFrozenFirstHasTheMoneyToo() {
+    String path = "/internal/v1/wallets/" + user;
+
+    Answer frozen = consumer.api().put(path + "/state", "{\"state\":\"FROZEN\"}");
+
+    assertThat(frozen.text("state")).isEqualTo("FROZEN");
+    assertThat(frozen.number("balanceCents")).isEqualTo(10_000_000);
+    assertThat(charge(5).code()).isEqualTo(WalletCode.WALLET_FROZEN);
+  }
+
   private static Answer post(String path, String key, long cents) {
     return consumer
         .api()
