@@ -31,7 +31,8 @@ public record ConsumerAnswer(int status, JsonNode body) {
   /**
    * Reads a response.
    *
-   * @throws ProblemException a refusal, with order-consumer's code; for operators also a 503
+   * @throws ProblemException a refusal, with order-consumer's code: also 503 BUSY, as nothing was
+   *     done; for operators every 503
    * @throws RuntimeException for every other response
    */
   static ConsumerAnswer of(int status, byte[] bytes, Requester requester) {
@@ -43,7 +44,10 @@ public record ConsumerAnswer(int status, JsonNode body) {
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
       throw new ProblemException(refusal(status, body, requester));
     }
-    if (status == 503 && requester == Requester.OPERATOR && text(body, "code", WORD) != null) {
+    String code = text(body, "code", WORD);
+    if (status == 503
+        && code != null
+        && (requester == Requester.OPERATOR || code.equals(ProblemCode.BUSY.name()))) {
       throw new ProblemException(refusal(status, body, requester));
     }
     throw new IllegalStateException("answered " + status);

@@ -1,6 +1,8 @@
 package io.seckill.gateway.batching;
 
 import io.seckill.support.logging.ThrottledLog;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -9,12 +11,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets order-consumer decide a batch of requests with one call. Without an answer that can be
- * trusted as a whole, the outcome of every request of the batch is unknown. Thread-safe.
+ * trusted as a whole, the outcome of every request of the batch is unknown; when order-consumer is
+ * busy, none was carried out. Thread-safe.
  *
  * @param <T> type of request
  * @param <R> type of outcome
  */
-public final class BatchCall<T, R> implements RequestBatcher.Executor<T> {
+public final class BatchCall<T extends PendingRequest, R>
+    implements RequestBatcher.Executor<T> {
 
   private final String requests;
   private final Function<List<T>, List<R>> call;
@@ -23,8 +27,8 @@ public final class BatchCall<T, R> implements RequestBatcher.Executor<T> {
 
   /**
    * @param requests their name in the log
-   * @param call returns the outcomes, in the order of the requests; after an exception they are
-   *     unknown
+   * @param call returns the outcomes, in the order of the requests; after an exception other than
+   *     503 BUSY they are unknown
    * @param answer gives a request its outcome
    */
   public BatchCall(String requests, Function<List<T>, List<R>> call, BiConsumer<T, R> answer) {
@@ -43,7 +47,11 @@ public final class BatchCall<T, R> implements RequestBatcher.Executor<T> {
             "not " + batch.size() + " outcomes but " + outcomes.size());
       }
     } catch (RuntimeException e) {
-      failures.warn("a batch of " + requests + " has no answer", e);
+      if (e instanceof ProblemException refused && refused.problem().code() == ProblemCode.BUSY) {
+        batch.forEach(request -> request.fail(PendingRequest.Failure.NOT_SENT));
+      } else {
+        failures.warn("a batch of " + requests + " has no answer", e);
+      }
       return;
     }
     Iterator<R> next = outcomes.iterator();

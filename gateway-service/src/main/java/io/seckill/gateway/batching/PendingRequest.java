@@ -8,7 +8,7 @@ public abstract class PendingRequest {
 
   /** Why a request got no answer. */
   public enum Failure {
-    /** Never sent: the queue was full, or the request waited there too long. */
+    /** Not carried out: the queue was full, it waited there too long, or the server was busy. */
     NOT_SENT,
     /** Sent, or about to be; it is not known whether the server carried it out. */
     UNKNOWN

@@ -160,13 +160,18 @@ class StrongSaleIT {
         "401 | {\"code\":\"UNAUTHORIZED\"}",
         "404 | {\"code\":\"NOT_FOUND\"}",
         "500 | {}",
-        "503 | {\"code\":\"BUSY\"}",
+        "503 | {\"code\":\"UNAVAILABLE\"}",
       })
   void takesNoNonsenseForADecision(int status, String body) throws Exception {
     GatewayAnswer answer = decided(status, body);
 
     assertProblem(answer, 503, "ADMISSION_UNAVAILABLE");
     assertThat(answer.header("Idempotency-Key")).isEqualTo("key-0001");
+  }
+
+  @Test
+  void aPurchaseThatOrderConsumerIsTooBusyForTookNothing() throws Exception {
+    assertProblem(decided(503, "{\"code\":\"BUSY\"}"), 503, "BUSY");
   }
 
   /** Another gateway has passed the operator's calls on. */

@@ -28,7 +28,9 @@ class ConsumerAnswerTest {
     "400, GATEWAY, INVALID_REQUEST",
     "404, GATEWAY, UNKNOWN_SKU",
     "409, OPERATOR, ILLEGAL_TRANSITION",
-    "503, OPERATOR, REDIS_UNAVAILABLE"
+    "503, OPERATOR, REDIS_UNAVAILABLE",
+    "503, OPERATOR, BUSY",
+    "503, GATEWAY, BUSY"
   })
   void passesARefusalOnWithItsCode(int status, Requester requester, String code) {
     String body = "{\"code\":\"%s\",\"detail\":\"Some text\",\"field\":\"x y\"}".formatted(code);

@@ -10,6 +10,7 @@ import io.seckill.support.contract.OrderPayments;
 import io.seckill.support.contract.OrderPayments.OrderPayment;
 import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.testing.Bounded;
 import java.time.Duration;
@@ -127,6 +128,24 @@ class PaymentQueueTest {
     spoiled = UnaryOperator.identity();
     assertThat(texts(List.of(pay(10, USER), pay(11, USER)))).containsExactly("PAID", "PAID");
     assertThat(alone).isEmpty();
+  }
+
+  @Test
+  void aListThatOrderConsumerIsTooBusyForIsKnownToBeUnpaid() {
+    List<CompletableFuture<String>> paid = payDuringTheFirst(10, 11);
+    spoiled =
+        outcomes -> {
+          throw ProblemException.of(ProblemCode.BUSY);
+        };
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsExactly("PAID", "BUSY", "BUSY");
+    spoiled =
+        outcomes -> {
+          throw ProblemException.of(ProblemCode.UNAVAILABLE);
+        };
+    assertThat(texts(List.of(pay(10, USER)))).as("another problem").containsExactly(UNKNOWN);
   }
 
   @Test
