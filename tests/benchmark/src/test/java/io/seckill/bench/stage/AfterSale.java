@@ -31,9 +31,9 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The CPU time of what follows a sale: its reconciliation once it has come to rest, payments, and
- * the expiry of the orders that are not paid. On servers of its own, because reconciliation
- * compares the sales of all stages.
+ * The CPU time of what follows a sale: its reconciliation once it has come to rest, payments from
+ * wallets, and the expiry of the orders that are not paid. On servers of its own, because
+ * reconciliation compares the sales of all stages.
  */
 final class AfterSale implements Stage {
 
@@ -72,17 +72,17 @@ final class AfterSale implements Stage {
 
   @Override
   public void measure(Lab lab, Figures figures) throws Exception {
-    measure(lab, figures, Map.of(), "");
+    measure(lab, figures, Map.of("SECKILL_PAYMENT_PROVIDER", "wallet"), "");
   }
 
-  /** What the orders of this stage cost when they are paid from wallets: a figure's key. */
-  static String paidFromWallets(String stage) {
+  /** What the orders of this stage cost when they are paid by another provider: a figure's key. */
+  static String paidByOther(String stage) {
     return stage + "." + PAID;
   }
 
-  /** Adds {@link #paidFromWallets}, and the other figures of this stage under such keys. */
-  static void measureWithWallets(Lab lab, Figures figures, String stage) throws Exception {
-    measure(lab, figures, Map.of("SECKILL_PAYMENT_PROVIDER", "wallet"), stage + ".");
+  /** Adds {@link #paidByOther}, and the other figures of this stage under such keys. */
+  static void measureWithOther(Lab lab, Figures figures, String stage) throws Exception {
+    measure(lab, figures, Map.of(), stage + ".");
   }
 
   private static void measure(Lab lab, Figures figures, Map<String, String> settings, String prefix)
@@ -109,7 +109,7 @@ final class AfterSale implements Stage {
   public List<Row> rows() {
     return List.of(
         Row.of("after a sale: orders reconciled", RECONCILED),
-        Row.of("after a sale: orders paid", PAID),
+        Row.of("after a sale: orders paid from wallets", PAID),
         Row.of("after a sale: unpaid orders expired", EXPIRED),
         Row.of("all three services without traffic: of one core", IDLE));
   }
@@ -215,9 +215,7 @@ final class AfterSale implements Stage {
 
     /** Without this, a payment in demo mode would also make the shopper's wallet. */
     private void fund(Users users) throws SQLException {
-      if (!prefix.isEmpty()) {
-        new FundedUsers(lab, users).close();
-      }
+      new FundedUsers(lab, users).close();
     }
 
     /** Sends a payment of each of the first orders, and repeats those that were not answered. */

@@ -75,7 +75,7 @@ final class WalletStage implements Stage {
     measures.add(() -> atARate(lab, figures));
     measures.add(() -> pauseWorker(lab, figures));
     lab.settings().repeatInTurns(measures);
-    AfterSale.measureWithWallets(lab, figures, NAME);
+    AfterSale.measureWithOther(lab, figures, NAME);
   }
 
   private static void direct(Lab lab, Figures figures, DeductionWay way, int users, int clients)
@@ -136,7 +136,7 @@ final class WalletStage implements Stage {
     }
     String paced = key("rate", 1_000, PER_SECOND);
     addRate(rows, "wallet over HTTP at 2 000/s, 1000 users: ", paced);
-    rows.add(Row.of("orders paid from wallets", AfterSale.paidFromWallets(NAME)));
+    rows.add(Row.of("orders paid by another provider", AfterSale.paidByOther(NAME)));
     rows.add(Row.of("script: lost while its worker paused for 5 s", TRIMMED));
     for (String defect : List.of("lost", "doubled", "broken_guarantees")) {
       rows.add(Row.of("wallet: " + defect.replace('_', ' '), NAME + "." + defect));
