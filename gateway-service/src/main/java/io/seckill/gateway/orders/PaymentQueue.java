@@ -14,10 +14,12 @@ import io.seckill.support.contract.OrderPayments.PaymentOutcome;
 import io.seckill.support.contract.OrderRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -27,7 +29,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Sends payments to order-consumer: one at once, those that arrive during a call together in the
- * next one. Thread-safe.
+ * next one, which a large list delays a little for more. Thread-safe.
  */
 @Component
 final class PaymentQueue implements DisposableBean {
@@ -38,7 +40,15 @@ final class PaymentQueue implements DisposableBean {
    */
   static final int MOST_ALONE = 4;
 
+  /** Payments of a list after which others are likely to arrive at once. */
+  private static final int LARGE = 8;
+
+  /** Half of what a call takes: a busy gateway gets as many payments again meanwhile. */
+  private static final Duration REST = Duration.ofMillis(3);
+
   private final Function<OrderPayment, Mono<OrderRow>> alone;
+  private final BatchCall<Payment, PaymentOutcome> call;
+  private final Runnable rest;
   private final ConcurrentMap<OrderPayment, Mono<OrderRow>> underWay = new ConcurrentHashMap<>();
   private final StreamPlaces placesAlone =
       new StreamPlaces("payments", Integer.MAX_VALUE, MOST_ALONE);
@@ -52,25 +62,33 @@ final class PaymentQueue implements DisposableBean {
     this(
         consumer::pay,
         payment -> consumer.onOrder(payment.orderId(), "payment", payment.userId()),
-        bounds);
+        bounds,
+        () -> LockSupport.parkNanos(REST.toNanos()));
     queue.registerDepth(meters);
   }
 
   /**
    * @param together pays for orders, blocks
    * @param alone pays for one order that must not be in a list
+   * @param rest waits for more payments
    */
   PaymentQueue(
       Function<OrderPayments, List<PaymentOutcome>> together,
       Function<OrderPayment, Mono<OrderRow>> alone,
-      RequestBatcherProperties bounds) {
+      RequestBatcherProperties bounds,
+      Runnable rest) {
     this.alone = alone;
-    this.queue =
-        new RequestBatcher<>(
-            "payment",
-            bounds,
-            false,
-            new BatchCall<>("payments", batch -> outcomes(together, batch), Payment::answer));
+    this.call = new BatchCall<>("payments", list -> outcomes(together, list), Payment::answer);
+    this.rest = rest;
+    this.queue = new RequestBatcher<>("payment", bounds, false, this::send);
+  }
+
+  /** A call and its transaction cost as much for few payments as for many. */
+  private void send(List<Payment> list) {
+    call.execute(list);
+    if (list.size() >= LARGE && queue.depth() < OrderPayments.MAX_PAYMENTS) {
+      rest.run();
+    }
   }
 
   /** A payment that waits; its result is null when it must be sent alone. */

@@ -23,10 +23,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -35,7 +38,7 @@ class PaymentQueueTest {
 
   private static final long USER = 7;
   private static final long FIRST = 1;
-  private static final int CAPACITY = 100;
+  private static final int CAPACITY = 150;
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final String UNKNOWN = "DATABASE_UNAVAILABLE";
 
@@ -46,6 +49,8 @@ class PaymentQueueTest {
   private final List<OrderPayment> alone = new CopyOnWriteArrayList<>();
   private final CountDownLatch firstMayEnd = new CountDownLatch(1);
   private volatile UnaryOperator<List<PaymentOutcome>> spoiled = UnaryOperator.identity();
+  private final AtomicInteger rests = new AtomicInteger();
+  private volatile Runnable rest = rests::incrementAndGet;
   private volatile Mono<OrderRow> sentAlone = Mono.error(new IllegalStateException("alone"));
   private PaymentQueue queue = queue(LONG);
 
@@ -63,6 +68,42 @@ class PaymentQueueTest {
 
     assertThat(texts(paid)).containsOnly("PAID");
     assertThat(calls).extracting(List::size).containsExactly(1, OrderPayments.MAX_PAYMENTS, 26);
+  }
+
+  /** After the lists of up to 64, unless the next one is full already. */
+  @ParameterizedTest
+  @CsvSource({"7, 0", "8, 1", "72, 2", "128, 1"})
+  void waitsForMoreOnlyAfterALargeList(int payments, int times) {
+    List<CompletableFuture<String>> paid =
+        payDuringTheFirst(LongStream.range(10, 10 + payments).toArray());
+
+    firstMayEnd.countDown();
+
+    assertThat(texts(paid)).containsOnly("PAID");
+    assertThat(Bounded.get(pay(9, USER))).as("sent after the rest").isEqualTo("PAID");
+    assertThat(rests).hasValue(times);
+  }
+
+  @Test
+  void thoseWhoPayAfterALargeListShareTheNextOne() {
+    CountDownLatch resting = new CountDownLatch(1);
+    CountDownLatch rested = new CountDownLatch(1);
+    rest =
+        () -> {
+          resting.countDown();
+          Bounded.await(rested);
+        };
+    List<CompletableFuture<String>> paid = payDuringTheFirst(LongStream.range(10, 18).toArray());
+    firstMayEnd.countDown();
+    assertThat(texts(paid)).as("answered before the rest").containsOnly("PAID");
+    Bounded.await(resting);
+
+    List<CompletableFuture<String>> more =
+        LongStream.range(20, 27).mapToObj(id -> pay(id, USER)).toList();
+    rested.countDown();
+
+    assertThat(texts(more)).containsOnly("PAID");
+    assertThat(calls).extracting(List::size).containsExactly(1, 8, 7);
   }
 
   /** A shopper who sends one twice, one of another user, one that cannot be paid, a stranger's. */
@@ -243,7 +284,8 @@ class PaymentQueueTest {
           return sentAlone;
         },
         new RequestBatcherProperties(
-            1, 1, OrderPayments.MAX_PAYMENTS, CAPACITY, patience, patience));
+            1, 1, OrderPayments.MAX_PAYMENTS, CAPACITY, patience, patience),
+        () -> rest.run());
   }
 
   private List<PaymentOutcome> answer(OrderPayments body) {
