@@ -2,6 +2,7 @@ package io.seckill.consumer.wallet;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.runtime.CallerBatcher;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Sql;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.consumer.storage.Transactions;
@@ -31,7 +32,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Executes operations on wallets, many in one transaction. Each user has one of four batchers, so
  * batches of this process never wait for one another's locks. Operations on a wallet that another
- * transaction has locked wait for it in a batch of their own. Thread-safe.
+ * transaction has locked wait for it in a batch of their own, on a connection of those for such
+ * waits. Thread-safe.
  */
 @Component
 public final class Wallets {
@@ -51,10 +53,12 @@ public final class Wallets {
   private final Transactions transactions;
   private final List<CallerBatcher<List<PendingOperation>, Boolean>> batchers;
   private final List<CallerBatcher<List<PendingOperation>, Boolean>> lockWaits;
+  private final ConnectionShare connections;
   private final WalletMeters meters;
 
-  Wallets(DataSource pool, MeterRegistry registry) {
+  Wallets(DataSource pool, ConnectionShare lockWaits, MeterRegistry registry) {
     this.transactions = Transactions.ofWallets(pool);
+    this.connections = lockWaits;
     this.batchers = batchers(false);
     this.lockWaits = batchers(true);
     this.meters = new WalletMeters(registry);
@@ -187,7 +191,7 @@ public final class Wallets {
     List<WalletOperation> all = operations.stream().map(each -> each.operation).toList();
     try {
       List<WalletOutcome> outcomes =
-          repeatedly(jdbc -> WalletTransactions.decide(jdbc, all, false, wait, makes))
+          repeatedly(jdbc -> WalletTransactions.decide(jdbc, all, false, wait, makes), wait)
               .orElse(List.of());
       if (outcomes.isEmpty()) {
         halve(operations, undone, wait);
@@ -199,6 +203,8 @@ public final class Wallets {
           undone.put(each.userId(), each.outcome);
         }
       }
+    } catch (ProblemException e) {
+      end(operations, WalletCode.BUSY, undone);
     } catch (DataAccessException | TransactionException e) {
       SqlFailure failure = SqlFailure.of(e);
       if (failure == SqlFailure.TRY_AGAIN && makes && !wait) {
@@ -234,11 +240,11 @@ public final class Wallets {
     }
   }
 
-  /** Repeats work that is refused a row; empty when it was undone every time. */
-  private <T> Optional<T> repeatedly(Transactions.Work<T> work) {
+  /** Repeats work that is refused a row; empty when it was undone every time. Or 503 BUSY. */
+  private <T> Optional<T> repeatedly(Transactions.Work<T> work, boolean wait) {
     for (int tries = 0; tries <= RETRIES; tries++) {
       try {
-        return transactions.run(work);
+        return wait ? connections.within(() -> transactions.run(work)) : transactions.run(work);
       } catch (DataAccessException | TransactionException e) {
         if (SqlFailure.of(e) != SqlFailure.ROW) {
           throw e;
@@ -258,10 +264,11 @@ public final class Wallets {
    * @return DONE, or why nothing was done
    * @throws DataAccessException when the outcome is unknown
    * @throws TransactionException as well
+   * @throws ProblemException 503 BUSY when too many others wait for locks
    */
   WalletCode close(long chargeId, String requestId) {
     WalletCode code =
-        repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId))
+        repeatedly(jdbc -> WalletTransactions.close(jdbc, chargeId, requestId), true)
             .orElse(WalletCode.BUSY);
     meters.count(code);
     return code;

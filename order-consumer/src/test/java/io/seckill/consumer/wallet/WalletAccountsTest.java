@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.support.web.DemoMode;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -35,7 +36,7 @@ class WalletAccountsTest {
     DataSource none = new DriverManagerDataSource();
     return new WalletAccounts(
         new JdbcTemplate(none),
-        new Wallets(none, new SimpleMeterRegistry()),
+        new Wallets(none, new ConnectionShare(1), new SimpleMeterRegistry()),
         new WalletProperties("USD"),
         new DemoMode(demo, false),
         environment,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.consumer.wallet.WalletBatch.EntryKey;
@@ -49,7 +50,10 @@ class WalletKillsIT {
       List<Wallets> processes =
           List.of(
               consumer.bean(Wallets.class),
-              new Wallets(consumer.bean(HikariDataSource.class), new SimpleMeterRegistry()));
+              new Wallets(
+                  consumer.bean(HikariDataSource.class),
+                  consumer.bean(ConnectionShare.class),
+                  new SimpleMeterRegistry()));
       List<Runnable> runners = new ArrayList<>();
       IntStream.range(0, CLIENTS)
           .<Runnable>mapToObj(

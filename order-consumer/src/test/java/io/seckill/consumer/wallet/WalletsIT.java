@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.consumer.runtime.CallerBatcher;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.Snapshots;
 import io.seckill.consumer.testing.EditedEntries;
@@ -148,6 +149,31 @@ class WalletsIT {
     assertThat(waiting.stream().flatMap(each -> codes(Bounded.get(each)).stream()))
         .containsExactlyInAnyOrder(WalletCode.DONE, WalletCode.INSUFFICIENT_FUNDS);
     assertThat(conflicts()).as("balances that changed after they were read").isEqualTo(conflicts);
+  }
+
+  /** As payments and cancels do: the other half of the pool is for operators. */
+  @Test
+  void anOperationThatWaitsForItsWalletHasAConnectionOfThoseForWaits() throws Exception {
+    recharge(user, 1);
+    AtomicInteger transactions = new AtomicInteger();
+    DataSource counted =
+        new DelegatingDataSource(consumer.bean(DataSource.class)) {
+          @Override
+          public Connection getConnection() throws SQLException {
+            transactions.incrementAndGet();
+            return super.getConnection();
+          }
+        };
+    ConnectionShare waits = new ConnectionShare(1);
+    Wallets process = new Wallets(counted, waits, new SimpleMeterRegistry());
+    List<WalletOperation> one = List.of(chargeOf(0));
+    try (RowLock lock =
+        consumer.lock("SELECT * FROM wallet WHERE user_id = " + user + " FOR UPDATE")) {
+      assertThat(codes(waits.within(() -> process.execute(one)))).containsOnly(WalletCode.BUSY);
+      assertThat(transactions).as("but none that would wait for the lock").hasValue(1);
+      lock.release();
+    }
+    assertThat(codes(process.execute(one))).containsOnly(WalletCode.DONE);
   }
 
   private static double conflicts() {
@@ -1018,7 +1044,7 @@ class WalletsIT {
             new JdbcTemplate(pool),
             pools,
             consumer.bean(Snapshots.class),
-            new Wallets(marking, new SimpleMeterRegistry()),
+            new Wallets(marking, new ConnectionShare(1), new SimpleMeterRegistry()),
             consumer.bean(Pace.class),
             new SimpleMeterRegistry());
 
@@ -1178,7 +1204,10 @@ class WalletsIT {
   }
 
   private static Wallets secondProcess() {
-    return new Wallets(consumer.bean(HikariDataSource.class), consumer.bean(MeterRegistry.class));
+    return new Wallets(
+        consumer.bean(HikariDataSource.class),
+        consumer.bean(ConnectionShare.class),
+        consumer.bean(MeterRegistry.class));
   }
 
   private static void recharge(long user, long cents) {
