@@ -7,7 +7,6 @@ import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.payment.PaymentProvider.ChargeRequest;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderResult;
-import io.seckill.consumer.orders.OrderResults;
 import io.seckill.consumer.orders.OrderTotalTable;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.consumer.payment.PaymentTable.BookedCharge;
@@ -41,7 +40,7 @@ record ChargeOutcomes(
     ChargeTable charges,
     UnexplainedCharges unexplained,
     PaymentTransactions transactions,
-    OrderResults results,
+    PaidResults results,
     PaymentMeters meters) {
 
   /** The provider's answer to the charge of an order. */
@@ -175,12 +174,14 @@ record ChargeOutcomes(
         .orders()
         .forEach(
             (id, order) -> {
-              if (settled.paid().contains(id)) {
-                OrderTrail.mark(id, order.skuId(), null, "paid");
-              }
               if (order.status() == OrderStatus.PAID) {
-                (id.isDecidedByMySql() ? decidedByMySql : paid)
-                    .add(OrderResult.of(id, order.skuId(), order.userId(), OrderStatus.PAID));
+                OrderResult result =
+                    OrderResult.of(id, order.skuId(), order.userId(), OrderStatus.PAID);
+                (id.isDecidedByMySql() ? decidedByMySql : paid).add(result);
+                if (settled.paid().contains(id)) {
+                  OrderTrail.mark(id, order.skuId(), null, "paid");
+                  results.remember(result);
+                }
               }
             });
     paid.addAll(orders.inRedis(decidedByMySql));

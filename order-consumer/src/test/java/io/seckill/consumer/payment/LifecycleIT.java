@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.payment.PaymentProvider;
 import io.seckill.common.redis.RedisKeys;
@@ -548,23 +549,34 @@ class LifecycleIT {
     consumer.update("UPDATE products SET fallback = ? WHERE sku_id = ?", fallback, sku);
   }
 
-  @Test
-  void redisGetsAPaymentOfARoundThatFailed() {
+  /** The process that has paid remembers it, others read it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void redisGetsAPaymentOfARoundThatFailed(boolean isRemembered) {
     open("LIMITED", 5, 100);
     OrderId id = orders.confirmed(sku, 1, 1);
     payBefore(id);
     List<OrderId> tried = new ArrayList<>();
     PaidResults paid = new PaidResults(consumer.sql(), results(tried, false));
+    remember(paid, id, isRemembered);
 
     paid.sweep();
+    assertThat(tried).contains(id);
     tried.clear();
     paid.sweep();
 
     assertThat(tried).contains(id);
   }
 
-  @Test
-  void redisGetsAPaymentOfASaleThatWasBeingLoaded() {
+  private void remember(PaidResults paid, OrderId id, boolean isRemembered) {
+    if (isRemembered) {
+      paid.remember(OrderResult.of(id, sku, 1, OrderStatus.PAID));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void redisGetsAPaymentOfASaleThatWasBeingLoaded(boolean isRemembered) {
     open("LIMITED", 5, 100);
     OrderId id = orders.confirmed(sku, 1, 1);
     payBefore(id);
@@ -574,6 +586,7 @@ class LifecycleIT {
     payBefore(other);
     List<OrderId> written = new ArrayList<>();
     PaidResults paid = new PaidResults(consumer.sql(), results(written, true));
+    remember(paid, id, isRemembered);
     phase("LOADING");
 
     paid.sweep();
