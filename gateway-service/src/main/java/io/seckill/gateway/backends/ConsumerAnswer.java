@@ -4,6 +4,7 @@ import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.StrictJson;
+import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -11,8 +12,14 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A successful response of order-consumer, with a status of 200..299. */
-public record ConsumerAnswer(int status, JsonNode body) {
+/**
+ * A successful response of order-consumer, with a status of 200..299. Its body is not read yet: of
+ * a list of payments once, into records.
+ */
+@SuppressWarnings("ArrayRecordComponent") // nobody compares answers
+public record ConsumerAnswer(int status, byte[] bytes) {
+
+  private static final byte[] NO_MEMBERS = "{}".getBytes(StandardCharsets.UTF_8);
 
   private static final Pattern WORD = Pattern.compile("[A-Z][A-Z0-9_]{1,63}");
   private static final Pattern SENTENCE = Pattern.compile("[\\x20-\\x7e]{1,300}");
@@ -36,10 +43,11 @@ public record ConsumerAnswer(int status, JsonNode body) {
    * @throws RuntimeException for every other response
    */
   static ConsumerAnswer of(int status, byte[] bytes, Requester requester) {
-    JsonNode body = bytes.length == 0 ? JSON.createObjectNode() : JSON.readTree(bytes);
+    ConsumerAnswer answer = new ConsumerAnswer(status, bytes.length == 0 ? NO_MEMBERS : bytes);
     if (status >= 200 && status < 300) {
-      return new ConsumerAnswer(status, body);
+      return answer;
     }
+    JsonNode body = answer.body();
     // 401 and 403 refuse the gateway's own token, not the caller's.
     if (status >= 400 && status < 500 && status != 401 && status != 403) {
       throw new ProblemException(refusal(status, body, requester));
@@ -79,11 +87,30 @@ public record ConsumerAnswer(int status, JsonNode body) {
   }
 
   /**
+   * The body; an empty object when there was none.
+   *
+   * @throws JacksonException when it is not JSON
+   */
+  public JsonNode body() {
+    return JSON.readTree(bytes);
+  }
+
+  /**
+   * This answer, whose body is JSON.
+   *
+   * @throws JacksonException when it is not
+   */
+  ConsumerAnswer checked() {
+    var unused = body();
+    return this;
+  }
+
+  /**
    * The body as a record; members that the record does not have are ignored.
    *
    * @throws JacksonException when it is none
    */
   public <T> T as(Class<T> type) {
-    return JSON.treeToValue(body, type);
+    return JSON.readValue(bytes, type);
   }
 }

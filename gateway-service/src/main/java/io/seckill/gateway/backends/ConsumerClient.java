@@ -119,7 +119,7 @@ public final class ConsumerClient implements DisposableBean {
     return to(isLong ? CallKind.LONG_OPERATIONS : CallKind.OPERATORS)
         .exchange(
             new Request(method, PREFIX + pathAndQuery, body, headers, within, Requester.OPERATOR),
-            answer -> answer);
+            ConsumerAnswer::checked);
   }
 
   /** The conservation equation of a SKU, read at most half a second ago. */
@@ -246,7 +246,8 @@ public final class ConsumerClient implements DisposableBean {
    */
   public void transfer(PromiseTransfer part) {
     var unused =
-        ask(CallKind.HEARTBEATS, request(HttpMethod.POST, gateway + "/handover", part, timeout));
+        ask(CallKind.HEARTBEATS, request(HttpMethod.POST, gateway + "/handover", part, timeout))
+            .checked();
   }
 
   /**
@@ -256,7 +257,8 @@ public final class ConsumerClient implements DisposableBean {
    */
   public void deregister() {
     var unused =
-        ask(CallKind.HEARTBEATS, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT));
+        ask(CallKind.HEARTBEATS, request(HttpMethod.DELETE, gateway, null, HEARTBEAT_TIMEOUT))
+            .checked();
   }
 
   private ConsumerAnswer ask(CallKind kind, Request request) {

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.seckill.support.contract.Shopper;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JacksonException;
 
 class ConsumerAnswerTest {
 
@@ -21,6 +24,23 @@ class ConsumerAnswerTest {
     assertThat(answer.status()).isEqualTo(201);
     assertThat(answer.body().path("skuId").intValue()).isEqualTo(7);
     assertThat(read(204, "", Requester.GATEWAY).body().isEmpty()).isTrue();
+  }
+
+  /** A gateway and an order-consumer may be of two releases. */
+  @Test
+  void readsARecordWithoutTheMembersThatItDoesNotHave() {
+    ConsumerAnswer answer = read(200, "{\"userId\":7,\"later\":{\"a\":[1]}}", Requester.GATEWAY);
+
+    assertThat(answer.as(Shopper.class)).isEqualTo(new Shopper(7));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"<html>", "{\"userId\":", "{\"userId\":7,\"userId\":7}"})
+  void aSuccessWithoutJsonIsNoAnswer(String body) {
+    ConsumerAnswer answer = read(200, body, Requester.GATEWAY);
+
+    assertThatThrownBy(answer::checked).isInstanceOf(JacksonException.class);
+    assertThatThrownBy(() -> answer.as(Shopper.class)).isInstanceOf(JacksonException.class);
   }
 
   @ParameterizedTest
