@@ -37,9 +37,9 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Calls order-consumer's internal port. Its refusals (4xx, BUSY) are problems with its codes;
- * every other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and
- * the same call may be repeated. Only {@link #decide}, {@link #pay}, {@link #heartbeat}, {@link
+ * Calls order-consumer's internal port. Its refusals (4xx, BUSY) are problems with its codes; every
+ * other failure becomes 503 DATABASE_UNAVAILABLE: the outcome of a write is then unknown, and the
+ * same call may be repeated. Only {@link #decide}, {@link #pay}, {@link #heartbeat}, {@link
  * #transfer} and {@link #deregister} block.
  */
 @Component

@@ -17,8 +17,7 @@ import org.slf4j.LoggerFactory;
  * @param <T> type of request
  * @param <R> type of outcome
  */
-public final class BatchCall<T extends PendingRequest, R>
-    implements RequestBatcher.Executor<T> {
+public final class BatchCall<T extends PendingRequest, R> implements RequestBatcher.Executor<T> {
 
   private final String requests;
   private final Function<List<T>, List<R>> call;

@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Sends payments to order-consumer: one at once, those that arrive during a call together in the
- * next one, which a large list delays a little for more. Thread-safe.
+ * next one. After a large list the next one waits a little for more. Thread-safe.
  */
 @Component
 final class PaymentQueue implements DisposableBean {

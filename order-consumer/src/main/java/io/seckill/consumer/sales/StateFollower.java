@@ -46,8 +46,7 @@ record StateFollower(Products products, SaleStates states, Clock clock, RedisCal
 
   /** Those that Redis has in another state; a sale that it does not have is not on sale anyway. */
   private List<StateToFollow> behind(List<StateToFollow> sales) {
-    List<Optional<Shown>> shown =
-        states.shown(sales.stream().map(StateToFollow::skuId).toList());
+    List<Optional<Shown>> shown = states.shown(sales.stream().map(StateToFollow::skuId).toList());
     return IntStream.range(0, sales.size())
         .filter(i -> shown.get(i).filter(one -> isFollowed(sales.get(i), one)).isEmpty())
         .mapToObj(sales::get)

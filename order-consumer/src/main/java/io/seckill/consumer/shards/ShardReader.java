@@ -121,8 +121,7 @@ class ShardReader {
 
   private Optional<ShardState> read(ExpectedSale shard) {
     List<ShardState> found = new ArrayList<>();
-    guard.run(
-        guard.partOf(shard.id()), () -> state(shard, call(shard)).ifPresent(found::add));
+    guard.run(guard.partOf(shard.id()), () -> state(shard, call(shard)).ifPresent(found::add));
     return found.stream().findFirst();
   }
 

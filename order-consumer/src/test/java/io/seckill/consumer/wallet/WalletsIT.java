@@ -830,8 +830,7 @@ class WalletsIT {
   }
 
   private static WalletChecker hourly() {
-    return new WalletChecker(consumer.bean(JdbcOperations.class), false)
-        .run(page -> {}, () -> {});
+    return new WalletChecker(consumer.bean(JdbcOperations.class), false).run(page -> {}, () -> {});
   }
 
   /** Each of these has three entries and a charge. */
