@@ -21,7 +21,7 @@ public class GatewayMutationsIT {
 
   private static final String ADMIT = "io/seckill/gateway/admission/admit.lua";
   private static final String DIRECT_IT = "io.seckill.gateway.admission.DirectChannelIT#";
-  private static final String ADMIT_IT = "io.seckill.gateway.admission.AdmitCallIT#";
+  private static final String ADMISSION = "io.seckill.gateway.admission.";
 
   private static final String FALLBACK_IT = "io.seckill.gateway.admission.FallbackAdmissionIT#";
 
@@ -36,20 +36,26 @@ public class GatewayMutationsIT {
         Mutation.named("admission checks no quota at the first purchase")
             .text(ADMIT, "if used + n > s.quota then", "if used > 0 and used + n > s.quota then")
             .caughtBy(
-                ADMIT_IT + "countsUnitsOverSeveralOrdersWhereALimitIsTheRule", "QUOTA_EXCEEDED"),
+                ADMISSION + "AdmitRulesIT#countsUnitsOverSeveralOrdersWhereALimitIsTheRule",
+                "QUOTA_EXCEEDED"),
         GatewayMutations.SELLS_WHAT_IS_SOLD_OUT.caughtBy(
-            ADMIT_IT + "sellsTheLastUnitAndThenNone", "TOO_FEW_LEFT"),
+            ADMISSION + "AdmitRulesIT#sellsTheLastUnitAndThenNone", "TOO_FEW_LEFT"),
         GatewayMutations.KEY_NOT_LOOKED_UP.caughtBy(
-            ADMIT_IT + "answersARepeatWithTheFirstOrderAndItsStatusOfNow", "Repeated"),
+            ADMISSION + "AdmitRulesIT#answersARepeatWithTheFirstOrderAndItsStatusOfNow",
+            "Repeated"),
         Mutation.named("admission forgets the keys of the same call")
             .text(ADMIT, "if first then", "if false then")
-            .caughtBy(ADMIT_IT + "decidesLaterPurchasesOfACallOnWhatEarlierOnesTook", "Repeated"),
+            .caughtBy(
+                ADMISSION + "AdmitCallIT#decidesLaterPurchasesOfACallOnWhatEarlierOnesTook",
+                "Repeated"),
         Mutation.named("admission decides on the data of a server that is not verified")
             .text(
                 ADMIT,
                 "if match(call('INFO', 'replication'), 'master_replid:(%x+)') ~= expected then",
                 "if not match(call('INFO', 'replication'), 'master_replid:(%x+)') then")
-            .caughtBy(ADMIT_IT + "decidesNothingOnTheDataOfAServerThatIsNotVerified", "UNVERIFIED"),
+            .caughtBy(
+                ADMISSION + "AdmitBrokenDataIT#decidesNothingOnTheDataOfAServerThatIsNotVerified",
+                "UNVERIFIED"),
         Mutation.named("admission sells from data of an older epoch")
             .text(
                 ADMIT, "elseif tonumber(s.epoch) < tonumber(ARGV[i + 7]) then", "elseif false then")

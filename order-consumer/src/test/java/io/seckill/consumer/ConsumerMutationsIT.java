@@ -49,7 +49,7 @@ public class ConsumerMutationsIT {
 
   private static final String STOCK_CHANGE = "io/seckill/consumer/sales/stock_change.lua";
 
-  private static final String FALLBACK_IT = "io.seckill.consumer.fallback.FallbackIT#";
+  private static final String FALLBACK = "io.seckill.consumer.fallback.";
 
   private static final Mutants MUTANTS = new Mutants();
 
@@ -126,7 +126,8 @@ public class ConsumerMutationsIT {
                 MutantPayments.class)
             .constant(ORDERS + "Orders", " AND status = 'CONFIRMED'", "")
             .caughtBy(
-                LIFECYCLE + "LifecycleIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
+                LIFECYCLE
+                    + "LifecyclePaymentIT#aCrashAfterTheChargeEndsAsARefundWhenTheOrderHasExpired",
                 "EXPIRED"),
         Mutation.named("a second charge of an order is forgotten")
             .calls(
@@ -197,9 +198,10 @@ public class ConsumerMutationsIT {
                 "PAYMENT_DECLINED"),
         Mutation.named("a cancel returns units of an order that is paid")
             .constant(ORDERS + "Cancellations", " AND status = 'CONFIRMED'", "")
-            .caughtBy(LIFECYCLE + "LifecycleIT#aPaidOrderIsNotCancellable", "409"),
+            .caughtBy(LIFECYCLE + "LifecycleUnitsIT#aPaidOrderIsNotCancellable", "409"),
         ConsumerMutations.COMPENSATES_STRONG_SALES.caughtBy(
-            LIFECYCLE + "LifecycleIT#onlyOrdersThatRedisKnowsAreCompensatedThere", "expected: 0L"),
+            LIFECYCLE + "LifecycleUnitsIT#onlyOrdersThatRedisKnowsAreCompensatedThere",
+            "expected: 0L"),
         Mutation.named("purchases of a strong sale do not notice a change of its stock")
             .constant(
                 SALES + "StockChangeTable",
@@ -281,18 +283,21 @@ public class ConsumerMutationsIT {
                 "stock = stock + ? WHERE sku_id = ?",
                 "stock = stock + ? WHERE sku_id < 4503599627370496 AND sku_id = ?")
             .caughtBy(
-                SHARDS + "ShardsIT#unitsGatherWhereTheyAreAskedForUntilNoneIsLeftAnywhere",
+                SHARDS + "ShardMovesIT#unitsGatherWhereTheyAreAskedForUntilNoneIsLeftAnywhere",
                 "the returned unit"),
         ConsumerMutations.FALLBACK_SELLS_THE_RESERVE.caughtBy(
-            FALLBACK_IT + "unitsThatRedisHasAdmittedAreKeptForTheirOrders",
+            FALLBACK + "FallbackReservesIT#unitsThatRedisHasAdmittedAreKeptForTheirOrders",
             "only the reserve could serve it"),
         ConsumerMutations.FALLBACK_KEEPS_THE_EPOCH.caughtBy(
-            FALLBACK_IT + "nobodyDecidesUntilThePromisesOfGatewaysAreKnown", "MYSQL ENTERING 2"),
+            FALLBACK + "FallbackEntryIT#nobodyDecidesUntilThePromisesOfGatewaysAreKnown",
+            "MYSQL ENTERING 2"),
         ConsumerMutations.FALLBACK_LOOKS_FOR_ITS_OWN_EPOCH.caughtBy(
-            FALLBACK_IT + "aGatewayThatFallsSilentWhileMySqlDecidesLeavesWhatRedisHasPromised",
+            FALLBACK
+                + "SilentGatewayIT#aGatewayThatFallsSilentWhileMySqlDecidesLeavesWhatRedisHasPromised",
             "promised units"),
         ConsumerMutations.FALLBACK_BEGINS_WITH_EACH_TERM.caughtBy(
-            FALLBACK_IT + "aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore",
+            FALLBACK
+                + "FallbackReservesIT#aLateTransferInTheNextFallbackCountsWhatMySqlSoldInTheOneBefore",
             "promised units"),
         ConsumerMutations.FALLBACK_RETURNS_ALL_UNITS.caughtBy(
             "io.seckill.consumer.fallback.FallbackReturnIT#redisGetsEverythingBack",
