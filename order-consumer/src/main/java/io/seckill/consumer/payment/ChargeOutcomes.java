@@ -101,8 +101,15 @@ record ChargeOutcomes(
    */
   Map<OrderPayment, Optional<OrderRow>> pay(
       Set<OrderPayment> attempts, ChargesInTransaction provider, boolean waits) {
-    provider.prepare(attempts.stream().map(OrderPayment::userId).toList());
     Map<OrderId, OrderRow> locked = charge(attempts, provider, waits).orders();
+    Set<OrderPayment> declined = new HashSet<>(attempts);
+    declined.removeIf(
+        attempt -> Payments.own(attempt, locked).filter(ChargeOutcomes::isConfirmed).isEmpty());
+    if (!declined.isEmpty()
+        && provider.endow(declined.stream().map(OrderPayment::userId).toList())) {
+      declined.forEach(attempt -> locked.remove(attempt.orderId()));
+      locked.putAll(charge(declined, provider, waits).orders());
+    }
     Map<OrderId, OrderRow> others =
         orders.find(
             attempts.stream()

@@ -20,8 +20,11 @@ public interface ChargesInTransaction extends PaymentProvider {
   /** Whether an order was charged, even if nothing of it is left. */
   boolean hasCharge(OrderId orderId);
 
-  /** Is called before the transaction of charges of these users. */
-  void prepare(Collection<Long> users);
+  /**
+   * Is called after a transaction that has declined charges of these users. Returns whether another
+   * attempt may succeed.
+   */
+  boolean endow(Collection<Long> users);
 
   /**
    * Charges as {@link #charge(ChargeRequest)}, in the caller's transaction, which holds the locks

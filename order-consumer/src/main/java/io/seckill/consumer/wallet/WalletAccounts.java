@@ -68,7 +68,7 @@ class WalletAccounts {
 
   /** The balance as it is shown to its owner, who in demo mode may get one by it. */
   WalletBalance balance(long userId) {
-    begin(List.of(userId));
+    var unused = begin(List.of(userId));
     WalletRow row = wallet(userId);
     return new WalletBalance(
         userId, row.balanceCents(), properties.currency(), row.state(), row.seq());
@@ -78,18 +78,22 @@ class WalletAccounts {
     return WalletTable.find(jdbc, List.of(userId)).getOrDefault(userId, WalletRow.none(userId));
   }
 
-  /** In demo mode, gives the users without an entry money, also those who were frozen first. */
-  void begin(Collection<Long> users) {
+  /**
+   * In demo mode, gives the users without an entry money, also those who were frozen first. Returns
+   * whether there were any.
+   */
+  boolean begin(Collection<Long> users) {
+    Set<Long> others = new TreeSet<>();
     if (isDemo) {
-      Set<Long> others = new TreeSet<>(users);
+      others.addAll(users);
       WalletTable.find(jdbc, users).values().stream()
           .filter(wallet -> wallet.seq() > 0)
           .forEach(wallet -> others.remove(wallet.userId()));
-      List<WalletOperation> gifts = others.stream().map(WalletAccounts::gift).toList();
-      if (!gifts.isEmpty()) {
-        wallets.execute(gifts);
-      }
     }
+    if (!others.isEmpty()) {
+      wallets.execute(others.stream().map(WalletAccounts::gift).toList());
+    }
+    return !others.isEmpty();
   }
 
   private static WalletOperation gift(long userId) {

@@ -43,13 +43,13 @@ record WalletPayments(Wallets wallets, WalletAccounts accounts) implements Charg
     if (request.amountCents() == 0) {
       return charged(request.orderId());
     }
-    accounts.begin(List.of(request.userId()));
+    var unused = accounts.begin(List.of(request.userId()));
     return answer(request.orderId(), wallets.execute(operation(request)).code());
   }
 
   @Override
-  public void prepare(Collection<Long> users) {
-    accounts.begin(users);
+  public boolean endow(Collection<Long> users) {
+    return accounts.begin(users);
   }
 
   @Override

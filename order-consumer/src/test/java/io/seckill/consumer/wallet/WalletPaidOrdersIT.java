@@ -119,6 +119,19 @@ class WalletPaidOrdersIT {
     assertThat(balance()).isZero();
   }
 
+  @Test
+  void inDemoModeANewShopperPaysWithTheMoneyThatIsGivenThen() {
+    open(10);
+    long shopper = payer + 2;
+    OrderId first = orders.confirmed(sku, shopper, 1);
+    OrderId second = orders.confirmed(sku, shopper, 1);
+
+    assertThat(paidBy.pay(first, shopper).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(paidBy.pay(second, shopper).status()).isEqualTo(OrderStatus.PAID);
+    assertThat(consumer.number("SELECT balance_cents FROM wallet WHERE user_id = ?", shopper))
+        .isEqualTo(10_000_000 - 2 * 9_900);
+  }
+
   /** A former process charged it, and died before it marked the order; the money may be spent. */
   @ParameterizedTest
   @ValueSource(ints = {1, 101})
