@@ -178,7 +178,7 @@ public class ConsumerMutationsIT {
                 WALLET + "WalletTable#lock",
                 MutantWallets.class)
             .caughtBy(
-                WALLET + "WalletsIT#twoProcessesReadABalanceUnderItsLock",
+                WALLET + "WalletLocksIT#twoProcessesReadABalanceUnderItsLock",
                 "balances that changed after they were read"),
         Mutation.named("the row count of a wallet's update is not looked at")
             .calls(
