@@ -100,7 +100,7 @@ class DatabaseGate {
 
   /**
    * A success may be the second call, the minimum that the breaker evaluates; after one failure the
-   * breaker then opens. The caller continues to store, and no thread would probe MySQL.
+   * breaker then opens although MySQL is available.
    */
   private void closeAfterSuccess() {
     if (breaker.getState() != CircuitBreaker.State.CLOSED) {
@@ -138,6 +138,7 @@ class DatabaseGate {
     try {
       probe.write();
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
+      closeAfterSuccess();
     } catch (SQLException e) {
       breaker.onError(System.nanoTime() - start, TimeUnit.NANOSECONDS, e);
       log.info("MySQL is not writable: {}", e.getMessage());

@@ -58,6 +58,7 @@ final class StatesAhead {
     List<Long> page = pageOf.getOrDefault(sku, List.of());
     if (!page.isEmpty() && (!page.equals(readPage) || isOld())) {
       readNanos = nanoTime.getAsLong();
+      readPage = List.of(); // also when this fails
       read = redis.states(page);
       readPage = page;
     }

@@ -14,6 +14,7 @@ import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.consumer.runtime.BrokerConnections;
 import io.seckill.consumer.storage.DatabaseUnavailableException;
+import io.seckill.consumer.storage.DatabaseWriteProbe;
 import io.seckill.consumer.storage.OrderStore;
 import io.seckill.consumer.storage.StoredBatch;
 import io.seckill.consumer.testing.AdmissionFixture;
@@ -39,6 +40,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A consumer whose connections the tests break; another one, which takes no orders, observes. Where
@@ -251,11 +254,16 @@ class IntakeFaultsIT {
    * The breaker can open after two calls; the second of them may be the one that shows that MySQL
    * is available.
    */
-  @Test
-  void oneFailureBeforeASuccessKeepsNothingClosed() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void oneFailureBeforeASuccessKeepsNothingClosed(boolean isProbe) throws Exception {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     DatabaseGate gate =
-        new DatabaseGate(observer.bean(OrderStore.class), null, Clock.systemUTC(), meters);
+        new DatabaseGate(
+            observer.bean(OrderStore.class),
+            observer.bean(DatabaseWriteProbe.class),
+            Clock.systemUTC(),
+            meters);
     fillTheDisk();
     try {
       assertThatThrownBy(() -> gate.store(orders(1, 1)))
@@ -264,7 +272,11 @@ class IntakeFaultsIT {
       observer.asRoot("DROP TRIGGER disk");
     }
 
-    gate.store(orders(1, 1));
+    if (isProbe) {
+      assertThat(gate.probe()).isTrue();
+    } else {
+      gate.store(orders(1, 1));
+    }
 
     assertThat(meters.get("seckill.breaker.state").tag("state", "closed").gauge().value())
         .isEqualTo(1);

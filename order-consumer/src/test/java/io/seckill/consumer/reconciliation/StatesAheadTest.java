@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 class StatesAheadTest {
@@ -19,6 +20,7 @@ class StatesAheadTest {
       LongStream.range(1_001, 1_001 + 10L * StatesAhead.PAGE).boxed().toList();
 
   private final AtomicLong now = new AtomicLong();
+  private boolean answers = true;
   private final List<String> keys = new ArrayList<>();
   private final CannedRedis redis = new CannedRedis(this::reply);
   private final StatesAhead states = new StatesAhead(new RedisSale(redis), SKUS, now::get);
@@ -60,6 +62,20 @@ class StatesAheadTest {
   }
 
   @Test
+  void aReadThatFailsCountsForNothing() {
+    states.of(SKUS.get(0));
+    now.addAndGet(StatesAhead.FRESH.toNanos());
+    answers = false;
+    assertThatThrownBy(() -> states.of(SKUS.get(1))).isInstanceOf(JedisConnectionException.class);
+    answers = true;
+    keys.clear();
+
+    states.of(SKUS.get(1));
+
+    assertThat(keys).contains(RedisKeys.sku(SKUS.get(1)));
+  }
+
+  @Test
   void readsASaleThatIsNotOneOfThemAlone() {
     assertThat(states.of(4_711).seq()).isEqualTo(4_711);
 
@@ -68,6 +84,9 @@ class StatesAheadTest {
 
   /** To GET of a stock, and HGETALL of a sale. */
   private Object reply(List<String> command) {
+    if (!answers) {
+      throw new JedisConnectionException("Redis does not answer.");
+    }
     String key = command.get(1);
     keys.add(key);
     if (command.get(0).equals("GET")) {
