@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # scripts/test, and the builds.
 
-# As when it is killed; whoever waits for it has its exit code.
 # Without its body: what is below the functions runs the tests.
 take_functions() { # NAME…: of scripts/test
   local name
@@ -68,6 +67,7 @@ that_an_area_expects_the_classes_that_it_runs() (
   done
 )
 
+# As when it is killed; whoever waits for it has its exit code.
 that_checks_without_counts_do_not_end_the_report() (
   mkdir -p "$LOCAL/bin"
   printf '#!/bin/sh\necho classes\necho 7 0 0\n' >"$LOCAL/bin/java"
