@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Data that is missing or broken is refused, and nothing is written. */
 @ExtendWith(TestServers.class)
-class AdmitBrokenDataIT extends AdmitScript {
+class AdmitBrokenDataIT extends EmptyAdmission {
 
   @ParameterizedTest
   @ValueSource(

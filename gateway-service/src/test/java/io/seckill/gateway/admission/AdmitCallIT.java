@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** One call admits, and writes what an order needs. */
 @ExtendWith(TestServers.class)
-class AdmitCallIT extends AdmitScript {
+class AdmitCallIT extends EmptyAdmission {
 
   @Test
   void admitsAndWritesEverythingAnOrderNeeds() {

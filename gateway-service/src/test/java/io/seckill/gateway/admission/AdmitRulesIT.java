@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rules, quota and stock, in this order. */
 @ExtendWith(TestServers.class)
-class AdmitRulesIT extends AdmitScript {
+class AdmitRulesIT extends EmptyAdmission {
 
   @Test
   void letsAUserBuyOnceWhereOnePerUserIsTheRule() {

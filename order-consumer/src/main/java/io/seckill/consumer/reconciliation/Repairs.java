@@ -56,7 +56,7 @@ record Repairs(
     return List.of(Repair.of(RepairKind.STATE_DIFFERS, sale.skuId(), again.state(), now, false));
   }
 
-  /** Stops a sale of which MySQL has lost the last preheat, so that it can be preheated. */
+  /** Stops a sale whose last preheat MySQL has lost, so that it can be preheated. */
   List<Repair> stop(ProductSnapshot sale, RedisSaleState seen, boolean dryRun) {
     if (!seen.isRunning()) {
       return List.of();

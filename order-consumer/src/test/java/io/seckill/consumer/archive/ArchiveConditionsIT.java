@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a sale must not wait for any more before it is archived. */
 @ExtendWith(TestServers.class)
-class ArchiveConditionsIT extends ArchivedSales {
+class ArchiveConditionsIT extends FinishedSales {
 
   /** A shard that is archived sells nothing any more, and its SKU could not either. */
   @Test

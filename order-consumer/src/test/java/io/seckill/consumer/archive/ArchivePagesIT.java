@@ -34,7 +34,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** An archive moves a sale page by page, and goes on where it stopped. */
 @ExtendWith(TestServers.class)
-class ArchivePagesIT extends ArchivedSales {
+class ArchivePagesIT extends FinishedSales {
 
   @Test
   void movesNoPageWithARefundThatIsDue() {

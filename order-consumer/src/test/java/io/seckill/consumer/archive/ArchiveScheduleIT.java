@@ -31,7 +31,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** Sales whose time has come are archived, none keeps another waiting. */
 @ExtendWith(TestServers.class)
-class ArchiveScheduleIT extends ArchivedSales {
+class ArchiveScheduleIT extends FinishedSales {
 
   @Test
   void anArchiveThatFailsKeepsNoOtherWaiting() {

@@ -17,7 +17,7 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /** Rows that are old enough are deleted, others are not. */
 @ExtendWith(TestServers.class)
-class RetentionIT extends ArchivedSales {
+class RetentionIT extends FinishedSales {
 
   @Test
   void aHistoryThatCannotBeDeletedNowKeepsNoOtherWaiting() {

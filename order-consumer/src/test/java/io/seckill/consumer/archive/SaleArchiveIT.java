@@ -34,7 +34,7 @@ import tools.jackson.databind.JsonNode;
 
 /** A finished sale leaves Redis and the tables of running sales, and stays what it was. */
 @ExtendWith(TestServers.class)
-class SaleArchiveIT extends ArchivedSales {
+class SaleArchiveIT extends FinishedSales {
 
   @Test
   void movesEverythingAndChangesNothingThatAnyoneIsTold() throws Exception {

@@ -19,7 +19,7 @@ import org.springframework.transaction.support.TransactionOperations;
 
 /** Orders that nobody pays expire. */
 @ExtendWith(TestServers.class)
-class LifecycleExpiryIT extends StoredOrders {
+class LifecycleExpiryIT extends OrderLifecycle {
 
   @Test
   void theSweepExpiresWhatIsDueAndNothingElse() {

@@ -33,7 +33,7 @@ import org.springframework.dao.TransientDataAccessException;
 
 /** An order is paid once, by whom it belongs to. */
 @ExtendWith(TestServers.class)
-class LifecyclePaymentIT extends StoredOrders {
+class LifecyclePaymentIT extends OrderLifecycle {
 
   @Test
   void aPaymentIsChargedOnceHoweverOftenItIsAskedFor() {

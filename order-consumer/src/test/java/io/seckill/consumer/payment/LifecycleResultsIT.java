@@ -26,7 +26,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 /** Redis gets the result of each payment, also after failures. */
 @ExtendWith(TestServers.class)
-class LifecycleResultsIT extends StoredOrders {
+class LifecycleResultsIT extends OrderLifecycle {
 
   @Test
   void redisHearsOfAPaymentAlthoughTheFirstWordWasLost() {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Units of orders that have ended return to both stores once. */
 @ExtendWith(TestServers.class)
-class LifecycleUnitsIT extends StoredOrders {
+class LifecycleUnitsIT extends OrderLifecycle {
 
   @Test
   void onlyOrdersThatRedisKnowsAreCompensatedThere() {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import redis.clients.jedis.UnifiedJedis;
 
 /** An empty Redis, and calls of {@code admit.lua}. */
-abstract class AdmitScript {
+abstract class EmptyAdmission {
 
   static final String KEY = "key-0001";
   static final Durability IN_BROKER =

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A sale of its own, on one consumer for the classes of these tests. */
-abstract class StoredOrders {
+abstract class OrderLifecycle {
 
   static final AtomicLong NEXT_SKU = new AtomicLong(5001);
   static final String SECRET = "secret-of-the-provider-0123456789abcdef";

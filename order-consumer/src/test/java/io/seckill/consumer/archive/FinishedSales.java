@@ -25,7 +25,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.JsonNode;
 
 /** A finished sale of its own, and archives that the test begins. */
-abstract class ArchivedSales {
+abstract class FinishedSales {
 
   static final AtomicLong NEXT_SKU = new AtomicLong(22_000);
 
