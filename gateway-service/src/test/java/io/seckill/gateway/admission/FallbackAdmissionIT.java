@@ -5,17 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.fallback.TestPromises;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.gateway.testing.TestSale;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.RedisServer;
 import io.seckill.testing.TestServers;
-import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -137,25 +135,6 @@ class FallbackAdmissionIT {
   }
 
   private static ProductRow row(TestSale sale, long epoch) {
-    Instant now = Instant.now();
-    return new ProductRow(
-        sale.sku(),
-        "SKU",
-        1,
-        10,
-        10,
-        PurchasePolicy.LIMITED,
-        5,
-        Decider.REDIS,
-        "NO",
-        now,
-        now.plusSeconds(60),
-        SaleState.OPEN,
-        1,
-        epoch,
-        0,
-        0,
-        1,
-        0);
+    return TestProductRow.of(sale.sku()).epoch(epoch).row();
   }
 }

@@ -6,9 +6,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.admission.Admission.Repeated;
 import io.seckill.gateway.backends.RedisBreakers;
@@ -16,13 +14,13 @@ import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.batching.RequestBatcherProperties;
 import io.seckill.gateway.catalogue.TestProducts;
 import io.seckill.gateway.shards.TestShardLines;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.Bounded;
 import io.seckill.testing.CannedRedis;
 import io.seckill.testing.Eventually;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -219,25 +217,6 @@ class ShardedPurchasesTest {
   }
 
   private static ProductRow sku(long stock) {
-    Instant now = Instant.now();
-    return new ProductRow(
-        SKU,
-        "thing",
-        1,
-        stock,
-        100,
-        PurchasePolicy.LIMITED,
-        5,
-        Decider.MYSQL,
-        "ACTIVE",
-        now,
-        now.plusSeconds(60),
-        SaleState.OPEN,
-        1,
-        1,
-        0,
-        0,
-        4,
-        0);
+    return TestProductRow.of(SKU).decides(Decider.MYSQL).stock(stock).row();
   }
 }

@@ -2,13 +2,11 @@ package io.seckill.gateway.catalogue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
-import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -133,25 +131,6 @@ class ProductReadingTest {
   }
 
   private static ProductRow product(long sku, Decider decides) {
-    Instant now = Instant.now();
-    return new ProductRow(
-        sku,
-        "thing",
-        1,
-        10,
-        10,
-        PurchasePolicy.UNLIMITED,
-        0,
-        decides,
-        "NO",
-        now,
-        now.plusSeconds(60),
-        SaleState.OPEN,
-        1,
-        1,
-        LAST_SEQ,
-        0,
-        1,
-        0);
+    return TestProductRow.of(sku).decides(decides).orders(LAST_SEQ, 0).row();
   }
 }

@@ -2,13 +2,11 @@ package io.seckill.gateway.catalogue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SaleStockCache.InRedis;
 import io.seckill.gateway.catalogue.SaleStockCache.SaleStock;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.support.contract.ProductRow;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -85,25 +83,7 @@ class SaleStockCacheTest {
   }
 
   private static ProductRow product(SaleState state) {
-    return new ProductRow(
-        1001,
-        "A thing",
-        100,
-        5,
-        10,
-        PurchasePolicy.LIMITED,
-        5,
-        Decider.REDIS,
-        "NO",
-        Instant.parse("2026-11-25T12:00:00Z"),
-        Instant.parse("2026-11-25T13:00:00Z"),
-        state,
-        1,
-        1,
-        0,
-        0,
-        1,
-        0);
+    return TestProductRow.of(1_001).state(state).row();
   }
 
   private static InRedis shard(String text) {

@@ -3,12 +3,11 @@ package io.seckill.gateway.catalogue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.Group;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.When;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
 import java.time.Instant;
@@ -28,25 +27,11 @@ class SkuPlaceTest {
    * @param opens with closes, seconds from now
    */
   private static ProductRow product(long sku, SaleState state, long stock, int opens, int closes) {
-    return new ProductRow(
-        sku,
-        "A thing",
-        100,
-        stock,
-        10,
-        PurchasePolicy.LIMITED,
-        5,
-        Decider.REDIS,
-        "NO",
-        NOW.plusSeconds(opens),
-        NOW.plusSeconds(closes),
-        state,
-        1,
-        1,
-        0,
-        0,
-        1,
-        0);
+    return TestProductRow.of(sku)
+        .state(state)
+        .stock(stock)
+        .times(NOW.plusSeconds(opens), NOW.plusSeconds(closes))
+        .row();
   }
 
   @ParameterizedTest

@@ -4,13 +4,12 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.Group;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.When;
 import io.seckill.gateway.catalogue.SortedSkus.Part;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.support.contract.ProductRow;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,24 +103,10 @@ class SortedSkusTest {
   /** Of one hour ago, or in one hour. */
   private ProductRow product(long sku, SaleState state, long stock) {
     int opens = state == SaleState.PREHEATED ? 3_600 : -3_600;
-    return new ProductRow(
-        sku,
-        "A thing",
-        100,
-        stock,
-        10,
-        PurchasePolicy.LIMITED,
-        5,
-        Decider.REDIS,
-        "NO",
-        now.plusSeconds(opens),
-        now.plusSeconds(7_200),
-        state,
-        1,
-        1,
-        0,
-        0,
-        1,
-        0);
+    return TestProductRow.of(sku)
+        .state(state)
+        .stock(stock)
+        .times(now.plusSeconds(opens), now.plusSeconds(7_200))
+        .row();
   }
 }

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Decider;
 import io.seckill.common.sale.FallbackMode;
 import io.seckill.common.sale.SaleState;
+import io.seckill.gateway.testing.TestProductRow;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.contract.PromiseTransfer;
 import io.seckill.support.contract.PromiseTransfer.Admitted;
 import io.seckill.support.contract.PromiseTransfer.Forgotten;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -208,25 +207,7 @@ class PromiseSenderTest {
 
   private static ProductRow product(
       long sku, Decider decides, SaleState state, long settled, long lastSeq) {
-    return new ProductRow(
-        sku,
-        "A thing",
-        100,
-        10,
-        10,
-        PurchasePolicy.LIMITED,
-        5,
-        decides,
-        "NO",
-        Instant.EPOCH,
-        Instant.MAX,
-        state,
-        1,
-        1,
-        lastSeq,
-        settled,
-        1,
-        0);
+    return TestProductRow.of(sku).decides(decides).state(state).orders(lastSeq, settled).row();
   }
 
   private void begin(long term) {
