@@ -3,13 +3,12 @@ package io.seckill.consumer.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.broker.BrokerTopology;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.storage.ListedBarriers;
 import io.seckill.consumer.storage.StuckBarriers;
-import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.consumer.testing.UnstoredProduct;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -37,7 +36,7 @@ class SaleRestTest {
     SaleRest rest = new SaleRest(null, null, lists(true), new ListedBarriers(partitions));
     List<ProductSnapshot> shards =
         Shards.ids(7, 16).stream()
-            .map(id -> UnstoredProducts.ofSale(id, "CLOSED", PurchasePolicy.LIMITED, 1, 100))
+            .map(id -> UnstoredProduct.of(id).state("CLOSED").snapshot())
             .toList();
 
     assertThat(rest.inFlight(shards)).isEmpty();
@@ -51,7 +50,7 @@ class SaleRestTest {
   void sendsNoBarrierWhileAListHasOrdersOfAShard() {
     List<Integer> partitions = new ArrayList<>();
     SaleRest rest = new SaleRest(null, null, lists(false), new ListedBarriers(partitions));
-    ProductSnapshot sale = UnstoredProducts.ofSale(7, "CLOSED", PurchasePolicy.LIMITED, 1, 100);
+    ProductSnapshot sale = UnstoredProduct.of(7).state("CLOSED").snapshot();
 
     assertThat(rest.inFlight(List.of(sale))).contains(sale);
     assertThat(partitions).isEmpty();

@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.loading.SaleOrders.Payment;
 import io.seckill.consumer.orders.OrderFate;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
+import io.seckill.consumer.testing.UnstoredProduct;
 import io.seckill.testing.LoggedLines;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.EnumMap;
@@ -75,26 +73,7 @@ class SaleCountTest {
     }
 
     private ProductSnapshot snapshot() {
-      return new ProductSnapshot(
-          7,
-          "OPEN",
-          1,
-          PurchasePolicy.LIMITED,
-          5,
-          SalePhase.REDIS,
-          Instant.EPOCH,
-          Instant.EPOCH,
-          1,
-          stock,
-          10,
-          5,
-          0,
-          5,
-          false,
-          archived,
-          5,
-          Duration.ZERO,
-          1);
+      return UnstoredProduct.of(7).stock(stock, 10).archived(archived).snapshot();
     }
   }
 

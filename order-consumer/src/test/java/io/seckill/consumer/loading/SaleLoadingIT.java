@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.Partition;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.PendingStop;
 import io.seckill.common.sale.SaleStates;
@@ -24,7 +23,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
-import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.consumer.testing.UnstoredProduct;
 import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
@@ -595,7 +594,7 @@ class SaleLoadingIT {
   }
 
   private ProductSnapshot sale(long epoch) {
-    return UnstoredProducts.ofSale(sku, "PREHEATED", PurchasePolicy.LIMITED, epoch, 100);
+    return UnstoredProduct.of(sku).state("PREHEATED").epoch(epoch).snapshot();
   }
 
   private static void execute(String sql, Object... params) {

@@ -5,16 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.DatabasePart.PendingUnits;
 import io.seckill.consumer.loading.StoredChange;
 import io.seckill.consumer.orders.OrderTotals;
-import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import java.time.Duration;
-import java.time.Instant;
+import io.seckill.consumer.testing.UnstoredProduct;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -272,29 +268,8 @@ class ComparisonTest {
 
   private static Comparison comparison(
       long stock, Map<String, StoredChange> changesInMySql, Map<String, Long> changesInRedis) {
-    ProductSnapshot sale =
-        new ProductSnapshot(
-            SKU,
-            "OPEN",
-            1,
-            PurchasePolicy.LIMITED,
-            5,
-            SalePhase.REDIS,
-            Instant.ofEpochMilli(NOW - 1_000),
-            Instant.ofEpochMilli(NOW + 1_000),
-            1,
-            STOCK,
-            STOCK,
-            0,
-            0,
-            SEQ,
-            false,
-            false,
-            100,
-            Duration.ofDays(1),
-            1);
     return new Comparison(
-        sale,
+        UnstoredProduct.of(SKU).stock(STOCK).settled(SEQ).snapshot(),
         new RedisSaleState(
             Map.of("epoch", "1", "seq", Integer.toString(SEQ)), Long.toString(stock)),
         NOW,

@@ -2,10 +2,9 @@ package io.seckill.consumer.reconciliation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.consumer.testing.UnstoredProduct;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -50,6 +49,6 @@ class PreheatsUnderWayTest {
   }
 
   private static ProductSnapshot sale(String state, long epoch) {
-    return UnstoredProducts.ofSale(7, state, PurchasePolicy.UNLIMITED, epoch, 100);
+    return UnstoredProduct.of(7).state(state).epoch(epoch).snapshot();
   }
 }

@@ -18,7 +18,7 @@ import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.storage.Barriers;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.OrderFlood;
-import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.consumer.testing.UnstoredProduct;
 import io.seckill.testing.RedisServer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -71,7 +71,7 @@ class RedisSaleIT extends ReconciliationFixture {
   /** Redis serves nobody else while it answers one command; a shopper may fill a bucket. */
   @Test
   void readsAHashOfAnySizePageByPage() {
-    ProductSnapshot sale = UnstoredProducts.ofSale(16, "OPEN", PurchasePolicy.UNLIMITED, 3, 1);
+    ProductSnapshot sale = UnstoredProduct.of(16).unlimited().epoch(3).stock(1).snapshot();
     try (RedisServer server = RedisServer.start();
         UnifiedJedis own = server.open()) {
       try (AbstractPipeline pipeline = own.pipelined()) {

@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderStatus;
-import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.loading.DatabasePart;
 import io.seckill.consumer.loading.RedisListScan;
 import io.seckill.consumer.orders.NoCompensations;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.products.RedisSaleState;
-import io.seckill.consumer.testing.UnstoredProducts;
+import io.seckill.consumer.testing.UnstoredProduct;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -97,7 +96,7 @@ class SaleReconciliationTest {
   }
 
   private static ProductSnapshot sale() {
-    return UnstoredProducts.ofSale(7, "OPEN", PurchasePolicy.UNLIMITED, 1, STOCK);
+    return UnstoredProduct.of(7).unlimited().stock(STOCK).snapshot();
   }
 
   private static final class AllInLists extends RedisListScan {

@@ -3,16 +3,14 @@ package io.seckill.consumer.shards;
 import static java.lang.Integer.parseInt;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.common.order.PurchasePolicy;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ExpectedSale;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.sales.ListedMoves;
 import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves.Units;
+import io.seckill.consumer.testing.UnstoredProduct;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -298,25 +296,6 @@ class SkuMoverTest {
 
   /** A SKU with two shards. */
   static ProductSnapshot sku(long skuId) {
-    return new ProductSnapshot(
-        skuId,
-        "OPEN",
-        1,
-        PurchasePolicy.LIMITED,
-        5,
-        SalePhase.SHARDED,
-        Instant.EPOCH,
-        Instant.EPOCH.plusSeconds(60),
-        1,
-        0,
-        100,
-        0,
-        0,
-        0,
-        false,
-        false,
-        5,
-        Duration.ZERO,
-        2);
+    return UnstoredProduct.of(skuId).inShards(2).snapshot();
   }
 }
