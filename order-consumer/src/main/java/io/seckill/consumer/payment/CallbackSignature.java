@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Signs and checks callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and the body.
- * The timestamp limits how long a recorded callback can be replayed; within that time a report that
- * is repeated has no second effect. Without a secret no callback is expected.
+ * Checks the signatures of callbacks: HMAC-SHA256, in hex, over the timestamp's digits, a dot and
+ * the body. The timestamp limits how long a recorded callback can be replayed; within that time a
+ * report that is repeated has no second effect. Without a secret no callback is expected.
  */
 @Component
 final class CallbackSignature {
@@ -41,11 +41,6 @@ final class CallbackSignature {
 
   boolean isExpected() {
     return key != null;
-  }
-
-  /** Returns the value that the provider sends in the signature header. */
-  String sign(String timestamp, byte[] body) {
-    return HexFormat.of().formatHex(mac(timestamp, body));
   }
 
   /** Compares in constant time; {@code timestamp} is in Unix seconds. */

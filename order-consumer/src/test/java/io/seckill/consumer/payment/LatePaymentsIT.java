@@ -309,13 +309,7 @@ class LatePaymentsIT {
         {"eventId":"%s","type":"CHARGED","orderId":"%s","chargeId":"late-%s","amountCents":9900}\
         """
             .formatted(eventId, id, id);
-    SignedCallback signed = SignedCallback.now(SECRET, body);
-    return consumer
-        .api()
-        .with("Authorization", "")
-        .with("X-Payment-Timestamp", signed.timestamp())
-        .with("X-Payment-Signature", signed.signature())
-        .post("/internal/v1/payments/callback", body);
+    return SignedCallback.now(SECRET, body).postTo(consumer.api());
   }
 
   private void expire() {

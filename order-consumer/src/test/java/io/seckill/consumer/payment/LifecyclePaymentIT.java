@@ -276,11 +276,11 @@ class LifecyclePaymentIT extends OrderLifecycle {
     OrderId id = orders.confirmed(sku, 7, 1);
     String body = event("evt-" + id, id, 9_900);
     String old = Long.toString(Instant.now().getEpochSecond() - 301);
-    String signature = sign(now(), body);
+    String signature = SignedCallback.now(SECRET, body).signature();
     InternalApi unsigned = api.with("Authorization", "");
     double before = consumer.counter("seckill.consumer.payment.callbacks.refused");
 
-    assertThat(callback(old, body).status()).isEqualTo(401);
+    assertThat(SignedCallback.at(old, SECRET, body).postTo(api).status()).isEqualTo(401);
     for (InternalApi caller :
         List.of(
             unsigned,
@@ -300,11 +300,13 @@ class LifecyclePaymentIT extends OrderLifecycle {
     double counted = consumer.counter("seckill.consumer.payment.callbacks.refused");
     assertThat(counted).as("counted, for the alert").isEqualTo(before + 7);
     String tooLong = "{\"note\":\"" + "x".repeat(262_144) + "\"}";
-    assertThat(callback(now(), tooLong).code()).isEqualTo("PAYLOAD_TOO_LARGE");
+    assertThat(SignedCallback.now(SECRET, tooLong).postTo(api).code())
+        .isEqualTo("PAYLOAD_TOO_LARGE");
     assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))
         .as("counted, for the alert")
         .isEqualTo(counted + 1);
-    assertThat(callback(now(), "{\"eventId\":\"a\"}").field()).isEqualTo("type");
+    assertThat(SignedCallback.now(SECRET, "{\"eventId\":\"a\"}").postTo(api).field())
+        .isEqualTo("type");
     assertThat(orders.status(id)).isEqualTo("CONFIRMED");
   }
 

@@ -9,7 +9,6 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -52,19 +51,6 @@ abstract class OrderLifecycle {
 
   static Answer cancel(OrderId id, long user) {
     return api.cancel(id, user);
-  }
-
-  static Answer callback(String timestamp, String body) {
-    return api.with("Authorization", "")
-        .with("X-Payment-Timestamp", timestamp)
-        .with("X-Payment-Signature", sign(timestamp, body))
-        .post("/internal/v1/payments/callback", body);
-  }
-
-  static String sign(String timestamp, String body) {
-    return consumer
-        .bean(CallbackSignature.class)
-        .sign(timestamp, body.getBytes(StandardCharsets.UTF_8));
   }
 
   static String charge(OrderId id) {

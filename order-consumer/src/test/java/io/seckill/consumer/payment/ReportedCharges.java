@@ -8,8 +8,6 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.StoredOrderFixture;
 import io.seckill.consumer.testing.TestConsumer;
-import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -142,14 +140,7 @@ abstract class ReportedCharges {
   }
 
   static Answer callback(InternalApi sender, String body) {
-    String now = Long.toString(Instant.now().getEpochSecond());
-    return sender
-        .with("Authorization", "")
-        .with("X-Payment-Timestamp", now)
-        .with(
-            "X-Payment-Signature",
-            consumer.bean(CallbackSignature.class).sign(now, body.getBytes(StandardCharsets.UTF_8)))
-        .post("/internal/v1/payments/callback", body);
+    return SignedCallback.now(SECRET, body).postTo(sender);
   }
 
   static List<JsonNode> list(String state) {

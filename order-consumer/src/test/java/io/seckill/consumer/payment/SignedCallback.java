@@ -1,5 +1,7 @@
 package io.seckill.consumer.payment;
 
+import io.seckill.consumer.testing.InternalApi;
+import io.seckill.consumer.testing.InternalApi.Answer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Instant;
@@ -15,7 +17,10 @@ import javax.crypto.spec.SecretKeySpec;
 record SignedCallback(String timestamp, String signature, String body) {
 
   static SignedCallback now(String secret, String body) {
-    String timestamp = Long.toString(Instant.now().getEpochSecond());
+    return at(Long.toString(Instant.now().getEpochSecond()), secret, body);
+  }
+
+  static SignedCallback at(String timestamp, String secret, String body) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
       mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
@@ -24,5 +29,12 @@ record SignedCallback(String timestamp, String signature, String body) {
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  Answer postTo(InternalApi api) {
+    return api.with("Authorization", "")
+        .with("X-Payment-Timestamp", timestamp)
+        .with("X-Payment-Signature", signature)
+        .post("/internal/v1/payments/callback", body);
   }
 }
