@@ -6,21 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.relay.lane.RelayProcess;
 import io.seckill.relay.lane.TestOutbox;
-import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitVhost;
+import io.seckill.testing.RawConnection;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -84,14 +81,8 @@ class RelayApplicationIT {
   void givesAConnectionOneAnswer() throws Exception {
     try (RelayProcess relay = RelayProcess.jar(environment())) {
       eventually().until(() -> status("/actuator/health/liveness") == 200);
-      try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), port)) {
-        caller.setSoTimeout((int) Eventually.SOON.toMillis());
-        String probes = "GET /actuator/health/liveness HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2);
-        caller.getOutputStream().write(probes.getBytes(StandardCharsets.US_ASCII));
-
-        assertThat(new String(caller.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
-            .containsOnlyOnce("HTTP/1.1 200");
-      }
+      String probes = "GET /actuator/health/liveness HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2);
+      assertThat(RawConnection.exchange(port, probes)).containsOnlyOnce("HTTP/1.1 200");
       assertThat(relay.isAlive()).isTrue();
     }
   }

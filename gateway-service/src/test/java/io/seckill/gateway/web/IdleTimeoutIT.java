@@ -1,6 +1,5 @@
 package io.seckill.gateway.web;
 
-import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -8,10 +7,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.seckill.testing.Bounded;
+import io.seckill.testing.RawConnection;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -39,7 +38,7 @@ class IdleTimeoutIT {
   void endsAConnectionThatCarriesNothing() {
     DisposableServer server = server(Duration.ofMillis(200));
     try {
-      assertThat(ask(server.port(), "")).isEmpty();
+      assertThat(RawConnection.exchange(server.port(), "")).isEmpty();
     } finally {
       server.disposeNow();
     }
@@ -103,19 +102,21 @@ class IdleTimeoutIT {
       CompletableFuture<String> ticking =
           CompletableFuture.supplyAsync(
               () ->
-                  ask(
+                  RawConnection.exchange(
                       server.port(),
                       "GET /ticks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
       CompletableFuture<String> silent =
-          CompletableFuture.supplyAsync(() -> ask(server.port(), ""));
+          CompletableFuture.supplyAsync(() -> RawConnection.exchange(server.port(), ""));
       CompletableFuture<String> body =
           CompletableFuture.supplyAsync(
               () ->
-                  ask(
+                  RawConnection.exchange(
                       server.port(),
                       "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"quan"));
 
-      assertThat(ask(server.port(), "GET /ticks HTTP/1.1\r\nHo")).as("incomplete head").isEmpty();
+      assertThat(RawConnection.exchange(server.port(), "GET /ticks HTTP/1.1\r\nHo"))
+          .as("incomplete head")
+          .isEmpty();
       assertThat(Bounded.get(silent)).isEmpty();
       assertThat(Bounded.get(body)).as("incomplete body").isEmpty();
       assertThat(Bounded.get(ticking)).as("slower than the time-out").contains("tick 19");
@@ -140,17 +141,5 @@ class IdleTimeoutIT {
   private static Flux<String> ticks() {
     return Flux.fromStream(IntStream.range(0, 20).mapToObj(i -> "tick " + i + "\n"))
         .concatMap(tick -> Mono.just(tick).delayElement(Duration.ofMillis(500)));
-  }
-
-  /** Sends this text only; returns what the server sends until it closes the connection. */
-  private static String ask(int port, String text) {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout((int) SOON.toMillis());
-      socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-      socket.getOutputStream().flush();
-      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
   }
 }

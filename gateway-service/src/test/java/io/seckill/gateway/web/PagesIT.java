@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.gateway.testing.GatewayAnswer;
 import io.seckill.gateway.testing.GatewayStage;
-import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
+import io.seckill.testing.RawConnection;
 import io.seckill.testing.TestServers;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.List;

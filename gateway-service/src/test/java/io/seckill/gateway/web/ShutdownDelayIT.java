@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.gateway.testing.GatewayStage;
-import io.seckill.gateway.testing.RawConnection;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
+import io.seckill.testing.RawConnection;
 import io.seckill.testing.TestServers;
 import java.io.UncheckedIOException;
 import java.net.SocketException;

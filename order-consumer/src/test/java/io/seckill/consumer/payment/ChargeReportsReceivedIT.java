@@ -4,13 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.testing.InternalApi.Answer;
+import io.seckill.testing.RawConnection;
 import io.seckill.testing.TestServers;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -77,10 +72,10 @@ class ChargeReportsReceivedIT extends ReportedCharges {
   /** They need no secret until their bodies are whole. */
   @Tag("proof")
   @Test
-  void sendersThatAreSlowKeepNoReportWaiting() throws IOException {
+  void sendersThatAreSlowKeepNoReportWaiting() {
     double refused = consumer.counter("seckill.consumer.payment.callbacks.refused");
     OrderId id = order(SoldBy.REDIS, "CONFIRMED");
-    List<Socket> slow = new ArrayList<>();
+    List<RawConnection> slow = new ArrayList<>();
     try {
       for (int i = 0; i < 40; i++) {
         slow.add(beginCallback("Content-Length: 100"));
@@ -93,17 +88,15 @@ class ChargeReportsReceivedIT extends ReportedCharges {
         assertThat(answer.status()).as(answer.text()).isEqualTo(200);
       }
 
-      Socket whole = beginCallback("Content-Length: 100"); // last: its time runs from here
+      RawConnection whole = beginCallback("Content-Length: 100"); // last: its time runs from here
       slow.add(whole);
-      whole.getOutputStream().write(" ".repeat(99).getBytes(StandardCharsets.US_ASCII));
-      assertThat(firstLine(whole)).as("whole in time, and not signed").contains(" 401");
-      for (Socket one : slow.subList(0, slow.size() - 1)) {
-        assertThat(firstLine(one)).as("never whole").contains(" 503");
+      whole.send(" ".repeat(99));
+      assertThat(whole.answer()).as("whole in time, and not signed").startsWith("HTTP/1.1 401");
+      for (RawConnection one : slow.subList(0, slow.size() - 1)) {
+        assertThat(one.answer()).as("never whole").startsWith("HTTP/1.1 503");
       }
     } finally {
-      for (Socket one : slow) {
-        one.close();
-      }
+      slow.forEach(RawConnection::close);
     }
     assertThat(consumer.counter("seckill.consumer.payment.callbacks.refused"))
         .isEqualTo(refused + slow.size());
@@ -111,27 +104,18 @@ class ChargeReportsReceivedIT extends ReportedCharges {
 
   /** Or a sender of many who reads no answer would keep the thread that writes. */
   @Test
-  void aSenderOfCallbacksGetsOneAnswerPerConnection() throws IOException {
-    try (Socket sender = beginCallback("Content-Length: 1")) {
-      assertThat(new String(sender.getInputStream().readAllBytes(), StandardCharsets.US_ASCII))
-          .startsWith("HTTP/1.1 401");
+  void aSenderOfCallbacksGetsOneAnswerPerConnection() {
+    try (RawConnection sender = beginCallback("Content-Length: 1")) {
+      assertThat(sender.untilClosed()).startsWith("HTTP/1.1 401");
     }
   }
 
   /** With the first byte of its body, which may be a chunk of its own. */
-  private static Socket beginCallback(String headers) throws IOException {
-    Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port());
-    socket.setSoTimeout(30_000);
-    String request =
+  private static RawConnection beginCallback(String headers) {
+    RawConnection sender = new RawConnection(consumer.port());
+    sender.send(
         "POST /internal/v1/payments/callback HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n%s"
-            .formatted(headers, headers.contains("chunked") ? "1\r\n{\r\n" : "{");
-    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-    return socket;
-  }
-
-  private static String firstLine(Socket socket) throws IOException {
-    return new BufferedReader(
-            new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
-        .readLine();
+            .formatted(headers, headers.contains("chunked") ? "1\r\n{\r\n" : "{"));
+    return sender;
   }
 }

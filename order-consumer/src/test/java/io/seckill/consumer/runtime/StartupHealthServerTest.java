@@ -1,13 +1,10 @@
 package io.seckill.consumer.runtime;
 
-import static io.seckill.testing.Eventually.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.seckill.consumer.testing.InternalApi;
-import java.io.IOException;
+import io.seckill.testing.RawConnection;
 import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -20,26 +17,23 @@ class StartupHealthServerTest {
   private final int port = server.server().getAddress().getPort();
 
   @Test
-  void isAliveWhileRequestsDoNotEndAndClosesThem() throws IOException {
+  void isAliveWhileRequestsDoNotEndAndClosesThem() {
     String begun = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
-    List<Socket> stalled = new ArrayList<>();
+    List<RawConnection> stalled = new ArrayList<>();
     try {
       for (int i = 0; i < 4; i++) {
-        Socket one = new Socket(InetAddress.getLoopbackAddress(), port);
+        RawConnection one = new RawConnection(port);
         stalled.add(one);
-        one.setSoTimeout((int) SOON.toMillis());
-        one.getOutputStream().write(begun.getBytes(StandardCharsets.US_ASCII));
+        one.send(begun);
       }
 
       InternalApi prober = new InternalApi("http://127.0.0.1:" + port, "none");
       assertThat(prober.get("/actuator/health/liveness").status()).isEqualTo(200);
-      for (Socket one : stalled) {
-        assertThat(one.getInputStream().readAllBytes()).as("all of it").hasSizeLessThan(1_000);
+      for (RawConnection one : stalled) {
+        assertThat(one.untilClosed()).as("all of it").hasSizeLessThan(1_000);
       }
     } finally {
-      for (Socket one : stalled) {
-        one.close();
-      }
+      stalled.forEach(RawConnection::close);
     }
   }
 

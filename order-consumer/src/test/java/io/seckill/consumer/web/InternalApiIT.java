@@ -9,7 +9,7 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
 import io.seckill.support.web.InternalToken;
-import io.seckill.testing.Eventually;
+import io.seckill.testing.RawConnection;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -154,29 +154,24 @@ class InternalApiIT {
     "GET /actuator/health, keep-alive",
     "GET /actuator/prometheus, close"
   })
-  void noCallWithoutTheTokenWaitsForItsBody(String target, String connection) throws IOException {
+  void noCallWithoutTheTokenWaitsForItsBody(String target, String connection) {
     String begin = "%s HTTP/1.1\r\nHost: a\r\nConnection: %s\r\nContent-Length: 100\r\n\r\n{";
 
-    assertThat(answers(begin.formatted(target, connection))).startsWith("HTTP/1.1 401");
-  }
-
-  /** Waits until the connection ends. */
-  private static String answers(String requests) throws IOException {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), consumer.port())) {
-      socket.setSoTimeout((int) Eventually.SOON.toMillis());
-      socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
-      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    }
+    assertThat(RawConnection.exchange(consumer.port(), begin.formatted(target, connection)))
+        .startsWith("HTTP/1.1 401");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"/actuator/health/liveness", "/actuator/prometheus"})
-  void aConnectionGetsOneAnswerWithoutTheToken(String path) throws IOException {
+  void aConnectionGetsOneAnswerWithoutTheToken(String path) {
     String open = "GET " + path + " HTTP/1.1\r\nHost: a\r\n";
     String owned = open + "Authorization: Bearer " + TestConsumer.TOKEN + "\r\n";
 
-    assertThat(answers((open + "\r\n").repeat(2))).containsOnlyOnce("HTTP/1.1 200");
-    assertThat(answers(owned + "\r\n" + owned + "Connection: close\r\n\r\n"))
+    assertThat(RawConnection.exchange(consumer.port(), (open + "\r\n").repeat(2)))
+        .containsOnlyOnce("HTTP/1.1 200");
+    assertThat(
+            RawConnection.exchange(
+                consumer.port(), owned + "\r\n" + owned + "Connection: close\r\n\r\n"))
         .containsSubsequence("HTTP/1.1 200", "HTTP/1.1 200");
   }
 

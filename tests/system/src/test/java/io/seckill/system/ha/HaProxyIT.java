@@ -10,6 +10,7 @@ import io.seckill.testing.CleanEnvironment;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import io.seckill.testing.Programs;
+import io.seckill.testing.RawConnection;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -134,24 +135,17 @@ class HaProxyIT {
   void refusesABodyThatCannotBeReadWithAProblem() throws Exception {
     eventually().ignoreExceptions().until(() -> send("GATEWAY_PORT", "/").statusCode() == 200);
 
-    try (Socket shopper = new Socket(InetAddress.getLoopbackAddress(), ports.get("GATEWAY_PORT"))) {
-      shopper.setSoTimeout((int) Eventually.SOON.toMillis());
-      write(shopper, "POST /body HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n");
+    try (RawConnection shopper = new RawConnection(ports.get("GATEWAY_PORT"))) {
+      shopper.send("POST /body HTTP/1.1\r\nHost: shop\r\nTransfer-Encoding: chunked\r\n\r\n");
       eventually("a server reads the body").until(() -> bodiesAwaited.get() > 0);
-      write(shopper, "no length\r\n");
+      shopper.send("no length\r\n");
 
-      assertThat(
-              new String(shopper.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1)
-                  .toLowerCase(Locale.ROOT))
+      assertThat(shopper.untilClosed().toLowerCase(Locale.ROOT))
           .startsWith("http/1.1 400 ")
           .contains("content-type: application/problem+json")
           .contains("\"code\":\"invalid_request\"")
           .containsPattern("\"correlationid\":\"" + UUID + "\"");
     }
-  }
-
-  private static void write(Socket to, String text) throws IOException {
-    to.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
   }
 
   /** With a hundredth of the connections, and time for those that send nothing. */
@@ -188,7 +182,7 @@ class HaProxyIT {
   private boolean waits(String port) throws IOException {
     try (Socket caller = new Socket(InetAddress.getLoopbackAddress(), ports.get(port))) {
       caller.setSoTimeout(5_000);
-      write(caller, "GET / HTTP/1.0\r\n\r\n");
+      caller.getOutputStream().write("GET / HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       return caller.getInputStream().read() < 0;
     } catch (SocketTimeoutException e) {
       return true;

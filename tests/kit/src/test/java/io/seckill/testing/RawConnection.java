@@ -1,6 +1,5 @@
-package io.seckill.gateway.testing;
+package io.seckill.testing;
 
-import io.seckill.testing.Eventually;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,6 +30,14 @@ public final class RawConnection implements AutoCloseable {
     }
   }
 
+  /** Sends this text alone; returns what the server sends until it closes the connection. */
+  public static String exchange(int port, String text) {
+    try (RawConnection connection = new RawConnection(port)) {
+      connection.send(text);
+      return connection.untilClosed();
+    }
+  }
+
   public void send(String text) {
     try {
       socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
@@ -53,6 +60,15 @@ public final class RawConnection implements AutoCloseable {
       Matcher length = LENGTH.matcher(text);
       int bodyBytes = length.find() ? Integer.parseInt(length.group(1)) : 0;
       return text + new String(in.readNBytes(bodyBytes), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Returns what the server still sends until it closes the connection. */
+  public String untilClosed() {
+    try {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
