@@ -1,6 +1,7 @@
 package io.seckill.system.faults;
 
 import io.seckill.system.guarantee.SaleOffer;
+import io.seckill.system.process.LocalHttp;
 import io.seckill.system.shop.Answer;
 import io.seckill.system.shop.ShopClient;
 import io.seckill.testing.Bounded;
@@ -10,11 +11,7 @@ import io.seckill.testing.Programs;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +27,6 @@ final class HaProxy implements AutoCloseable {
 
   private static final Path CONFIGURATION =
       Path.of(System.getProperty("seckill.root"), "deploy/haproxy/haproxy.cfg");
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final int adminPort = Ports.free();
@@ -96,12 +92,8 @@ final class HaProxy implements AutoCloseable {
   }
 
   /** The health that a gateway reports. */
-  Answer health() throws IOException, InterruptedException {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + "/api/v1/health"))
-            .timeout(PATIENCE)
-            .build();
-    HttpResponse<String> response = HTTP.send(request, BodyHandlers.ofString());
+  Answer health() {
+    HttpResponse<String> response = LocalHttp.get(adminPort, "/api/v1/health", PATIENCE);
     return new Answer(response.statusCode(), JsonMapper.shared().readTree(response.body()));
   }
 

@@ -4,14 +4,11 @@ import static io.seckill.testing.Eventually.eventually;
 
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
+import io.seckill.system.process.LocalHttp;
 import io.seckill.system.process.Service;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,8 +18,6 @@ import tools.jackson.databind.JsonNode;
 @ExtendWith({TestServers.class, SharedPipeline.class})
 class KubernetesProbesIT {
 
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
-
   @ParameterizedTest
   @EnumSource
   void everyProbeIsAnswered(Service service, Pipeline pipeline) throws Exception {
@@ -30,7 +25,8 @@ class KubernetesProbesIT {
 
     for (String probe : new String[] {"startupProbe", "livenessProbe", "readinessProbe"}) {
       String path = container.at("/" + probe + "/httpGet/path").asString();
-      eventually(path).until(() -> status(pipeline.healthPort(service), path) == 200);
+      int port = pipeline.healthPort(service);
+      eventually(path).until(() -> LocalHttp.get(port, path, Eventually.SOON).statusCode() == 200);
     }
   }
 
@@ -40,13 +36,5 @@ class KubernetesProbesIT {
         .filter(JsonNode::isObject)
         .findFirst()
         .orElseThrow();
-  }
-
-  private static int status(int port, String path) throws IOException, InterruptedException {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Eventually.SOON)
-            .build();
-    return HTTP.send(request, BodyHandlers.discarding()).statusCode();
   }
 }

@@ -3,15 +3,12 @@ package io.seckill.system.observability;
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.seckill.system.process.LocalHttp;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.Ports;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,7 +30,6 @@ public final class AlertWatch implements AutoCloseable {
   private static final Path DEPLOYED =
       Path.of(System.getProperty("seckill.root"), "deploy/observability");
   private static final Duration LIMIT = Duration.ofMinutes(4);
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   private final int port;
   private final Process process;
@@ -151,18 +147,7 @@ public final class AlertWatch implements AutoCloseable {
   }
 
   private JsonNode query(String path) {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .timeout(Eventually.SOON)
-            .build();
-    try {
-      return JsonMapper.shared().readTree(HTTP.send(request, BodyHandlers.ofString()).body());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    return JsonMapper.shared().readTree(LocalHttp.get(port, path, Eventually.SOON).body());
   }
 
   @Override

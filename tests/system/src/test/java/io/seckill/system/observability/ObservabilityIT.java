@@ -7,18 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.system.Pipeline;
 import io.seckill.system.SharedPipeline;
+import io.seckill.system.process.LocalHttp;
 import io.seckill.system.process.Service;
 import io.seckill.testing.Eventually;
 import io.seckill.testing.TestServers;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -49,9 +44,6 @@ class ObservabilityIT {
           Service.GATEWAY, "gateway-service",
           Service.RELAY, "relay-service",
           Service.CONSUMER, "order-consumer");
-
-  private static final HttpClient HTTP =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
 
   private static Pipeline pipeline;
   private static Set<String> samples;
@@ -221,19 +213,10 @@ class ObservabilityIT {
   }
 
   private static List<String> get(Service service, String path) {
-    HttpRequest request =
-        HttpRequest.newBuilder(
-                URI.create("http://127.0.0.1:" + pipeline.healthPort(service) + path))
-            .timeout(Eventually.SOON)
-            .build();
-    try {
-      return HTTP.send(request, BodyHandlers.ofLines()).body().toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    return LocalHttp.get(pipeline.healthPort(service), path, Eventually.SOON)
+        .body()
+        .lines()
+        .toList();
   }
 
   private static Set<String> documented(String page, String chapter) {

@@ -2,13 +2,8 @@ package io.seckill.system.process;
 
 import static java.util.stream.Collectors.joining;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
@@ -30,9 +25,6 @@ public record ServiceMetrics(List<String> lines, Optional<String> date) {
   /** Longer than a machine that is busy stands still. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private static final HttpClient HTTP =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
-
   /** Suffix that samples of a meter have and its name does not. */
   private static final Pattern SUFFIX = Pattern.compile("_(total|count|sum|bucket|max)$");
 
@@ -46,20 +38,11 @@ public record ServiceMetrics(List<String> lines, Optional<String> date) {
             .flatMap(meter -> Stream.of(meter, SUFFIX.matcher(meter).replaceFirst("")))
             .distinct()
             .collect(joining(","));
-    URI uri =
-        URI.create("http://127.0.0.1:" + port + "/actuator/prometheus?includedNames=" + names);
-    HttpRequest request = HttpRequest.newBuilder(uri).timeout(PATIENCE).build();
-    try {
-      HttpResponse<Stream<String>> answer = HTTP.send(request, BodyHandlers.ofLines());
-      return new ServiceMetrics(
-          answer.body().filter(line -> !line.startsWith("#")).toList(),
-          answer.headers().firstValue("Date"));
-    } catch (IOException e) {
-      throw new UncheckedIOException("no metrics on port " + port, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    HttpResponse<String> answer =
+        LocalHttp.get(port, "/actuator/prometheus?includedNames=" + names, PATIENCE);
+    return new ServiceMetrics(
+        answer.body().lines().filter(line -> !line.startsWith("#")).toList(),
+        answer.headers().firstValue("Date"));
   }
 
   /** The time of day when the service answered, by its own clock and to the second. */

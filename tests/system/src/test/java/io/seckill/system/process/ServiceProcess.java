@@ -8,10 +8,6 @@ import io.seckill.testing.Eventually;
 import io.seckill.testing.ProcessState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,11 +42,7 @@ public final class ServiceProcess implements AutoCloseable {
   private static final Set<Integer> CRASHED = Set.of(134, 135, 139, 3);
 
   private static final int LOG_TAIL_LINES = 30;
-  private static final HttpClient HTTP =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(2))
-          .build();
+  private static final Duration READINESS_LIMIT = Duration.ofSeconds(5);
 
   private final Service service;
   private final String name;
@@ -136,17 +128,10 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   private Optional<Integer> readiness() {
-    HttpRequest request =
-        HttpRequest.newBuilder(
-                URI.create("http://127.0.0.1:" + healthPort + "/actuator/health/readiness"))
-            .timeout(Duration.ofSeconds(5))
-            .build();
     try {
-      return Optional.of(HTTP.send(request, BodyHandlers.discarding()).statusCode());
-    } catch (IOException e) {
-      return Optional.empty();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      return Optional.of(
+          LocalHttp.get(healthPort, "/actuator/health/readiness", READINESS_LIMIT).statusCode());
+    } catch (UncheckedIOException e) {
       return Optional.empty();
     }
   }
