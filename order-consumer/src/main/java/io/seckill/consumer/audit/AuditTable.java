@@ -80,9 +80,7 @@ class AuditTable {
 
   /** MySQL's clock, which all processes share. */
   Instant now() {
-    return jdbc.sql("SELECT NOW(6) AS now_at")
-        .query((row, number) -> UtcColumn.instant(row, "now_at"))
-        .single();
+    return UtcColumn.now(jdbc);
   }
 
   /** Sales without an audit of the day that began with this time. */

@@ -118,9 +118,7 @@ class GatewayTable {
 
   /** MySQL's clock. */
   Instant now() {
-    return jdbc.sql("SELECT NOW(6) AS now_at")
-        .query((row, number) -> UtcColumn.instant(row, "now_at"))
-        .single();
+    return UtcColumn.now(jdbc);
   }
 
   /**

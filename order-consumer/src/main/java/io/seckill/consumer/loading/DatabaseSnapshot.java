@@ -88,9 +88,7 @@ public final class DatabaseSnapshot {
 
   /** MySQL's clock, Unix ms; the connection's times are UTC. */
   public long now() {
-    return jdbc.sql("SELECT NOW(6) AS now_at")
-        .query((row, n) -> UtcColumn.instant(row, "now_at").toEpochMilli())
-        .single();
+    return UtcColumn.now(jdbc).toEpochMilli();
   }
 
   /** All orders that MySQL has decided, and those among the dead letters, which may be stored. */

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
  * Reads and writes DATETIME columns, which hold UTC. As timestamps they would be converted through
@@ -15,6 +16,13 @@ import org.jspecify.annotations.Nullable;
 public final class UtcColumn {
 
   private UtcColumn() {}
+
+  /** MySQL's clock, which all processes share. */
+  public static Instant now(JdbcClient jdbc) {
+    return jdbc.sql("SELECT NOW(6) AS now_at")
+        .query((row, number) -> instant(row, "now_at"))
+        .single();
+  }
 
   public static Instant instant(ResultSet row, String column) throws SQLException {
     return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);

@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
@@ -122,8 +123,7 @@ public class WalletCheck {
 
   /** MySQL's clock, which all processes share. */
   private Instant now() {
-    return jdbc.query("SELECT NOW(6) AS now_at", (row, number) -> UtcColumn.instant(row, "now_at"))
-        .get(0);
+    return UtcColumn.now(JdbcClient.create(jdbc));
   }
 
   /** A time to come is a wrong one: a former release stored that of its own clock. */
