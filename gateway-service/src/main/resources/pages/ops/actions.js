@@ -2,7 +2,7 @@
 
 import {$, enable, enableWhenSafe, isEnabled, make, openDialog, show, updateChildren, write} from './dom.js';
 import {backOffMs, call, isUnsettled, newKey, pause} from './api.js';
-import {amount, MONEY, SKU_ID, WHOLE} from './entries.js';
+import {amount, MONEY, SKU_ID, utc, WHOLE} from './entries.js';
 
 const TRIES = 5;
 
@@ -400,7 +400,7 @@ function problem(answer) {
 
 function reported(report) {
   const part = report.shard === undefined ? '' : ` of shard ${report.shard}`;
-  return `The newest report${part}, by ${report.startedBy} at ${report.endedAt.slice(0, 19).replace('T', ' ')} UTC: ${summary(report)}`;
+  return `The newest report${part}, by ${report.startedBy} at ${utc(report.endedAt)} UTC: ${summary(report)}`;
 }
 
 /** Why an answer is not the one that was asked for. */

@@ -3,6 +3,7 @@
 import {make} from './dom.js';
 import {ask, chosenDecider, post} from './actions.js';
 import {productOf} from './board.js';
+import {utc} from './entries.js';
 import {openList} from './open-list.js';
 
 export const {
@@ -19,7 +20,7 @@ function row(letter, context) {
   const discard = make('button', {type: 'button', textContent: 'Discard…'});
   discard.addEventListener('click', () => askToDiscard(letter, context));
   return make('tr', {'data-letter': letter.id, 'data-reason': letter.reason}, cell(letter.id), cell(letter.orderId), cell(letter.skuId), why,
-    cell(letter.attempts, 'n'), cell(letter.lastFailedAt.slice(0, 19).replace('T', ' ')), make('td', {}, replay, discard));
+    cell(letter.attempts, 'n'), cell(utc(letter.lastFailedAt)), make('td', {}, replay, discard));
 }
 
 function askToReplay(letter, context) {

@@ -1,4 +1,4 @@
-// What an operator types as a number: read strictly, because an empty field is not 0.
+// Numbers as an operator types them, read strictly, because an empty field is not 0; money and times as the page shows them.
 
 /** @type {{read: (text: string) => number | null, expects: string}} */
 export const WHOLE = {
@@ -27,4 +27,9 @@ export const CHANGE_OF_MONEY = {
 /** The text that MONEY reads as these cents. */
 export function amount(cents) {
   return (cents / 100).toFixed(2);
+}
+
+/** A time of an answer, which is UTC, to the second. */
+export function utc(time) {
+  return time.slice(0, 19).replace('T', ' ');
 }

@@ -2,7 +2,7 @@
 
 import {$, write} from './dom.js';
 import {operate, refusal} from './actions.js';
-import {amount} from './entries.js';
+import {amount, utc} from './entries.js';
 
 let newest = 0; // look-up
 
@@ -23,7 +23,7 @@ async function lookUp(id, context) {
 
 function line({orderId, status, reason, userId, skuId, quantity, unitPriceCents, admittedAt, createdAt, updatedAt, paymentState, chargeId}) {
   const times = [['admitted', admittedAt], ['stored', createdAt], ['changed', updatedAt]]
-    .map(([what, at]) => `${what} ${at.slice(0, 19).replace('T', ' ')}`).join(', ');
+    .map(([what, at]) => `${what} ${utc(at)}`).join(', ');
   return [
     [`Order ${orderId} is ${status}`, reason].filter(Boolean).join(', '),
     `user ${userId}`,

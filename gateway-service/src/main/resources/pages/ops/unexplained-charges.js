@@ -2,7 +2,7 @@
 
 import {make} from './dom.js';
 import {ask, post} from './actions.js';
-import {amount} from './entries.js';
+import {amount, utc} from './entries.js';
 import {openList} from './open-list.js';
 
 export const {
@@ -19,7 +19,7 @@ function row(charge, context) {
   const close = make('button', {type: 'button', textContent: 'Close…'});
   close.addEventListener('click', () => askToClose(charge, context));
   return make('tr', {'data-report': charge.id, 'data-charge': charge.chargeId ?? '', 'data-reason': charge.reason}, cell(charge.chargeId), cell(order || null), cell(sum, 'n'), why,
-    cell(charge.receivedAt.slice(0, 19).replace('T', ' ')), make('td', {}, close));
+    cell(utc(charge.receivedAt)), make('td', {}, close));
 }
 
 function askToClose(charge, context) {

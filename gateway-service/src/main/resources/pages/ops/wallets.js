@@ -2,7 +2,7 @@
 
 import {$} from './dom.js';
 import {ask, button, movesOnce, once, SHORT_MS} from './actions.js';
-import {amount, CHANGE_OF_MONEY, MONEY} from './entries.js';
+import {amount, CHANGE_OF_MONEY, MONEY, utc} from './entries.js';
 
 const USER = {name: 'id', label: 'User, a number', value: ''};
 const AMOUNT = {name: 'amount', label: 'Amount, e.g. 499.00', value: '', reads: MONEY};
@@ -25,7 +25,7 @@ export function listenToWallets(context) {
 
 /** One line about a check, which is a row of the daily audit. */
 export function found({checkedAt, whole, wallets, entries, differences, detail}) {
-  const what = `${whole ? 'All checked' : 'New entries checked'} at ${checkedAt.slice(0, 19).replace('T', ' ')} UTC: ${wallets} wallets, ${entries} entries`;
+  const what = `${whole ? 'All checked' : 'New entries checked'} at ${utc(checkedAt)} UTC: ${wallets} wallets, ${entries} entries`;
   return differences === 0 ? `${what}, no difference.` : `${what}. ${differences} differences: ${detail.join(' · ')}`;
 }
 
