@@ -39,9 +39,7 @@ class SaleArchiveIT extends FinishedSales {
   @Test
   void movesEverythingAndChangesNothingThatAnyoneIsTold() throws Exception {
     SaleInFlight sale = SaleInFlight.open(sku, 100, consumer, flood);
-    InternalApi operator = consumer.api().with("Idempotency-Key", "archive-" + sku);
-    Answer added =
-        operator.post("/internal/v1/skus/" + sku + "/stock", "{\"delta\":5,\"reason\":\"test\"}");
+    Answer added = consumer.api().changeStock(sku, "archive-" + sku, 5);
     assertThat(added.text("state")).as(added.text()).isEqualTo("DONE");
     OrderMessage paid = sale.order(7, 3);
     OrderMessage cancelled = sale.order(8, 2);
@@ -224,7 +222,6 @@ class SaleArchiveIT extends FinishedSales {
     String columns = "CONCAT_WS(' ', state, epoch, stock, closes_at, decides)";
     String row = consumer.product(sku, columns);
     String path = "/internal/v1/skus/" + sku;
-    InternalApi keyed = consumer.api().with("Idempotency-Key", "more-units");
 
     Map<String, Answer> answers =
         Map.of(
@@ -233,7 +230,7 @@ class SaleArchiveIT extends FinishedSales {
             "resume", consumer.api().post(path + "/resume", "{}"),
             "state", consumer.api().post(path + "/state", "{\"state\":\"OPEN\"}"),
             "edit", consumer.api().put(path, Sales.product("LIMITED", 100, 10)),
-            "stock", keyed.post(path + "/stock", "{\"delta\":5,\"reason\":\"more\"}"));
+            "stock", consumer.api().changeStock(sku, "more-units", 5));
 
     answers.forEach(
         (action, answer) -> {

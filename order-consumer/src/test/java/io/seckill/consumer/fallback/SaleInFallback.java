@@ -93,10 +93,7 @@ abstract class SaleInFallback {
   }
 
   Answer stock(String changeId, long delta) {
-    return consumer
-        .api()
-        .with("Idempotency-Key", changeId)
-        .post(path + "/stock", "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
+    return consumer.api().changeStock(sku, changeId, delta);
   }
 
   static void call(String id, long user, String action) {

@@ -7,7 +7,6 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.testing.AdmittedSale;
-import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.Sales;
 import java.time.Duration;
 import java.util.List;
@@ -122,9 +121,7 @@ class SalesInFallbackIT extends SaleInFallback {
     fallback.enterWith(GATEWAY, "");
     assertThat(new Sales(consumer).putAsShown(sharded).status()).isEqualTo(200);
 
-    InternalApi change = consumer.api().with("Idempotency-Key", "change-01");
-    String ten = "{\"delta\":10,\"reason\":\"a test\"}";
-    eventually().until(() -> change.post(product + "/stock", ten).status() == 200);
+    eventually().until(() -> consumer.api().changeStock(sharded, "change-01", 10).status() == 200);
 
     eventually()
         .until(

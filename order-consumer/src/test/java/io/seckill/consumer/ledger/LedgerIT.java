@@ -175,7 +175,7 @@ class LedgerIT {
   void countsAnAdditionThatRedisDoesNotHaveYet() {
     SaleInFlight.open(sku, 10, consumer, flood);
     consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
-    consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
+    consumer.api().changeStock(sku, "more-units", 5);
 
     JsonNode ledger = balanced();
     assertThat(ledger.at("/units/changing").longValue()).isEqualTo(5);
@@ -404,7 +404,7 @@ class LedgerIT {
     SaleInFlight.open(sku, 10, consumer, flood);
     SaleInFlight.open(other, 10, consumer, flood);
     consumer.redis().hset(RedisKeys.sku(sku), "expiresAt", "unreadable"); // blocks stock changes
-    consumer.api().with("Idempotency-Key", "more-units").post(path() + "/stock", change(5));
+    consumer.api().changeStock(sku, "more-units", 5);
     consumer.redis().del(RedisKeys.stockChanges(sku));
     consumer.redis().set(RedisKeys.stockChanges(sku), "abc");
 
@@ -701,12 +701,7 @@ class LedgerIT {
   }
 
   private void change(String key, int delta) {
-    Answer answer =
-        consumer.api().with("Idempotency-Key", key).post(path() + "/stock", change(delta));
+    Answer answer = consumer.api().changeStock(sku, key, delta);
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-  }
-
-  private static String change(int delta) {
-    return "{\"delta\":" + delta + ",\"reason\":\"test\"}";
   }
 }

@@ -46,8 +46,8 @@ class StrongSaleLedgerIT {
     orders.strong(sku, 7, 3);
     call(orders.strong(sku, 7, 2), "payment");
     call(orders.strong(sku, 8, 4), "cancel");
-    assertThat(stock("change-1", 10).status()).isEqualTo(200);
-    assertThat(stock("change-2", -5).status()).isEqualTo(200);
+    assertThat(api.changeStock(sku, "change-1", 10).status()).isEqualTo(200);
+    assertThat(api.changeStock(sku, "change-2", -5).status()).isEqualTo(200);
 
     JsonNode ledger = ledger();
 
@@ -166,11 +166,6 @@ class StrongSaleLedgerIT {
     Answer answer = api.get(path + "/ledger");
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
     return answer.body();
-  }
-
-  private Answer stock(String changeId, long delta) {
-    return api.with("Idempotency-Key", changeId)
-        .post(path + "/stock", "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
   }
 
   private static void call(OrderId id, String action) {

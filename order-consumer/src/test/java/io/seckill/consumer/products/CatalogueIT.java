@@ -101,9 +101,7 @@ class CatalogueIT {
       assertThat(api.post(path + "/preheat", "{}").status()).isEqualTo(200);
     }
     long read = api.get(path).number("version");
-    InternalApi keyed = api.with("Idempotency-Key", "change-1");
-    String change = "{\"delta\":%d,\"reason\":\"counted\"}".formatted(delta);
-    assertThat(keyed.post(path + "/stock", change).text("state")).isEqualTo("DONE");
+    assertThat(api.changeStock(sku, "change-1", delta).text("state")).isEqualTo("DONE");
     String edit = Sales.product("LIMITED", 2, 500).replace("Phone", "Radio");
 
     Answer late = api.put(path, edit.replaceFirst("}$", ",\"version\":%d}".formatted(read)));

@@ -603,13 +603,7 @@ class ReconciliationIT extends ReconciliationFixture {
   }
 
   private static void change(AdmittedSale sale, String id, long delta) {
-    Answer answer =
-        consumer
-            .api()
-            .with("Idempotency-Key", id)
-            .post(
-                "/internal/v1/skus/" + sale.sku + "/stock",
-                "{\"delta\":" + delta + ",\"reason\":\"test\"}");
+    Answer answer = consumer.api().changeStock(sale.sku, id, delta);
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
   }
 

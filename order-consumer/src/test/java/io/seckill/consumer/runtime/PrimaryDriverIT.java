@@ -59,7 +59,7 @@ class PrimaryDriverIT {
   @Test
   void aConsumerLeavesAServerThatWasDemoted() throws Exception {
     other.setReadOnly(true);
-    String url = url(other.port(), one.port());
+    String url = database.jdbcUrlOf(other.port(), one.port());
     try (TestConsumer consumer =
             TestConsumer.start(
                 database, Map.of("spring.datasource.url", url, "spring.flyway.url", url));
@@ -95,14 +95,6 @@ class PrimaryDriverIT {
     } catch (SQLException e) {
       // read-only; or the other server, which has no tables
     }
-  }
-
-  private static String url(int... ports) {
-    StringBuilder hosts = new StringBuilder();
-    for (int port : ports) {
-      hosts.append(",127.0.0.1:").append(port);
-    }
-    return database.jdbcUrl().replaceFirst("//[^/]*/", "//" + hosts.substring(1) + "/");
   }
 
   /** The port of this machine, which is not the server's own where servers are containers. */

@@ -63,17 +63,20 @@ class StandbyServerIT {
   void ofSeveralHostsTheOneThatAcceptsWritesIsUsed() throws SQLException {
     int primary = database.port();
 
-    assertThat(portOf(url(standby.port(), primary))).isEqualTo(primary);
-    assertThat(portOf(url(primary, standby.port()))).isEqualTo(primary);
-    assertThat(portOf(url(Ports.free(), standby.port(), primary))).isEqualTo(primary);
-    assertThat(portOf(url(standby.port()))).as("the only host").isEqualTo(standby.port());
+    assertThat(portOf(database.jdbcUrlOf(standby.port(), primary))).isEqualTo(primary);
+    assertThat(portOf(database.jdbcUrlOf(primary, standby.port()))).isEqualTo(primary);
+    assertThat(portOf(database.jdbcUrlOf(Ports.free(), standby.port(), primary)))
+        .isEqualTo(primary);
+    assertThat(portOf(database.jdbcUrlOf(standby.port())))
+        .as("the only host")
+        .isEqualTo(standby.port());
   }
 
   @Test
   void theHostThatAcceptedWritesLastIsTriedFirst() throws Exception {
     PrimaryDriver driver = new PrimaryDriver();
     try (TcpProxy toStandby = TcpProxy.to(standby)) {
-      String url = url(toStandby.port(), database.port());
+      String url = database.jdbcUrlOf(toStandby.port(), database.port());
 
       assertThat(portOf(driver, url)).isEqualTo(database.port());
       assertThat(portOf(driver, url)).isEqualTo(database.port());
@@ -84,7 +87,7 @@ class StandbyServerIT {
 
   @Test
   void hostsThatAllRefuseWritesAreNoConnection() {
-    assertThatThrownBy(() -> portOf(url(standby.port(), standby.port())))
+    assertThatThrownBy(() -> portOf(database.jdbcUrlOf(standby.port(), standby.port())))
         .isInstanceOf(SQLException.class)
         .hasMessageContaining("read-only")
         .extracting(e -> ((SQLException) e).getSQLState())
@@ -122,7 +125,8 @@ class StandbyServerIT {
   }
 
   private static StandbyLag lag(SimpleMeterRegistry meters, int... ports) {
-    return new StandbyLag(url(ports), database.username(), database.password(), meters);
+    return new StandbyLag(
+        database.jdbcUrlOf(ports), database.username(), database.password(), meters);
   }
 
   /** The migration itself is left to another process, and has not happened. */
@@ -183,20 +187,14 @@ class StandbyServerIT {
     server.setAddress(InetAddress.getLoopbackAddress());
     DatabaseStartupWait wait = new DatabaseStartupWait(new MigrationProperties(false), server);
     Flyway flyway =
-        Flyway.configure().dataSource(url(standby.port()), database.username(), password).load();
+        Flyway.configure()
+            .dataSource(database.jdbcUrlOf(standby.port()), database.username(), password)
+            .load();
     return new FutureTask<>(
         () -> {
           wait.migrate(flyway);
           return null;
         });
-  }
-
-  private static String url(int... ports) {
-    StringBuilder hosts = new StringBuilder();
-    for (int port : ports) {
-      hosts.append(",127.0.0.1:").append(port);
-    }
-    return database.jdbcUrl().replaceFirst("//[^/]*/", "//" + hosts.substring(1) + "/");
   }
 
   private static int portOf(String url) throws SQLException {

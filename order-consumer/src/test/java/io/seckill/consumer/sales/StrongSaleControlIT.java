@@ -127,8 +127,8 @@ class StrongSaleControlIT {
   void aChangeOfStockIsMadeOnceForAnId(long delta, long stock) {
     open();
 
-    Answer changed = stock("change-1", delta);
-    Answer again = stock("change-1", delta);
+    Answer changed = api.changeStock(sku, "change-1", delta);
+    Answer again = api.changeStock(sku, "change-1", delta);
 
     assertThat(changed.text())
         .isEqualTo(
@@ -144,7 +144,7 @@ class StrongSaleControlIT {
     long version = version();
 
     for (long delta : List.of(50L, -50L)) {
-      stock("change-no" + delta, delta);
+      api.changeStock(sku, "change-no" + delta, delta);
       assertThat(version())
           .as("purchases that were decided before are decided again")
           .isEqualTo(++version);
@@ -157,12 +157,12 @@ class StrongSaleControlIT {
     new StoredOrderFixture(consumer).strong(sku, 7, 2);
     long version = version();
 
-    Answer refused = stock("change-1", -99);
+    Answer refused = api.changeStock(sku, "change-1", -99);
 
     assertThat(refused.text("state")).isEqualTo("REFUSED");
     assertThat(refused.number("stock")).isEqualTo(98);
     assertThat(version()).isEqualTo(version);
-    assertThat(stock("change-1", -99).text()).isEqualTo(refused.text());
+    assertThat(api.changeStock(sku, "change-1", -99).text()).isEqualTo(refused.text());
   }
 
   @ParameterizedTest
@@ -178,7 +178,7 @@ class StrongSaleControlIT {
     consumer.bean(StockChanges.class).sweep();
 
     assertThat(column("stock")).isEqualTo(Long.toString(stock));
-    assertThat(stock("change-1", delta).text("state")).isEqualTo("DONE");
+    assertThat(api.changeStock(sku, "change-1", delta).text("state")).isEqualTo("DONE");
   }
 
   @Test
@@ -240,11 +240,6 @@ class StrongSaleControlIT {
 
   private Answer move(String state) {
     return api.post(path + "/state", "{\"state\":\"" + state + "\"}");
-  }
-
-  private Answer stock(String changeId, long delta) {
-    return api.with("Idempotency-Key", changeId)
-        .post(path + "/stock", "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
   }
 
   private static void assertChanged(long before, Answer answer, String state) {

@@ -90,8 +90,7 @@ abstract class SkuInShards {
   }
 
   Answer once(String id, long delta) {
-    return api.with("Idempotency-Key", id)
-        .post(path + "/stock", "{\"delta\":" + delta + ",\"reason\":\"test\"}");
+    return api.changeStock(sku, id, delta);
   }
 
   /** An opening, sent again while a breaker keeps it from all shards. */

@@ -113,6 +113,14 @@ public final class InternalApi {
     return post("/internal/v1/orders/" + orderId + "/cancel", "{\"userId\":" + user + "}");
   }
 
+  /** Adds units to the stock of a product, or takes some. */
+  public Answer changeStock(long skuId, String changeId, long delta) {
+    return with("Idempotency-Key", changeId)
+        .post(
+            "/internal/v1/skus/" + skuId + "/stock",
+            "{\"delta\":%d,\"reason\":\"a test\"}".formatted(delta));
+  }
+
   /** Sends a request with any method and any body. */
   public Answer send(String method, String path, byte[] body) {
     HttpRequest.Builder request =

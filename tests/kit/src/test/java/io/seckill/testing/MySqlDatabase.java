@@ -1,9 +1,12 @@
 package io.seckill.testing;
 
+import static java.util.stream.Collectors.joining;
+
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Arrays;
 import java.util.List;
 
 /** One database of a MySQL server and the user who owns it. */
@@ -15,6 +18,12 @@ public record MySqlDatabase(String host, int port, String name, String username,
    */
   public String jdbcUrl() {
     return MySqlServer.jdbcUrl(host + ":" + port, name);
+  }
+
+  /** As {@link #jdbcUrl()}, with servers behind these ports of this machine, in this order. */
+  public String jdbcUrlOf(int... ports) {
+    return MySqlServer.jdbcUrl(
+        Arrays.stream(ports).mapToObj(port -> "127.0.0.1:" + port).collect(joining(",")), name);
   }
 
   /** A new connection as the owner; the caller closes it. */

@@ -50,7 +50,7 @@ class ClassNamesTest {
     assertThat(names).as("types named by a bare word").isNotEmpty().doesNotHaveDuplicates();
   }
 
-  private static boolean isSource(Path file) {
+  static boolean isSource(Path file) {
     String path = ROOT.relativize(file).toString();
     return path.endsWith(".java") && path.contains("src/");
   }

@@ -79,7 +79,7 @@ class AlertRulesTest {
         .allMatch(text -> text.equals("$__rate_interval") || text.matches("([2-9]|\\d\\d)m|\\dh"));
   }
 
-  private static JsonNode yaml(String file) throws IOException {
+  static JsonNode yaml(String file) throws IOException {
     return JsonMapper.shared()
         .valueToTree(new Yaml().load(Files.readString(DEPLOYED.resolve(file))));
   }

@@ -95,7 +95,7 @@ class ObservabilityIT {
 
   @Test
   void alertRulesNameMetricsThatExist() throws IOException {
-    JsonNode rules = yaml("alerts.yml").at("/groups/0/rules");
+    JsonNode rules = AlertRulesTest.yaml("alerts.yml").at("/groups/0/rules");
     String page = Files.readString(ROOT.resolve("docs/operations.md"));
     String answers = page.substring(page.indexOf("\n## What to do for each alert"));
 
@@ -118,7 +118,7 @@ class ObservabilityIT {
   @Test
   void theBoundOfEveryAlertOnAQuantileIsABucket() throws IOException {
     List<MatchResult> bounds =
-        yaml("alerts.yml")
+        AlertRulesTest.yaml("alerts.yml")
             .at("/groups/0/rules")
             .valueStream()
             .flatMap(rule -> QUANTILE.matcher(rule.path("expr").asString()).results())
@@ -147,7 +147,9 @@ class ObservabilityIT {
         JsonMapper.shared()
             .readTree(Files.readString(DEPLOYED.resolve("grafana/dashboards/seckill.json")));
     String source =
-        yaml("grafana/provisioning/datasources/prometheus.yml").at("/datasources/0/uid").asString();
+        AlertRulesTest.yaml("grafana/provisioning/datasources/prometheus.yml")
+            .at("/datasources/0/uid")
+            .asString();
     List<JsonNode> targets = dashboard.findValues("targets");
 
     assertThat(targets).isNotEmpty();
@@ -166,7 +168,7 @@ class ObservabilityIT {
 
   @Test
   void prometheusScrapesEveryServiceWhereItServesItsMetrics() throws IOException {
-    JsonNode config = yaml("prometheus.yml");
+    JsonNode config = AlertRulesTest.yaml("prometheus.yml");
     JsonNode compose =
         JsonMapper.shared()
             .valueToTree(new Yaml().load(Files.readString(ROOT.resolve("deploy/compose.yaml"))));
@@ -237,11 +239,6 @@ class ObservabilityIT {
   private static void assertExist(String what, String text) {
     List<String> named = OUR_METRIC.matcher(text).results().map(match -> match.group()).toList();
     assertThat(samples).as(what).containsAll(named);
-  }
-
-  private static JsonNode yaml(String file) throws IOException {
-    return JsonMapper.shared()
-        .valueToTree(new Yaml().load(Files.readString(DEPLOYED.resolve(file))));
   }
 
   /** The metrics of one service, as Prometheus scrapes them. */
