@@ -1,6 +1,8 @@
 package io.seckill.consumer.products;
 
 import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.SalePhase;
+import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.support.contract.ProductRow;
@@ -11,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Creates and edits products. */
@@ -19,7 +22,8 @@ record Catalogue(
     Products products,
     TransactionOperations transactions,
     SaleExtension extension,
-    RedisCallGuard guard) {
+    RedisCallGuard guard,
+    UnifiedJedis redis) {
 
   /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
@@ -32,8 +36,9 @@ record Catalogue(
    * @throws ProblemException 400 when a SKU with this id or decider has no shards; 404 UNKNOWN_SKU
    *     when there is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT
    *     naming the member that may not change
-   * @throws JedisException when Redis may lack the later closing time; a repeat completes it at
-   *     once
+   * @throws JedisException when Redis may lack the later closing time: a repeat completes it at
+   *     once; or when Redis, which may have orders of a new product, does not answer: nothing has
+   *     changed
    */
   Upserted upsert(long skuId, ProductRules rules, @Nullable Long version) {
     if (rules.shards() > 1 && skuId > Shards.LARGEST_SKU) {
@@ -84,9 +89,19 @@ record Catalogue(
       throw Product.unknown();
     }
     ProductRules wanted = asConfigured(rules, rows);
-    Product sku = rows.get(0).refuseConflict(version, wanted).edit(wanted);
+    Product read = rows.get(0).refuseConflict(version, wanted);
+    Product sku = read.edit(wanted, isPreheatLost(read, wanted));
     rows.stream().skip(1).forEach(shard -> shard.follow(sku));
     return rows;
+  }
+
+  /** A repeat changes nothing, and needs no Redis: a product can be created without. */
+  private boolean isPreheatLost(Product sku, ProductRules wanted) {
+    ProductRules rules = sku.configured();
+    return sku.state() == SaleState.NEW
+        && sku.phase() != SalePhase.STRONG
+        && !rules.equals(wanted)
+        && RedisSaleState.hasLostPreheat(redis, sku.skuId(), rules.shards(), sku.epoch());
   }
 
   /** A sale of Redis is shown as decided by MySQL in a fallback, and what is shown can be put. */

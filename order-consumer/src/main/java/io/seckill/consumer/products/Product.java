@@ -84,15 +84,15 @@ public class Product {
   }
 
   /**
-   * Takes all rules before the first preheat; after that only the name and a later closing time.
-   * The version of a strong sale is raised, because purchases decided meanwhile used the old time.
+   * Takes all rules before the first preheat; after that, or with orders, only the name and a later
+   * closing time. Raises the version of a strong sale: purchases meanwhile used the old time.
    *
-   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the member that may not
-   *     change
+   * @param isInRedis whether Redis has a preheat that MySQL has lost
+   * @throws ProblemException 409 ARCHIVED, IMMUTABLE_AFTER_PREHEAT naming the immutable member
    */
-  Product edit(ProductRules wanted) {
+  Product edit(ProductRules wanted, boolean isInRedis) {
     refuseArchived();
-    if (state == SaleState.NEW && settled == 0) { // with orders, MySQL has lost its first preheat
+    if (state == SaleState.NEW && settled == 0 && !isInRedis) {
       rewrite(wanted);
     } else {
       configured().refuseImmutable(wanted);
@@ -103,7 +103,7 @@ public class Product {
   }
 
   /** The rules that operators chose. */
-  private ProductRules configured() {
+  ProductRules configured() {
     return rules.with(phase.configured());
   }
 

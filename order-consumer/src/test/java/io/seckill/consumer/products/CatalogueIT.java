@@ -1,15 +1,22 @@
 package io.seckill.consumer.products;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.common.sale.Decider;
+import io.seckill.common.sale.Shards;
+import io.seckill.consumer.runtime.RedisCallGuard;
 import io.seckill.consumer.testing.InternalApi;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Races;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.CannedRedis;
 import io.seckill.testing.TestServers;
 import jakarta.persistence.EntityManagerFactory;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -26,7 +33,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.transaction.support.TransactionOperations;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Runs in a time zone far from UTC, to reveal times that depend on the JVM's time zone. */
 @ExtendWith(TestServers.class)
@@ -137,6 +148,79 @@ class CatalogueIT {
     assertThat(later.status()).isEqualTo(200);
     assertThat(later.text("name")).isEqualTo("Téléphone 電話");
     assertThat(later.text("closesAt")).isEqualTo("2037-01-01T00:00:00.123Z");
+  }
+
+  /** MySQL was restored from a backup older than the first preheat; only Redis has the orders. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, epoch, priceCents, 9900, 5900",
+    "1, epoch, stock, 5000, 100",
+    "1, epoch, policy, \"LIMITED\", \"ONE_PER_USER\"",
+    "1, epoch, decides, \"REDIS\", \"MYSQL\"",
+    "1, loading, stock, 5000, 100",
+    "4, epoch, stock, 5000, 100",
+    "4, epoch, shards, 4, 1"
+  })
+  void anEditOfANewProductThatRedisHasIsThatOfAPreheatedOne(
+      int shards, String inRedis, String member, String from, String to) {
+    String product =
+        Sales.product("LIMITED", 1, 5000)
+            .replace("{", "{\"decides\":\"REDIS\",\"shards\":%d,".formatted(shards));
+    String edit = product.replace(json(member, from), json(member, to));
+    String inMySql = "CONCAT_WS(' ', price_cents, stock, policy, decides, shards, version)";
+    api.put(path, product);
+    String before = column(inMySql);
+    String last = RedisKeys.sku(shards == 1 ? sku : Shards.ids(sku, shards).get(shards - 1));
+    consumer.redis().hset(last, inRedis, "1");
+
+    Answer refused = api.put(path, edit);
+
+    assertThat(refused.code()).as(refused.text()).isEqualTo("IMMUTABLE_AFTER_PREHEAT");
+    assertThat(refused.field()).isEqualTo(member);
+    assertThat(column(inMySql)).isEqualTo(before);
+    assertThat(api.put(path, product.replace("Phone", "Radio")).status()).isEqualTo(200);
+
+    consumer.redis().del(last);
+    assertThat(api.put(path, edit).status()).isEqualTo(200);
+  }
+
+  private static String json(String member, String value) {
+    return "\"%s\":%s".formatted(member, value);
+  }
+
+  /** It may have orders of the product. A strong sale needs no Redis. */
+  @ParameterizedTest
+  @EnumSource(Decider.class)
+  void withoutRedisAProductIsCreatedAndOnlyAStrongOneIsEdited(Decider decider) {
+    Products products = consumer.bean(Products.class);
+    Catalogue alone =
+        new Catalogue(
+            products,
+            consumer.bean(TransactionOperations.class),
+            consumer.bean(SaleExtension.class),
+            consumer.bean(RedisCallGuard.class),
+            new CannedRedis(
+                command -> {
+                  throw new JedisConnectionException("away");
+                }));
+
+    assertThat(alone.upsert(sku, rules(decider, 500), null).created()).isTrue();
+    assertThat(alone.upsert(sku, rules(decider, 500), null).created()).as("a repeat").isFalse();
+
+    if (decider == Decider.MYSQL) {
+      assertThat(alone.upsert(sku, rules(decider, 100), null).row().stock()).isEqualTo(100);
+    } else {
+      assertThatExceptionOfType(JedisException.class)
+          .isThrownBy(() -> alone.upsert(sku, rules(decider, 100), null));
+      assertThat(products.findBySkuId(sku).orElseThrow().row().stock()).isEqualTo(500);
+    }
+  }
+
+  private static ProductRules rules(Decider decider, long stock) {
+    Instant opening = Instant.parse("2026-01-01T00:00:00Z");
+    Instant closing = Instant.parse("2036-01-01T00:00:00Z");
+    return new ProductRules(
+        "Phone", 9_900, stock, PurchasePolicy.LIMITED, 2, decider, opening, closing, 1);
   }
 
   /** In a fallback the row says MYSQL, and the operator goes on to say REDIS. */

@@ -39,7 +39,7 @@ class ProductTest {
     PurchasePolicy one = PurchasePolicy.ONE_PER_USER;
     ProductRules wanted = new ProductRules("Radio", 100, 70, one, 1, decider, OPENING, OPENING, 1);
 
-    ProductRow edited = product(Decider.REDIS).edit(wanted).row();
+    ProductRow edited = product(Decider.REDIS).edit(wanted, false).row();
 
     assertThat(edited.priceCents()).isEqualTo(100);
     assertThat(edited.stock()).isEqualTo(70);
@@ -69,7 +69,8 @@ class ProductTest {
   void afterThePreheatAnEditTakesNameAndClosingTime(Decider decider, long stateVersion) {
     Product product = product(decider).preheat(100, RETENTION, 0, 0);
 
-    ProductRow edited = product.edit(rules(decider, 500, "Radio", CLOSING.plusMillis(1))).row();
+    ProductRow edited =
+        product.edit(rules(decider, 500, "Radio", CLOSING.plusMillis(1)), false).row();
 
     assertThat(edited.name()).isEqualTo("Radio");
     assertThat(edited.closesAt()).isEqualTo(CLOSING.plusMillis(1));
@@ -111,7 +112,7 @@ class ProductTest {
             CLOSING.plusMillis(closesLater),
             shards);
 
-    assertThatThrownBy(() -> product.edit(wanted))
+    assertThatThrownBy(() -> product.edit(wanted, false))
         .isInstanceOfSatisfying(
             ProblemException.class,
             refused -> {
@@ -122,17 +123,19 @@ class ProductTest {
   }
 
   /** MySQL was restored from a backup that is older than the first preheat. */
-  @Test
-  void anEditOfANewProductWithOrdersReturnsNoUnits() {
+  @ParameterizedTest
+  @CsvSource({"3, 497, false", "0, 500, true"})
+  void anEditOfANewProductWhosePreheatIsLostReturnsNoUnits(
+      long settled, long stock, boolean isInRedis) {
     Product product = product(Decider.REDIS);
-    ReflectionTestUtils.setField(product, "settled", 3L); // as statements raise it
-    ReflectionTestUtils.setField(product, "stock", 497L);
+    ReflectionTestUtils.setField(product, "settled", settled); // as statements raise it
+    ReflectionTestUtils.setField(product, "stock", stock);
 
-    ProductRow edited = product.edit(rules(Decider.REDIS, 500, "Radio", CLOSING)).row();
+    ProductRow edited = product.edit(rules(Decider.REDIS, 500, "Radio", CLOSING), isInRedis).row();
 
     assertThat(edited.name()).isEqualTo("Radio");
-    assertThat(edited.stock()).isEqualTo(497);
-    assertThatThrownBy(() -> product.edit(rules(Decider.REDIS, 501, "Radio", CLOSING)))
+    assertThat(edited.stock()).isEqualTo(stock);
+    assertThatThrownBy(() -> product.edit(rules(Decider.REDIS, 501, "Radio", CLOSING), isInRedis))
         .isInstanceOfSatisfying(
             ProblemException.class,
             refused -> assertThat(refused.problem().field()).isEqualTo("stock"));
