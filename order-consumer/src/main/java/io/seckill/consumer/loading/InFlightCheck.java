@@ -170,8 +170,7 @@ record InFlightCheck(
 
   private boolean isProvenServerOf(long skuId) {
     String proven = ExpectedSale.find(jdbc, List.of(skuId)).get(0).server();
-    List<String> keys = ReplicationId.keys(Partition.ofSku(skuId));
-    return proven.isEmpty() || proven.equals(ReplicationId.SCRIPT.call(redis, keys, List.of()));
+    return proven.isEmpty() || proven.equals(ReplicationId.of(redis, Partition.ofSku(skuId)));
   }
 
   /**

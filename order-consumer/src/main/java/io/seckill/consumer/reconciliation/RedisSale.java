@@ -90,6 +90,7 @@ class RedisSale {
     Map<String, Long> changes = new HashMap<>();
     SaleHashes.pageByPage(
         redis,
+        sku,
         List.of(RedisKeys.stockChanges(sku)),
         (id, outcome) -> {
           String[] part = outcome.split(":", -1);
@@ -126,7 +127,7 @@ class RedisSale {
     if (sale.policy().keepsQuota()) {
       SaleHashes.atOnce(redis, keys, part::add);
     } else {
-      SaleHashes.pageByPage(redis, keys, part::add);
+      SaleHashes.pageByPage(redis, sale.skuId(), keys, part::add);
     }
     part.joinRequests();
     return part;

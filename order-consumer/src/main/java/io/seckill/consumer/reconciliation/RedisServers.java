@@ -200,6 +200,6 @@ class RedisServers {
   }
 
   private String replicationId(int partition) {
-    return (String) ReplicationId.SCRIPT.call(redis, ReplicationId.keys(partition), List.of());
+    return ReplicationId.of(redis, partition);
   }
 }

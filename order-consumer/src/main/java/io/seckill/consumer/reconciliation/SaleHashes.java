@@ -1,6 +1,8 @@
 package io.seckill.consumer.reconciliation;
 
+import io.seckill.common.order.Partition;
 import io.seckill.common.redis.PipelineReplies;
+import io.seckill.consumer.products.ReplicationId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +12,7 @@ import java.util.function.BiFunction;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
 
@@ -35,18 +38,41 @@ final class SaleHashes {
   /**
    * Reads hashes of any size. Every field that exists all the time is read, with a value that it
    * had meanwhile, maybe more than once; others may be.
+   *
+   * @param sku of all keys
+   * @throws JedisException also when another server takes over meanwhile
    */
-  static void pageByPage(UnifiedJedis redis, List<String> keys, BiConsumer<String, String> read) {
+  static void pageByPage(
+      UnifiedJedis redis, long sku, List<String> keys, BiConsumer<String, String> read) {
     answers(redis, keys, (pipeline, key) -> pipeline.hscan(key, BEGINNING, PAGE))
         .forEach(
             (key, first) -> {
-              ScanResult<Entry<String, String>> page = first;
-              readEach(key, page.getResult(), read);
-              while (!page.isCompleteIteration()) {
-                page = redis.hscan(key, page.getCursor(), PAGE);
-                readEach(key, page.getResult(), read);
+              if (first.isCompleteIteration()) {
+                readEach(key, first.getResult(), read);
+              } else {
+                allPages(redis, sku, key, read);
               }
             });
+  }
+
+  /**
+   * Reads a large hash from its beginning. A server orders fields by a random seed of its own, so a
+   * cursor of another one skips some.
+   */
+  private static void allPages(
+      UnifiedJedis redis, long sku, String key, BiConsumer<String, String> read) {
+    int partition = Partition.ofSku(sku);
+    String server = ReplicationId.of(redis, partition);
+    String cursor = BEGINNING;
+    ScanResult<Entry<String, String>> page;
+    do {
+      page = redis.hscan(key, cursor, PAGE);
+      readEach(key, page.getResult(), read);
+      cursor = page.getCursor();
+    } while (!page.isCompleteIteration());
+    if (!server.equals(ReplicationId.of(redis, partition))) {
+      throw new JedisException("another server has taken over while " + key + " was read");
+    }
   }
 
   /** The answers to one command for each key, in one round trip. */
