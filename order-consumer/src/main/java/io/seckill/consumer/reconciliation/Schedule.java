@@ -235,10 +235,10 @@ class Schedule {
       return Optional.of(work.get());
     } catch (ProblemException e) {
       log.info("sku {}: {}", sale.skuId(), e.getMessage());
+    } catch (JedisDataException e) { // Redis answers, and refuses
+      failed(sale.skuId(), e);
     } catch (JedisException e) {
-      if (!(e instanceof JedisDataException)) {
-        ifSilent.run();
-      }
+      ifSilent.run();
       log.warn("sku {}: Redis does not answer: {}", sale.skuId(), e.toString());
     } catch (RuntimeException e) {
       failed(sale.skuId(), e);

@@ -4,6 +4,7 @@ import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import ch.qos.logback.classic.Level;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.testing.AdmittedSale;
@@ -11,15 +12,19 @@ import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.OrderFlood;
 import io.seckill.consumer.testing.StoredInvariants;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.LoggedLines;
 import io.seckill.testing.RabbitServer;
 import io.seckill.testing.RabbitVhost;
 import io.seckill.testing.RedisDatabase;
 import io.seckill.testing.ShippedUsers;
 import io.seckill.testing.TestServers;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -69,6 +74,34 @@ class ConsumerRedisUserIT {
     }
   }
 
+  /** As after an upgrade without the Redis users of the new release. */
+  @Test
+  void saysThatTheRightToScanIsMissingInsteadOfComparing() {
+    try (TestConsumer consumer =
+        TestConsumer.start(redis -> Map.of("seckill.redis.url", withoutHscan(redis)))) {
+      AdmittedSale sale = new AdmittedSale(consumer, 9002, PurchasePolicy.LIMITED, 5, 50);
+      Schedule schedule = consumer.bean(Schedule.class);
+      schedule.round(); // sees it for the first time
+
+      try (LoggedLines logged = LoggedLines.ofThisThread(Schedule.class)) {
+        schedule.round();
+        schedule.round();
+
+        assertThat(logged.events())
+            .singleElement()
+            .satisfies(
+                event -> {
+                  assertThat(event.getLevel()).isEqualTo(Level.ERROR);
+                  assertThat(event.getFormattedMessage())
+                      .startsWith("sku " + sale.sku + ": cannot be compared");
+                  assertThat(event.getThrowableProxy().getMessage())
+                      .startsWith("NOPERM")
+                      .contains("hscan");
+                });
+      }
+    }
+  }
+
   private static Answer reconcile(TestConsumer consumer, AdmittedSale sale) {
     return consumer
         .api()
@@ -88,5 +121,14 @@ class ConsumerRedisUserIT {
       ShippedUsers.inRedis(redis, USER);
     }
     return database.url(USER, ShippedUsers.PASSWORD);
+  }
+
+  private static String withoutHscan(RedisDatabase database) {
+    String url = limitInRedis(database);
+    try (UnifiedJedis redis = RedisClient.create(database.url())) {
+      redis.executeCommand(
+          new CommandArguments(Command.ACL).addObjects(List.of("SETUSER", USER, "-hscan")));
+    }
+    return url;
   }
 }

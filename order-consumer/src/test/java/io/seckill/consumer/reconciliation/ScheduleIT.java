@@ -2,6 +2,7 @@ package io.seckill.consumer.reconciliation;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -21,6 +22,7 @@ import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
 import io.seckill.consumer.testing.TestConsumer;
+import io.seckill.testing.LoggedLines;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,13 +35,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** One process looks at all sales, again and again. */
 class ScheduleIT extends ReconciliationFixture {
@@ -404,6 +412,43 @@ class ScheduleIT extends ReconciliationFixture {
     schedule.stop();
 
     assertThat(tried).containsExactlyInAnyOrder(sales.get(0).sku, sales.get(1).sku);
+  }
+
+  /** An outage ends by itself. A refusal stays until an operator ends it, and is reported once. */
+  @ParameterizedTest
+  @MethodSource("failuresOfAComparison")
+  void doesNotTakeARefusalOfRedisForItsSilence(JedisException failure, List<String> lines) {
+    consumer.bean(Schedule.class).stop();
+    AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
+    Schedule schedule =
+        schedule(
+            consumer.bean(RedisSale.class),
+            new Comparing(
+                (sku, order) -> {
+                  throw failure;
+                }),
+            new SimpleMeterRegistry());
+    schedule.round(); // sees it for the first time
+
+    try (LoggedLines logged = LoggedLines.ofThisThread(Schedule.class)) {
+      schedule.round();
+      schedule.round();
+      assertThat(logged.events())
+          .extracting(event -> event.getLevel() + " " + event.getFormattedMessage())
+          .containsExactlyElementsOf(
+              lines.stream().map(line -> line.formatted(sale.sku)).toList());
+    }
+    schedule.stop();
+  }
+
+  static Stream<Arguments> failuresOfAComparison() {
+    String refused = "ERROR sku %d: cannot be compared, and is not repaired until it can be";
+    JedisException silence = new JedisConnectionException("timed out");
+    String silent = "WARN sku %d: Redis does not answer: " + silence;
+    return Stream.of(
+        arguments(new JedisAccessControlException("NOPERM no right to hscan"), List.of(refused)),
+        arguments(new JedisDataException("WRONGTYPE of this sale"), List.of(refused)),
+        arguments(silence, List.of(silent, silent)));
   }
 
   @Test
