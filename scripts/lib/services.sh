@@ -172,12 +172,19 @@ database_environment() { # USER PASSWORD: also of the migration, or of the look 
   export SPRING_FLYWAY_USER=$1 SPRING_FLYWAY_PASSWORD=$2
 }
 
-# The same configuration as in containers; the addresses are in the environment.
+# The addresses are in the environment. One that runs is not restarted: that would end the connections of all shoppers.
 start_haproxy() {
-  ! is_running haproxy || return 0
+  local configuration=$ROOT/deploy/haproxy/haproxy.cfg
+  if is_running haproxy; then
+    cmp -s "$configuration" "$APP_DIR/haproxy.cfg" ||
+      say "HAProxy has the configuration of before, because its restart ends all connections; scripts/kill haproxy && scripts/up --ha restarts it"
+    return 0
+  fi
+  mkdir -p "$APP_DIR"
+  cp "$configuration" "$APP_DIR/haproxy.cfg"
   (
     haproxy_environment
-    start_process haproxy haproxy -db -f "$ROOT/deploy/haproxy/haproxy.cfg"
+    start_process haproxy haproxy -db -f "$APP_DIR/haproxy.cfg"
   )
   wait_ready haproxy HAProxy 20 port_answers "$GATEWAY_PORT"
 }
