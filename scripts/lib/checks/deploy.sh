@@ -133,3 +133,24 @@ that_images_have_a_version() {
 that_promtool_sees_alerts_fire_beyond_their_bounds_only() {
   cd "$ROOT/deploy/observability" && promtool test rules ./*.test.yml
 }
+
+# Its restart ends every connection, so that it is left to the operator. A former release has started it without a copy.
+that_a_changed_configuration_of_the_balancer_is_said() (
+  use_ha
+  choose_ports
+  ROOT=$LOCAL/clone APP_DIR=$LOCAL/app
+  mkdir -p "$ROOT/deploy/haproxy" "$LOCAL/runs"
+  is_running() { [[ -e $LOCAL/runs/$1 ]]; }
+  start_process() { cp "${@: -1}" "$LOCAL/runs/$1"; }
+  wait_ready() { :; }
+  echo old >"$ROOT/deploy/haproxy/haproxy.cfg"
+  start_haproxy
+  [[ -z $(start_haproxy) ]]
+  echo new >"$ROOT/deploy/haproxy/haproxy.cfg"
+  [[ $(start_haproxy) == *'scripts/kill haproxy && scripts/up --ha'* && $(<"$LOCAL/runs/haproxy") == old ]]
+  rm "$LOCAL/runs/haproxy"
+  start_haproxy
+  [[ -z $(start_haproxy) && $(<"$LOCAL/runs/haproxy") == new ]]
+  rm "$APP_DIR/haproxy.cfg"
+  [[ $(start_haproxy) == *'the configuration of before'* ]]
+)
