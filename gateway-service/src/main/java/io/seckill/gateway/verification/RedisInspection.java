@@ -7,6 +7,7 @@ import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.verification.StoredSales.Sale;
+import io.seckill.support.logging.ThrottledLog;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,10 +18,11 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /** Reads servers and progress of sales from Redis. */
-record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
+final class RedisInspection {
 
   private static final Logger log = LoggerFactory.getLogger(RedisInspection.class);
   private static final LuaScript SCRIPT = LuaScript.from(RedisInspection.class, "inspect.lua");
@@ -28,6 +30,19 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
 
   /** A call with so many sales takes milliseconds: the breaker takes none for slow. */
   private static final int MOST_TOGETHER = 1_000;
+
+  private final UnifiedJedis redis;
+  private final RedisBreaker breaker;
+  private final ThrottledLog refusals = new ThrottledLog(log);
+
+  RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
+    this.redis = redis;
+    this.breaker = breaker;
+  }
+
+  RedisBreaker breaker() {
+    return breaker;
+  }
 
   /**
    * A sale as stored in Redis; the numbers are 0 and the state is empty if Redis does not have it.
@@ -57,6 +72,8 @@ record RedisInspection(UnifiedJedis redis, RedisBreaker breaker) {
     for (int p = 0; p < Partition.COUNT; p++) {
       try {
         inspect(p, byPartition.getOrDefault(p, List.of()), view);
+      } catch (JedisDataException e) { // Redis answers, and refuses
+        refusals.warn("partition " + p + " cannot be inspected", e);
       } catch (JedisException | CallNotPermittedException e) { // a cluster node may be down
         log.debug("partition {} cannot be inspected: {}", p, e.toString());
       }

@@ -2,6 +2,7 @@ package io.seckill.gateway.verification;
 
 import static io.seckill.testing.Eventually.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
@@ -10,15 +11,21 @@ import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.verification.RedisInspection.View;
 import io.seckill.gateway.verification.StoredSales.Sale;
 import io.seckill.testing.CannedRedis;
+import io.seckill.testing.LoggedLines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 class RedisInspectionTest {
 
@@ -71,6 +78,35 @@ class RedisInspectionTest {
 
     assertThat(redis.roundTrips()).isEqualTo(1 + Partition.COUNT);
     assertThat(view.servers()).hasSize(Partition.COUNT - 1).doesNotContainKey(UNREADABLE);
+  }
+
+  /** A partition that cannot be inspected is not sold from. */
+  @ParameterizedTest
+  @MethodSource("failuresOfAPartition")
+  void saysWhatRedisRefuses(JedisException failure, List<String> lines) {
+    CannedRedis redis =
+        new CannedRedis(
+            command -> {
+              if (command.contains(RedisKeys.outbox(UNREADABLE))) {
+                throw failure;
+              }
+              return reply(command);
+            });
+
+    try (LoggedLines logged = LoggedLines.ofThisThread(RedisInspection.class)) {
+      assertThat(inspect(redis).servers()).doesNotContainKey(UNREADABLE);
+      assertThat(logged.texts()).isEqualTo(lines);
+    }
+  }
+
+  static Stream<Arguments> failuresOfAPartition() {
+    JedisException noRight = new JedisAccessControlException("NOPERM no right to hmget");
+    JedisException otherType = new JedisDataException("WRONGTYPE of this partition");
+    String said = "partition " + UNREADABLE + " cannot be inspected: ";
+    return Stream.of(
+        arguments(noRight, List.of(said + noRight)),
+        arguments(otherType, List.of(said + otherType)),
+        arguments(new JedisConnectionException("its node is away"), List.of()));
   }
 
   @Test
