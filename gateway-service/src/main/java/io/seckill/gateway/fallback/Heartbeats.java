@@ -5,6 +5,7 @@ import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreaker.Health;
 import io.seckill.gateway.catalogue.ProductCache;
+import io.seckill.gateway.fallback.Promises.SentHeartbeat;
 import io.seckill.support.contract.Heartbeat;
 import io.seckill.support.contract.Heartbeat.BreakerState;
 import io.seckill.support.contract.Heartbeat.HeartbeatAnswer;
@@ -52,10 +53,15 @@ final class Heartbeats implements AutoCloseable {
 
   private synchronized void beat() {
     promises.begins(products.term());
-    long sentNanos = System.nanoTime();
-    long sentTerm = promises.term();
-    learn(consumer.heartbeat(body()));
-    promises.heard(sentNanos, sentTerm);
+    SentHeartbeat sent =
+        new SentHeartbeat(
+            System.nanoTime(),
+            System.currentTimeMillis(),
+            promises.term(),
+            promises.transferred());
+    HeartbeatAnswer answer = consumer.heartbeat(body());
+    learn(answer);
+    promises.heard(sent, answer.transferred());
   }
 
   private Heartbeat body() {

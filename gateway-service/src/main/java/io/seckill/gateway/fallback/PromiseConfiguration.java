@@ -28,7 +28,12 @@ class PromiseConfiguration {
 
   @Bean
   Promises promises(PromiseProperties settings, ProductCache products, PromisedOrders orders) {
-    return new Promises(settings.fallback(), products::isOfRedis, orders, System::nanoTime);
+    return new Promises(
+        settings.fallback(),
+        products::isOfRedis,
+        orders,
+        System::nanoTime,
+        System::currentTimeMillis);
   }
 
   @Bean

@@ -6,6 +6,7 @@ import io.seckill.support.contract.PromiseTransfer.Admitted;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether this gateway may promise the orders that Redis has admitted
@@ -26,11 +27,13 @@ public final class Promises {
   private final Products products;
   private final PromisedOrders orders;
   private final LongSupplier nanoTime;
+  private final LongSupplier wallMs;
   private volatile long term;
   private volatile long transferred;
   private volatile long registration;
   private volatile long awaitedTerm;
   private volatile long heardNanos;
+  private volatile long heardMs;
   private volatile boolean registered;
   private volatile boolean ended;
 
@@ -42,11 +45,31 @@ public final class Promises {
     boolean isOfRedis(long skuId, long term);
   }
 
-  Promises(FallbackMode mode, Products products, PromisedOrders orders, LongSupplier nanoTime) {
+  /**
+   * A heartbeat that was answered.
+   *
+   * @param nanos System.nanoTime() before it was sent
+   * @param wallMs System.currentTimeMillis() then
+   * @param term the term in it, whose transfer order-consumer now awaits
+   * @param transferred {@link #transferred} before it was sent
+   */
+  record SentHeartbeat(long nanos, long wallMs, long term, long transferred) {}
+
+  /**
+   * @param nanoTime stands still while the machine sleeps
+   * @param wallMs does not, and may be set
+   */
+  Promises(
+      FallbackMode mode,
+      Products products,
+      PromisedOrders orders,
+      LongSupplier nanoTime,
+      LongSupplier wallMs) {
     this.on = mode.isOn();
     this.products = products;
     this.orders = orders;
     this.nanoTime = nanoTime;
+    this.wallMs = wallMs;
   }
 
   /** Whether MySQL may decide instead of Redis; otherwise nothing needs to be remembered. */
@@ -66,7 +89,10 @@ public final class Promises {
 
   /** Whether this gateway is registered, so that order-consumer waits for its transfer. */
   boolean isHeard() {
-    return registered && !ended && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos();
+    return registered
+        && !ended
+        && nanoTime.getAsLong() - heardNanos <= HEARD_WITHIN.toNanos()
+        && Math.abs(wallMs.getAsLong() - heardMs) <= HEARD_WITHIN.toMillis();
   }
 
   /** Redis has admitted these orders for this gateway. */
@@ -84,19 +110,20 @@ public final class Promises {
 
   /**
    * A heartbeat was answered. After a long silence order-consumer may have forgotten this gateway,
-   * and the transfer with it. Only one thread calls this.
+   * and the transfer with it; MySQL may lose a transfer, too. Only one thread calls this.
    *
-   * @param sentNanos System.nanoTime() before it was sent
-   * @param sentTerm the term in it, whose transfer order-consumer now awaits
+   * @param inMySql the last term for which MySQL has the transfer; null when it is not known
    */
-  synchronized void heard(long sentNanos, long sentTerm) {
-    if (!isHeard()) {
+  synchronized void heard(SentHeartbeat sent, @Nullable Long inMySql) {
+    boolean isLost = inMySql != null && inMySql < sent.transferred();
+    if (isLost || !isHeard()) {
       registration++;
       transferred = 0;
     }
-    heardNanos = sentNanos;
+    heardNanos = sent.nanos();
+    heardMs = sent.wallMs();
     registered = true;
-    awaitedTerm = sentTerm;
+    awaitedTerm = sent.term();
   }
 
   /** This gateway stops: it promises nothing any more, after any answer. */

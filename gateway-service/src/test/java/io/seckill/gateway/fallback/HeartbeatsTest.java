@@ -18,49 +18,84 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.client.ReactorResourceFactory;
 
 class HeartbeatsTest {
 
   private final AtomicLong receivedNanos = new AtomicLong();
+  private final ReactorResourceFactory resources = new ReactorResourceFactory();
+  private volatile String more = "";
+  private HttpServer server;
+  private ConsumerClient consumer;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+    server.createContext("/", this::answer);
+    server.start();
+    resources.start();
+    consumer =
+        TestCalls.consumer(
+            URI.create("http://127.0.0.1:" + server.getAddress().getPort()), resources);
+  }
+
+  @AfterEach
+  void stop() {
+    consumer.destroy();
+    server.stop(0);
+  }
 
   /** Order-consumer counts from when it receives a heartbeat, so the gateway must begin earlier. */
   @Test
-  void mayConfirmForHalfAMinuteFromBeforeAHeartbeatIsReceived() throws IOException {
-    HttpServer server =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
-    server.createContext("/", this::answer);
-    server.start();
-    ReactorResourceFactory resources = new ReactorResourceFactory();
-    resources.start();
-    ConsumerClient consumer =
-        TestCalls.consumer(
-            URI.create("http://127.0.0.1:" + server.getAddress().getPort()), resources);
-    Promises promises =
-        new Promises(
-            FallbackMode.AUTOMATIC,
-            (sku, term) -> true,
-            new PromisedOrders(),
-            () -> receivedNanos.get() + Promises.HEARD_WITHIN.toNanos());
-    CannedRedis redis = new CannedRedis(command -> "OK");
-    Heartbeats heartbeats =
-        new Heartbeats(
-            "g".repeat(70), // longer than a heartbeat's may be
-            FallbackMode.AUTOMATIC,
-            consumer,
-            RedisBreakers.of(redis, new SimpleMeterRegistry()),
-            TestProducts.read(true),
-            promises);
-    try {
+  void mayConfirmForHalfAMinuteFromBeforeAHeartbeatIsReceived() {
+    Promises promises = promises(() -> receivedNanos.get() + Promises.HEARD_WITHIN.toNanos());
+    try (Heartbeats beating = heartbeats(promises)) {
+      assertThat(beating).isNotNull();
       eventually().until(() -> promises.awaitedTerm() == 1);
 
       assertThat(promises.isHeard()).isFalse();
-    } finally {
-      heartbeats.close();
-      consumer.destroy();
-      server.stop(0);
     }
+  }
+
+  /** As after it has removed this gateway, whose machine slept, and registered it again. */
+  @Test
+  void takesBackATransferThatOrderConsumerHasForgotten() {
+    Promises promises = promises(System::nanoTime);
+    try (Heartbeats beating = heartbeats(promises)) {
+      assertThat(beating).isNotNull();
+      eventually().until(() -> promises.awaitedTerm() == 1);
+      promises.transferred(1, promises.registration());
+      long registration = promises.registration();
+
+      more = ",\"transferred\":0";
+
+      eventually().until(() -> promises.transferred() == 0);
+      assertThat(promises.registration()).isGreaterThan(registration);
+    }
+  }
+
+  private static Promises promises(LongSupplier nanoTime) {
+    return new Promises(
+        FallbackMode.AUTOMATIC,
+        (sku, term) -> true,
+        new PromisedOrders(),
+        nanoTime,
+        System::currentTimeMillis);
+  }
+
+  private Heartbeats heartbeats(Promises promises) {
+    CannedRedis redis = new CannedRedis(command -> "OK");
+    return new Heartbeats(
+        "g".repeat(70), // longer than a heartbeat's may be
+        FallbackMode.AUTOMATIC,
+        consumer,
+        RedisBreakers.of(redis, new SimpleMeterRegistry()),
+        TestProducts.read(true),
+        promises);
   }
 
   /** Else no heartbeat would be sent, and with a fallback mode no order confirmed. */
@@ -74,7 +109,8 @@ class HeartbeatsTest {
     exchange.getRequestBody().readAllBytes();
     receivedNanos.set(System.nanoTime());
     try (exchange) {
-      byte[] body = "{\"term\":1,\"failurePercent\":50,\"failuresPerSecond\":3}".getBytes(US_ASCII);
+      String json = "{\"term\":1,\"failurePercent\":50,\"failuresPerSecond\":3%s}";
+      byte[] body = json.formatted(more).getBytes(US_ASCII);
       exchange.getResponseHeaders().set("Content-Type", "application/json");
       exchange.sendResponseHeaders(200, body.length);
       exchange.getResponseBody().write(body);

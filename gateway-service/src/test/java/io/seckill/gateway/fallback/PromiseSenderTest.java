@@ -38,7 +38,12 @@ class PromiseSenderTest {
 
   private final PromisedOrders orders = new PromisedOrders();
   private final Promises promises =
-      new Promises(FallbackMode.AUTOMATIC, (sku, term) -> true, orders, this::nanoTime);
+      new Promises(
+          FallbackMode.AUTOMATIC,
+          (sku, term) -> true,
+          orders,
+          this::nanoTime,
+          System::currentTimeMillis);
   private final Set<OrderId> inMySql = ConcurrentHashMap.newKeySet();
   private final List<PromiseTransfer> calls = new CopyOnWriteArrayList<>();
   private final List<Integer> callsBeforeTheEnd = new CopyOnWriteArrayList<>();
@@ -93,7 +98,7 @@ class PromiseSenderTest {
 
   @Test
   void aStopHandsOverWhatMySqlLacksAndEndsTheRegistrationThen() {
-    promises.heard(System.nanoTime(), 0);
+    heard(System.nanoTime(), 0);
     inMySql.add(PromisedOrdersTest.order(2).orderId());
     orders.add(orders(1, 3));
     products.put(SKU, product(SKU, Decider.REDIS, SaleState.OPEN, 0, 0));
@@ -115,7 +120,7 @@ class PromiseSenderTest {
     orders.add(orders(1, PromisedOrders.MOST + 1));
 
     if (atAStop) {
-      promises.heard(System.nanoTime(), 0);
+      heard(System.nanoTime(), 0);
       sender.close();
       assertThat(callsBeforeTheEnd).containsExactly(calls.size());
     } else {
@@ -138,7 +143,7 @@ class PromiseSenderTest {
   void aStopThatLeavesSomethingUnknownDoesNotEndTheRegistration(Reason reason) {
     orders.add(orders(1, 1));
     if (reason != Reason.NEVER_REGISTERED) {
-      promises.heard(System.nanoTime(), 0);
+      heard(System.nanoTime(), 0);
     }
     isConsumerAway = reason == Reason.ORDER_CONSUMER_IS_AWAY;
 
@@ -155,7 +160,7 @@ class PromiseSenderTest {
         () -> {
           duringTheLastCall = () -> {};
           frozenNanos = Promises.HEARD_WITHIN.toNanos() + 1;
-          promises.heard(nanoTime(), 1);
+          heard(nanoTime(), 1);
         };
 
     begin(1);
@@ -212,8 +217,12 @@ class PromiseSenderTest {
 
   private void begin(long term) {
     promises.begins(term);
-    promises.heard(System.nanoTime(), term);
+    heard(System.nanoTime(), term);
     eventually().until(() -> promises.transferred() == term);
+  }
+
+  private void heard(long nanos, long term) {
+    promises.heard(TestPromises.sent(promises, nanos, term), null);
   }
 
   private long nanoTime() {

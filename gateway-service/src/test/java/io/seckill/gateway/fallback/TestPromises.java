@@ -2,6 +2,7 @@ package io.seckill.gateway.fallback;
 
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.sale.FallbackMode;
+import io.seckill.gateway.fallback.Promises.SentHeartbeat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -13,8 +14,19 @@ public final class TestPromises {
   private final Promises promises;
 
   private TestPromises(FallbackMode mode) {
-    promises = new Promises(mode, (sku, term) -> ofRedis.get(), orders, System::nanoTime);
-    promises.heard(System.nanoTime(), 0);
+    promises =
+        new Promises(
+            mode,
+            (sku, term) -> ofRedis.get(),
+            orders,
+            System::nanoTime,
+            System::currentTimeMillis);
+    promises.heard(sent(promises, System.nanoTime(), 0), null);
+  }
+
+  /** A heartbeat that is sent now, by the wall clock. */
+  static SentHeartbeat sent(Promises promises, long nanos, long term) {
+    return new SentHeartbeat(nanos, System.currentTimeMillis(), term, promises.transferred());
   }
 
   public static Promises withoutFallback() {

@@ -27,7 +27,10 @@ record GatewayController(
 
   private static final Pattern TOKEN = Pattern.compile("[0-9a-f]{32}");
 
-  /** The term is read after the gateway is registered: the next one then waits for it. */
+  /**
+   * The term is read after the gateway is registered: the next one then waits for it. A gateway
+   * that was removed, or whose transfer MySQL has lost, sees that in the answer.
+   */
   @PutMapping
   HeartbeatAnswer heard(@PathVariable String token, @JsonBody Heartbeat heartbeat) {
     String gateway = checked(token);
@@ -38,7 +41,8 @@ record GatewayController(
       fallback.raise(heartbeat.term());
       now = fallback.read();
     }
-    return new HeartbeatAnswer(now.term(), now.failurePercent(), now.failuresPerSecond());
+    return new HeartbeatAnswer(
+        now.term(), now.failurePercent(), now.failuresPerSecond(), gateways.transferred(gateway));
   }
 
   @PostMapping("/handover")

@@ -95,6 +95,15 @@ class GatewayTable {
         .update();
   }
 
+  /** The last term for which a gateway has transferred everything, 0 for none. */
+  long transferred(String token) {
+    return jdbc.sql("SELECT handed_over FROM gateway_node WHERE token = ?")
+        .param(token)
+        .query(Long.class)
+        .optional()
+        .orElse(0L);
+  }
+
   /**
    * Notes that a gateway has transferred everything that it promised before this term. A gateway
    * that is not registered any more has nothing noted.

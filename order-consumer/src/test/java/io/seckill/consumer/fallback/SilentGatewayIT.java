@@ -209,6 +209,31 @@ class SilentGatewayIT extends SaleInFallback {
     assertThat(fallback.view().path("gateways").size()).isOne();
   }
 
+  /** Its machine has slept. It has noticed nothing, and would not transfer for this term again. */
+  @Test
+  void aGatewayThatWasRemovedLearnsThatItsTransferIsForgotten() {
+    fallback.enterWith(GATEWAY, "");
+    long term = term();
+    assertThat(termTransferred(term)).isEqualTo(term);
+    fallsSilent(GATEWAY, 36);
+    eventually().untilAsserted(() -> assertThat(fallback.view().path("gateways").size()).isZero());
+
+    assertThat(termTransferred(term)).isZero();
+    assertThat(fallback.leave().text()).contains("has not transferred");
+    fallback.transfer(GATEWAY, term, "");
+
+    assertThat(termTransferred(term)).isEqualTo(term);
+    fallback.leaveSoon();
+    fallback.awaitState("REDIS");
+  }
+
+  /** As the answer to a heartbeat says. */
+  private static long termTransferred(long term) {
+    long transferred = fallback.beat(GATEWAY, term, "USABLE", 0).path("transferred").longValue();
+    fallback.gatewaysStayAlive();
+    return transferred;
+  }
+
   /** What keeps it from returning, such as a broker that is away, may last. */
   @Test
   void aGatewayThatFallsSilentWhileTheSaleIsToReturnLeavesWhatRedisHasPromised() {

@@ -63,6 +63,9 @@ public record Heartbeat(
    *
    * @param failurePercent of a gateway's calls of Redis
    * @param failuresPerSecond that are needed besides
+   * @param transferred the last term for which MySQL has this gateway's transfer; null from a
+   *     former order-consumer
    */
-  public record HeartbeatAnswer(long term, int failurePercent, int failuresPerSecond) {}
+  public record HeartbeatAnswer(
+      long term, int failurePercent, int failuresPerSecond, @Nullable Long transferred) {}
 }

@@ -82,7 +82,8 @@ class ContractTest {
                 new WalletOutcome(WalletCode.DONE, 3L, 95L),
                 WalletOutcome.of(WalletCode.INSUFFICIENT_FUNDS))),
         new WalletStateRequest("ACTIVE"),
-        new HeartbeatAnswer(2, 50, 3),
+        new HeartbeatAnswer(2, 50, 3, 1L),
+        new HeartbeatAnswer(2, 50, 3, null),
         new PromiseTransfer(
             2,
             List.of(ORDER),
