@@ -6,6 +6,7 @@ import io.seckill.common.sale.Shards;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -14,7 +15,10 @@ import java.util.Set;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The table {@code archive}, and the sales that are due for it. */
+/**
+ * The table {@code archive}, and the sales that are due for it. Nothing brings back what is
+ * archived or deleted: its time must have come by the clocks of MySQL and of this process.
+ */
 @Component
 class ArchiveTable {
 
@@ -32,9 +36,11 @@ class ArchiveTable {
   }
 
   private final JdbcClient jdbc;
+  private final Clock clock;
 
-  ArchiveTable(JdbcClient jdbc) {
+  ArchiveTable(JdbcClient jdbc, Clock clock) {
     this.jdbc = jdbc;
+    this.clock = clock;
   }
 
   Optional<SaleArchive> find(long sku) {
@@ -93,9 +99,10 @@ class ArchiveTable {
   List<Long> doneBefore(Duration keep) {
     return jdbc.sql(
             "SELECT sku_id FROM archive WHERE phase = 'DONE'"
-                + " AND done_at < NOW(6) - INTERVAL ? SECOND ORDER BY done_at LIMIT "
+                + " AND done_at < LEAST(NOW(6), CAST(? AS DATETIME(6))) - INTERVAL ? SECOND"
+                + " ORDER BY done_at LIMIT "
                 + PURGED_AT_ONCE)
-        .param(keep.toSeconds())
+        .params(UtcColumn.text(clock.instant()), keep.toSeconds())
         .query(Long.class)
         .list();
   }
@@ -122,12 +129,14 @@ class ArchiveTable {
             "SELECT sku_id, closes_at FROM products"
                 + " FORCE INDEX (ix_products_archive) WHERE archived = FALSE"
                 + " AND closes_at >= :closed"
-                + " AND closes_at < UTC_TIMESTAMP() - INTERVAL :after SECOND"
+                + " AND closes_at < LEAST(UTC_TIMESTAMP(), CAST(:now AS DATETIME(6)))"
+                + " - INTERVAL :after SECOND"
                 + " AND (closes_at > :closed OR sku_id > :sku)"
                 + " AND state <> 'NEW' AND sku_id < "
                 + Shards.FIRST_ID
                 + " ORDER BY closes_at, sku_id LIMIT :limit")
         .param("closed", UtcColumn.text(last.closesAt()))
+        .param("now", UtcColumn.text(clock.instant()))
         .param("after", after.toSeconds())
         .param("sku", last.skuId())
         .param("limit", limit)

@@ -2,6 +2,8 @@ package io.seckill.consumer.archive;
 
 import io.seckill.consumer.runtime.Pace;
 import io.seckill.consumer.runtime.Sweeper;
+import io.seckill.consumer.runtime.UtcColumn;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.context.annotation.Bean;
@@ -14,10 +16,13 @@ import org.springframework.transaction.support.TransactionOperations;
  * times, with the reasons. Two processes may do this at once.
  */
 @Component
-record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace) {
+record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace, Clock clock) {
 
   private static final int PAGE = 1_000;
   private static final String LIMIT = " LIMIT " + PAGE;
+
+  /** By MySQL's clock and by that of this process: one that is far ahead deletes nothing. */
+  private static final String BOTH_NOW = "LEAST(NOW(6), CAST(:now AS DATETIME(6)))";
 
   /** The oldest runs, whose repairs one query reads; the ids of runs rise with time. */
   private static final String OLDEST_RUNS =
@@ -39,20 +44,26 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
   private static final List<Rule> RULES =
       List.of(
           new Rule(
-              "SELECT event_id FROM payment_event WHERE received_at < NOW(6) - INTERVAL 30 DAY"
+              "SELECT event_id FROM payment_event WHERE received_at < "
+                  + BOTH_NOW
+                  + " - INTERVAL 30 DAY"
                   + LIMIT,
               "DELETE FROM payment_event WHERE event_id IN (:keys)"),
           new Rule(
               "SELECT x.id FROM "
                   + OLDEST_RUNS
                   + " STRAIGHT_JOIN repair x ON x.reconciliation_id = r.id"
-                  + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY"
+                  + " WHERE r.ended_at < "
+                  + BOTH_NOW
+                  + " - INTERVAL 90 DAY"
                   + LIMIT,
               "DELETE FROM repair WHERE id IN (:keys)"),
           new Rule(
               "SELECT r.id FROM "
                   + OLDEST_RUNS
-                  + " WHERE r.ended_at < NOW(6) - INTERVAL 90 DAY AND NOT EXISTS"
+                  + " WHERE r.ended_at < "
+                  + BOTH_NOW
+                  + " - INTERVAL 90 DAY AND NOT EXISTS"
                   + " (SELECT 1 FROM repair x WHERE x.reconciliation_id = r.id)"
                   + LIMIT,
               "DELETE FROM reconciliation WHERE id IN (:keys)"));
@@ -60,10 +71,14 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
   /** A rebuild, and a search for lost orders, read the resolved dead letters of a sale in Redis. */
   private static final String LETTERS =
       "SELECT d.id, CAST(d.resolved_at AS CHAR) AS resolved, (p.sku_id IS NULL"
-          + " OR p.closes_at < UTC_TIMESTAMP() - INTERVAL p.retention_s SECOND) AS due"
+          + " OR p.closes_at < "
+          + BOTH_NOW
+          + " - INTERVAL p.retention_s SECOND) AS due"
           + " FROM dead_letter d FORCE INDEX (ix_dead_letter_resolved)"
           + " LEFT JOIN products p ON p.sku_id = d.sku_id WHERE d.state = :state"
-          + " AND d.resolved_at < NOW(6) - INTERVAL 90 DAY AND d.resolved_at >= :resolved"
+          + " AND d.resolved_at < "
+          + BOTH_NOW
+          + " - INTERVAL 90 DAY AND d.resolved_at >= :resolved"
           + " AND (d.resolved_at > :resolved OR d.id > :id) ORDER BY d.resolved_at, d.id"
           + LIMIT;
 
@@ -83,8 +98,9 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
   }
 
   private static final String OLD_AUDITS =
-      "DELETE FROM daily_audit WHERE day < UTC_DATE() - INTERVAL 400 DAY"
-          + " ORDER BY day, sku_id"
+      "DELETE FROM daily_audit WHERE day < DATE("
+          + BOTH_NOW
+          + ") - INTERVAL 400 DAY ORDER BY day, sku_id"
           + LIMIT;
 
   private static final Duration PAUSE = Duration.ofMinutes(10);
@@ -105,12 +121,16 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
       while (pace.step(() -> deletePage(rule)) > 0 && !Thread.currentThread().isInterrupted()) {}
     }
     List.of("REPLAYED", "DISCARDED").forEach(this::sweepLetters);
-    while (pace.step(() -> jdbc.sql(OLD_AUDITS).update()) > 0
+    while (pace.step(() -> jdbc.sql(OLD_AUDITS).param("now", now()).update()) > 0
         && !Thread.currentThread().isInterrupted()) {}
   }
 
+  private String now() {
+    return UtcColumn.text(clock.instant());
+  }
+
   private int deletePage(Rule rule) {
-    List<Object> keys = jdbc.sql(rule.due()).query().singleColumn();
+    List<Object> keys = jdbc.sql(rule.due()).param("now", now()).query().singleColumn();
     delete(rule.deletes(), keys);
     return keys.size();
   }
@@ -137,6 +157,7 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace)
   private List<Letter> deleteLetters(String state, Letter after) {
     List<Letter> page =
         jdbc.sql(LETTERS)
+            .param("now", now())
             .param("state", state)
             .param("resolved", after.resolved())
             .param("id", after.id())

@@ -14,6 +14,7 @@ import io.seckill.testing.RowLock;
 import io.seckill.testing.TestServers;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -107,7 +108,7 @@ class ArchivePagesIT extends FinishedSales {
       assertThat(archives.isHeld()).isTrue();
     }
     ArchiveTable table =
-        new ArchiveTable(consumer.sql()) {
+        new ArchiveTable(consumer.sql(), Clock.systemUTC()) {
           @Override
           List<Long> unfinished() {
             return super.unfinished().stream().filter(id -> id == sku).toList();

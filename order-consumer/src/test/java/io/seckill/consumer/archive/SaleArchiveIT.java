@@ -23,6 +23,7 @@ import io.seckill.consumer.testing.Sales;
 import io.seckill.support.contract.StrongDecision;
 import io.seckill.support.contract.StrongPurchases.StrongPurchase;
 import io.seckill.testing.TestServers;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -170,7 +171,7 @@ class SaleArchiveIT extends FinishedSales {
     consumer.update(BEGUN, 1, sku); // the service itself waits
     List<Duration> waits = new ArrayList<>();
     ArchiveTable table =
-        new ArchiveTable(consumer.sql()) {
+        new ArchiveTable(consumer.sql(), Clock.systemUTC()) {
           @Override
           boolean isOlderThan(long any, Duration age) {
             waits.add(age);
