@@ -179,15 +179,18 @@ public class FallbackSales {
     jdbc.sql(END + ", settled = ? WHERE sku_id = ?").params(settled, skuId).update();
   }
 
-  /** Ends the fallback of a sale that is over; not once it has changed, or was extended. */
-  public static void abandon(JdbcClient jdbc, long skuId, long epoch) {
+  /**
+   * Ends the fallback of a sale that Redis would not keep. Returns false, and does nothing, once it
+   * has changed, or was extended.
+   */
+  public static boolean abandon(JdbcClient jdbc, long skuId, long epoch) {
     String sql =
         END
             + " WHERE sku_id = ? AND epoch = ? AND sale_phase IN ('MYSQL', 'LOADING', 'RETURNING')"
             + " AND NOT ("
-            + WANTED
+            + ProductRows.KEPT
             + ")";
-    jdbc.sql(sql).params(skuId, epoch).update();
+    return jdbc.sql(sql).params(skuId, epoch).update() == 1;
   }
 
   /**

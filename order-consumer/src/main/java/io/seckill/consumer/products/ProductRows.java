@@ -12,9 +12,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** Reads rows of {@code products} in a transaction of the caller, or outside of any. */
 public final class ProductRows {
 
+  /** SQL: whether Redis keeps the rules of a sale, which expire an hour before the rest. */
+  public static final String KEPT =
+      "closes_at > UTC_TIMESTAMP(3) - INTERVAL retention_s - 3600 SECOND";
+
   /** Rows as {@link #read} reads them. */
   public static final String SELECT =
-      "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended FROM products p";
+      "SELECT p.*, p.closes_at <= UTC_TIMESTAMP(3) AS ended, " + KEPT + " AS kept FROM products p";
 
   /**
    * Most by which an order, or Redis, is ahead of MySQL: Redis cannot hold more orders of a SKU. A
@@ -64,6 +68,7 @@ public final class ProductRows {
         row.getLong("change_seq"),
         row.getLong("settled"),
         row.getBoolean("ended"),
+        row.getBoolean("kept"),
         row.getBoolean("archived"),
         row.getInt("max_per_order"),
         Duration.ofSeconds(row.getInt("retention_s")),

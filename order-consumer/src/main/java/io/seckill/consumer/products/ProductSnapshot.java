@@ -19,6 +19,7 @@ import java.util.List;
  * @param lastSeq highest admission sequence stored, or the value from which a rebuild continued it
  * @param changeSeq number of the last change of its stock in this epoch that Redis has had, or less
  * @param ended whether the closing time has passed, by MySQL's clock
+ * @param kept whether Redis keeps its rules, by MySQL's clock
  * @param archived whether the sale is over for good: its orders are in the history, or on their way
  *     there
  * @param maxPerOrder most units of one order, as of the last preheat
@@ -41,6 +42,7 @@ public record ProductSnapshot(
     long changeSeq,
     long settled,
     boolean ended,
+    boolean kept,
     boolean archived,
     int maxPerOrder,
     Duration retention,
@@ -65,9 +67,7 @@ public record ProductSnapshot(
    * sale in a fallback returns until they would: Redis answers repeats from its orders.
    */
   public boolean isWanted() {
-    return isReturnable()
-        ? System.currentTimeMillis() < expiry().rulesMs()
-        : !ended && (state.equals("PREHEATED") || isRunning());
+    return isReturnable() ? kept : !ended && (state.equals("PREHEATED") || isRunning());
   }
 
   /** Whether MySQL decides a sale of Redis, or has until its loading. */

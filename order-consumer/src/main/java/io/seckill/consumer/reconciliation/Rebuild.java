@@ -61,7 +61,7 @@ record Rebuild(
 
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
-  private static final String CHANGED = "The sale has changed in MySQL meanwhile.";
+  static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
 
   /** Operators do not move the closing time more often while a sale is loaded. */
@@ -139,11 +139,12 @@ record Rebuild(
 
   /**
    * Ends the fallback of a sale whose rules Redis would have let expire: its data are too old. A
-   * later preheat proves that nothing is in flight, as after a loss of data.
+   * later preheat proves that nothing is in flight, as after a loss of data. Returns false when the
+   * sale has changed meanwhile: MySQL sells on.
    */
-  void abandon(ProductSnapshot sale) {
+  boolean abandon(ProductSnapshot sale) {
     sales.remove(sale);
-    FallbackSales.abandon(jdbc, sale.skuId(), sale.epoch());
+    return FallbackSales.abandon(jdbc, sale.skuId(), sale.epoch());
   }
 
   /**

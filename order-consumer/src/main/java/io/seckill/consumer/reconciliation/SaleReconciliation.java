@@ -150,8 +150,9 @@ record SaleReconciliation(
           read, RunOutcome.NOT_ON_SALE, "MySQL does not decide this sale in a fallback.");
     }
     if (!read.isLost()) {
-      rebuild.abandon(read.sale());
-      return Found.of(read, RunOutcome.NOT_ON_SALE, "Redis does not keep this sale any more.");
+      return rebuild.abandon(read.sale())
+          ? Found.of(read, RunOutcome.NOT_ON_SALE, "Redis does not keep this sale any more.")
+          : Found.of(read, RunOutcome.UNPROVEN, Rebuild.CHANGED);
     }
     boolean isDone = false;
     try {

@@ -13,6 +13,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
+import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.testing.AdmittedSale;
 import io.seckill.consumer.testing.InternalApi.Answer;
 import io.seckill.consumer.testing.Sales;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import redis.clients.jedis.exceptions.JedisException;
 import tools.jackson.databind.JsonNode;
 
@@ -521,14 +523,46 @@ class FallbackReturnIT extends SaleInFallback {
             .formatted(fromNow, sku));
   }
 
+  /** Order-consumer's clock may differ: it would remove a sale whose fallback goes on. */
+  @ParameterizedTest(name = "MySQL's clock is {0} h behind, and says that it closed {1} h ago")
+  @CsvSource({
+    "0, 46, true",
+    "0, 48, false",
+    "72, 46, true",
+    "72, 48, false",
+    "-72, 46, true",
+    "-72, 48, false"
+  })
+  void whetherRedisKeepsASaleIsJudgedByMySqlsClock(int behind, int closedAgo, boolean isKept) {
+    JdbcClient mysql = consumer.bean(FallbackDatabase.class).jdbc();
+    String closed =
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', epoch = 2,"
+            + " closes_at = UTC_TIMESTAMP(3) - INTERVAL %d HOUR WHERE sku_id = %d";
+
+    rolledBack(
+        () -> {
+          mysql.sql("SET timestamp = UNIX_TIMESTAMP() - " + behind * 3_600).update();
+          try {
+            mysql.sql(closed.formatted(closedAgo, sku)).update();
+            assertThat(ProductRows.find(mysql, sku).orElseThrow().isWanted()).isEqualTo(isKept);
+            assertThat(FallbackSales.abandon(mysql, sku, 2)).isEqualTo(!isKept);
+          } finally {
+            mysql.sql("SET timestamp = DEFAULT").update();
+          }
+          return sku;
+        });
+  }
+
   /** Its closing time was put off after it was read. */
   @Test
   void aSaleThatIsNotOverAnyMoreDoesNotReturnWithoutBeingLoaded() {
     fallback.enterWith(GATEWAY, "");
 
-    FallbackSales.abandon(
-        consumer.bean(FallbackDatabase.class).jdbc(), sku, fallback.number(sku, "epoch"));
+    boolean isOver =
+        FallbackSales.abandon(
+            consumer.bean(FallbackDatabase.class).jdbc(), sku, fallback.number(sku, "epoch"));
 
+    assertThat(isOver).isFalse();
     assertThat(fallback.product(sku, "fallback")).isEqualTo("ACTIVE");
     fallback.comeBack();
     fallback.assertStoresAgree(sku);

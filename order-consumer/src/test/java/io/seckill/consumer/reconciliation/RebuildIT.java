@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A rebuild that concurrent operations interfere with. */
 class RebuildIT extends ReconciliationFixture {
@@ -94,6 +95,49 @@ class RebuildIT extends ReconciliationFixture {
 
     assertThat(reconcile()).as("the next run continues").isEqualTo("REBUILT");
     assertThat(sale.field("state")).isEqualTo("OPEN");
+  }
+
+  /** It was read as one that Redis would not keep, and MySQL still decides it. */
+  @Test
+  void aSaleThatIsExtendedBeforeItsFallbackEndsHasNotReturned() {
+    consumer.update(
+        "UPDATE products SET decides = 'MYSQL', fallback = 'ACTIVE', epoch = 2,"
+            + " closes_at = UTC_TIMESTAMP(3) - INTERVAL 3 DAY WHERE sku_id = ?",
+        sale.sku);
+    SaleReconciliation runs = consumer.bean(SaleReconciliation.class);
+    Rebuild bean = runs.rebuild();
+    JdbcClient extendsFirst =
+        statement -> {
+          if (statement.startsWith("UPDATE products SET decides")) {
+            consumer.update(
+                "UPDATE products SET closes_at = '2036-01-01' WHERE sku_id = ?", sale.sku);
+          }
+          return bean.jdbc().sql(statement);
+        };
+    Rebuild rebuild =
+        new Rebuild(
+            bean.loader(), extendsFirst, bean.sales(), bean.lists(), bean.barriers(), bean.lost());
+    try (RunLock lock = lock(sale)) {
+      Found found =
+          new SaleReconciliation(
+                  runs.comparisons(),
+                  runs.lostOrders(),
+                  runs.repairs(),
+                  rebuild,
+                  runs.servers(),
+                  runs.admittedUnits(),
+                  runs.settings())
+              .returnToRedis(sale.sku, SOON, lock);
+
+      assertThat(found.outcome()).isEqualTo(RunOutcome.UNPROVEN);
+      assertThat(found.detail()).contains("has changed in MySQL");
+      assertThat(consumer.product(sale.sku, "sale_phase")).isEqualTo("MYSQL");
+    } finally {
+      consumer.update(
+          "UPDATE products SET decides = 'REDIS', fallback = 'NO', state = 'CLOSED'"
+              + " WHERE sku_id = ?",
+          sale.sku);
+    }
   }
 
   /** MySQL would end the connection of the lock, too, if a long search sent nothing on it. */

@@ -89,6 +89,7 @@ public final class UnstoredProduct {
         0,
         settled,
         false,
+        true,
         archived,
         100,
         Duration.ofHours(2),
