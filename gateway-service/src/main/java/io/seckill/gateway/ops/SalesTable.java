@@ -1,6 +1,7 @@
 package io.seckill.gateway.ops;
 
 import io.seckill.common.order.OrderId;
+import io.seckill.common.order.OrderStatus;
 import io.seckill.common.sale.SaleState;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.backends.BlockingCalls;
@@ -29,6 +30,15 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
   private static final LocalDateTime LATEST = LocalDateTime.of(9999, 1, 1, 0, 0);
   private static final int LATEST_ORDERS = 500;
 
+  /** Of one status. Rows from a time to come were stored before MySQL's clock was set back. */
+  private static final String NEWEST =
+      """
+      (SELECT order_id, admitted_at, created_at FROM orders FORCE INDEX (ix_orders_status)
+        WHERE status = '%s'
+        AND created_at BETWEEN UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE AND UTC_TIMESTAMP(6)
+        ORDER BY created_at DESC, order_id DESC LIMIT :limit)
+      """;
+
   /** Rows read of the dead letters; a larger number is shown as this. */
   static final int MOST_DEAD_LETTERS = 10_000;
 
@@ -50,7 +60,8 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
    * Time from a purchase's admission to its row, by the clocks of Redis and MySQL; of sales that
    * Redis decides.
    *
-   * @param orders number of orders measured, 1..500: the latest ones, of the last minute
+   * @param orders number of orders measured, 1..500: the latest rows of the last minute that are
+   *     CONFIRMED or PAID
    */
   record ClickToRow(int orders, double p50Ms, double p99Ms) {}
 
@@ -88,7 +99,7 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
             .sql(
                 """
                 SELECT %s FROM products FORCE INDEX (ix_products_state)
-                WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?) AND sku_id < %d
+                WHERE state = ? AND opens_at <= ? AND (opens_at < ? OR sku_id < ?) AND sku_id < %s
                 ORDER BY opens_at DESC, sku_id DESC LIMIT ?
                 """
                     .formatted(ProductReader.COLUMNS, Shards.FIRST_ID))
@@ -108,19 +119,27 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
         .single();
   }
 
-  /** Null when no order was stored within the last minute. Blocks. */
+  /**
+   * Null when no such order was stored within the last minute. The latest rows need not have the
+   * highest ids, which follow the gateways' clocks. Blocks.
+   */
   @Nullable ClickToRow clickToRow() {
     List<Long> micros =
         mysql
             .sql(
                 """
                 SELECT TIMESTAMPDIFF(MICROSECOND, admitted_at, created_at) FROM (
-                  SELECT order_id, admitted_at, created_at FROM orders ORDER BY order_id DESC LIMIT ?
-                ) latest WHERE created_at > UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE
-                  AND order_id >> %d & %d <> %d ORDER BY 1
+                  SELECT * FROM (%s UNION ALL %s) stored
+                  ORDER BY created_at DESC, order_id DESC LIMIT :limit
+                ) newest WHERE order_id >> %s & %s <> %s ORDER BY 1
                 """
-                    .formatted(OrderId.SEQUENCE_BITS, WORKERS, OrderId.MYSQL_WORKER))
-            .param(LATEST_ORDERS)
+                    .formatted(
+                        NEWEST.formatted(OrderStatus.CONFIRMED),
+                        NEWEST.formatted(OrderStatus.PAID),
+                        OrderId.SEQUENCE_BITS,
+                        WORKERS,
+                        OrderId.MYSQL_WORKER))
+            .param("limit", LATEST_ORDERS)
             .query(Long.class)
             .list();
     return micros.isEmpty()

@@ -12,14 +12,20 @@ import io.seckill.gateway.testing.GatewayStage;
 import io.seckill.gateway.testing.Placed;
 import io.seckill.gateway.testing.TestGateway;
 import io.seckill.gateway.testing.Watching;
+import io.seckill.support.contract.ProductRow;
 import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 @ExtendWith(TestServers.class)
@@ -167,29 +173,78 @@ class OpsEventsIT {
     stage.update("DELETE FROM orders WHERE order_id = ?", id.value());
   }
 
-  /** The latest 500 orders: 1 ms, 2 ms, and so on to half a second; the one before took 30 s. */
+  @ParameterizedTest
+  @ValueSource(strings = {"en-US", "fa-IR-u-nu-arabext", "ar-EG-u-nu-arab", "tr-TR"})
+  void readsMySqlInEveryLocale(String locale) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    stage.store(sku, stage.newUser(), 1, 1, "CONFIRMED", null);
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag(locale));
+    try {
+      SalesTable.Sales sales =
+          stage
+              .gateway()
+              .bean(SalesTable.class)
+              .sales()
+              .blockOptional(Duration.ofSeconds(30))
+              .orElseThrow();
+      assertThat(sales.products()).extracting(ProductRow::skuId).contains(sku);
+      assertThat(sales.clickToRow()).isPresent();
+    } finally {
+      Locale.setDefault(before);
+    }
+  }
+
   @Test
   void halfOfTheOrdersAreFasterThanP50AndOneInAHundredSlowerThanP99() {
+    assertMeasures500Of("CONFIRMED");
+  }
+
+  /** The clock of a gateway was an hour ahead until two minutes ago. */
+  @ParameterizedTest
+  @ValueSource(strings = {"CONFIRMED", "PAID"})
+  void measuresTheLatestRowsAndNotTheHighestIds(String status) {
     long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
-    long newest = System.currentTimeMillis() + Duration.ofDays(2).toMillis();
-    long first = OrderId.of(newest, Partition.ofSku(sku), 200, 0).value();
-    stage.update(
-        """
-        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
-          status, epoch, seq, admitted_at, created_at)
-        WITH RECURSIVE n AS (SELECT 1 AS ms UNION ALL SELECT ms + 1 FROM n WHERE ms < 501)
-        SELECT ? + MOD(ms, 501), ?, ?, 1, 1, CONCAT('click-', ms), 'CONFIRMED', 1, 1,
-          UTC_TIMESTAMP(3) - INTERVAL IF(ms = 501, 30000, ms) * 1000 MICROSECOND,
-          UTC_TIMESTAMP(3) FROM n
-        """,
-        first,
-        stage.newUser(),
-        sku);
+    store501(sku, Duration.ofHours(1), "CONFIRMED", Duration.ofMinutes(2));
+
+    assertMeasures500Of(status);
+    stage.update("DELETE FROM orders WHERE sku_id = ?", sku);
+  }
+
+  /** The latest 500 orders: 1 ms, 2 ms, and so on to half a second. */
+  private static void assertMeasures500Of(String status) {
+    long sku = stage.onSale(PurchasePolicy.LIMITED, 5, 100);
+    store501(sku, Duration.ZERO, status, Duration.ZERO);
 
     SalesTable.ClickToRow measured = stage.gateway().bean(SalesTable.class).clickToRow();
     stage.update("DELETE FROM orders WHERE sku_id = ?", sku);
 
     assertThat(measured).isEqualTo(new SalesTable.ClickToRow(500, 250, 495));
+  }
+
+  /**
+   * Stores 500 orders that took 1 ms, 2 ms, and so on; the one before, with the lowest id, 30 s.
+   *
+   * @param ahead the gateway's clock
+   * @param age of the rows
+   */
+  private static void store501(long sku, Duration ahead, String status, Duration age) {
+    long made = Instant.now().plus(ahead).toEpochMilli();
+    stage.update(
+        """
+        INSERT INTO orders (order_id, user_id, sku_id, quantity, unit_price_cents, request_id,
+          status, epoch, seq, admitted_at, created_at)
+        WITH RECURSIVE n AS (SELECT 1 AS ms UNION ALL SELECT ms + 1 FROM n WHERE ms < 501)
+        SELECT ? + MOD(ms, 501), ?, ?, 1, 1, CONCAT('click-', ms), ?, 1, 1,
+          UTC_TIMESTAMP(3) - INTERVAL ? + IF(ms = 501, 30000, ms) * 1000 MICROSECOND,
+          UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND FROM n
+        """,
+        OrderId.of(made, Partition.ofSku(sku), 199, 0).value(),
+        stage.newUser(),
+        sku,
+        status,
+        TimeUnit.MILLISECONDS.toMicros(age.toMillis()),
+        TimeUnit.MILLISECONDS.toMicros(age.toMillis()));
   }
 
   @Test

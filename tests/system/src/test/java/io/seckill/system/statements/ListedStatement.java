@@ -38,7 +38,8 @@ record ListedStatement(
   private static final Pattern COUNT = Pattern.compile("(\\d+) (reads|sorts)");
   private static final Pattern TABLE = Pattern.compile("(\\w+ [\\w,]+)(?: \\((.+)\\))?");
 
-  private static final Pattern UNKNOWN = Pattern.compile("\u0001|%[sd]|[?]|:[a-z][A-Za-z]*");
+  /** Not {@code %d}: in some locales it writes digits that MySQL does not read. */
+  private static final Pattern UNKNOWN = Pattern.compile("\u0001|%s|[?]|:[a-z][A-Za-z]*");
   private static final String VALUE =
       "(?:\\{\\w+\\}|'[^']*'|NULL|-?\\d+|[A-Z]+\\([^()]*\\)|\\w+(?:, \\w+)*)";
 

@@ -96,6 +96,8 @@ class StatementListTest {
         "SELECT a FROM orders WHERE b = ? ORDER BY c | SELECT a FROM orders WHERE b = 7 ORDER BY d",
         // the same words in another class, or as a part of another statement
         "SELECT a FROM orders                     | SELECT a FROM orders ORDER BY a",
+        // a number in the digits of the locale
+        "SELECT a FROM orders WHERE b = %d        | SELECT a FROM orders WHERE b = 7",
         // put together from parts
         "SELECT                                   | SELECT a FROM orders WHERE b = 7",
       })
