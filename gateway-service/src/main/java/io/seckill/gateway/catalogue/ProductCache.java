@@ -259,8 +259,17 @@ public final class ProductCache implements SmartLifecycle {
   public void start() {
     ScheduledExecutorService started =
         Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("products"));
-    var unused = started.scheduleAtFixedRate(this::read, 0, READ_EVERY_MS, TimeUnit.MILLISECONDS);
+    started.execute(() -> readEverySecond(started));
     reader = started;
+  }
+
+  /** A fixed rate would make up for each read that was missed while this process stood still. */
+  private void readEverySecond(ScheduledExecutorService running) {
+    long begunNanos = System.nanoTime();
+    read();
+    long restMs = READ_EVERY_MS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
+    var unused = // refused after a stop
+        running.schedule(() -> readEverySecond(running), restMs, TimeUnit.MILLISECONDS);
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
 import javax.sql.DataSource;
@@ -123,13 +124,30 @@ class ProductCacheTest {
     cache.stop();
   }
 
+  @Test
+  void makesUpForNoReadThatItMissed() {
+    products.start();
+    Bounded.await(mysql.asked);
+    long start = mysql.begunNanos.get(0);
+    eventually("two reads are missed")
+        .until(() -> System.nanoTime() - start > Duration.ofMillis(2_100).toNanos());
+
+    mysql.answer.countDown();
+
+    eventually().until(() -> mysql.begunNanos.size() >= 3);
+    assertThat(Duration.ofNanos(mysql.begunNanos.get(2) - mysql.begunNanos.get(1)))
+        .isGreaterThan(Duration.ofMillis(900));
+  }
+
   /** Hangs until it is to fail. */
   private static final class HangingDatabase extends AbstractDataSource {
     private final CountDownLatch asked = new CountDownLatch(1);
     private final CountDownLatch answer = new CountDownLatch(1);
+    private final List<Long> begunNanos = new CopyOnWriteArrayList<>();
 
     @Override
     public Connection getConnection() throws SQLException {
+      begunNanos.add(System.nanoTime());
       asked.countDown();
       Bounded.await(answer);
       throw new SQLException("gone");
