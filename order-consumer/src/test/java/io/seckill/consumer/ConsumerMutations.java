@@ -104,8 +104,8 @@ public final class ConsumerMutations {
       Mutation.named("a fallback that begins again forgets when it began")
           .constant(
               "io.seckill.consumer.fallback.FallbackTable",
-              "IF(state = 'REDIS', LEAST(NOW(6),",
-              "IF(TRUE, LEAST(NOW(6),");
+              "IF(state = 'REDIS', FROM_UNIXTIME(LEAST(",
+              "IF(TRUE, FROM_UNIXTIME(LEAST(");
 
   public static final Mutation FALLBACK_RETURNS_ALL_UNITS =
       Mutation.named("a sale returns from a fallback with all units that it began with")

@@ -224,7 +224,10 @@ public class ConsumerMutationsIT {
                     + "#leavesADeadLetterToTheOperator",
                 "a replay that the broker has lost"),
         Mutation.named("two processes take the same block of order ids")
-            .constant(STORE + "StrongOrderIds", "GREATEST(next_ms, ?)", "GREATEST(next_ms * 0, ?)")
+            .constant(
+                STORE + "StrongOrderIds",
+                "GREATEST(next_ms, LEAST(",
+                "GREATEST(next_ms * 0, LEAST(")
             .caughtBy(
                 STORE + "StrongSalesIT#twoProcessesTakeTwoBlocksOfIds",
                 "the first id of another block"),

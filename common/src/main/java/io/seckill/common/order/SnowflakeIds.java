@@ -1,6 +1,8 @@
 package io.seckill.common.order;
 
 import java.time.Clock;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Generates order ids for one worker id. Thread-safe, never blocks, never repeats an id of the
@@ -34,17 +36,28 @@ public final class SnowflakeIds {
     this.nextSequence = SEQUENCES;
   }
 
-  /** {@code partition} is that of the SKU, 0..15. */
-  public synchronized OrderId next(int partition) {
-    long now = clock.millis();
-    if (now > lastTimeMs) {
-      lastTimeMs = now;
-      nextSequence = 0;
-    } else if (nextSequence == SEQUENCES) {
-      lastTimeMs++;
+  /** As {@link #next(int, long)}, of any time. */
+  public OrderId next(int partition) {
+    return Objects.requireNonNull(next(partition, Long.MAX_VALUE));
+  }
+
+  /**
+   * Returns null, and uses no time, while the next id would be of a time after {@code latestMs}.
+   *
+   * @param partition of the SKU, 0..15
+   * @param latestMs Unix ms
+   */
+  public synchronized @Nullable OrderId next(int partition, long latestMs) {
+    long soonestMs = nextSequence == SEQUENCES ? lastTimeMs + 1 : lastTimeMs;
+    long timeMs = Math.max(clock.millis(), soonestMs);
+    if (timeMs > latestMs) {
+      return null;
+    }
+    if (timeMs > lastTimeMs) {
+      lastTimeMs = timeMs;
       nextSequence = 0;
     }
-    return OrderId.of(lastTimeMs, partition, worker, nextSequence++);
+    return OrderId.of(timeMs, partition, worker, nextSequence++);
   }
 
   /** Latest time used in an id, Unix ms; a successor of this worker id starts above it. */

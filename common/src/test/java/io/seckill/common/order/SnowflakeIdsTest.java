@@ -53,6 +53,20 @@ class SnowflakeIdsTest {
   }
 
   @Test
+  void usesNoTimeAfterTheLatest() {
+    long right = nowMs;
+    nowMs = right + 1;
+    assertThat(ids.next(0, right)).isNull();
+    assertThat(ids.lastTimeMs()).isZero();
+
+    nowMs = right;
+    IntStream.range(0, 1024).forEach(i -> assertThat(ids.next(0, right)).isNotNull());
+    assertThat(ids.next(0, right)).as("beyond the last number").isNull();
+    assertThat(ids.lastTimeMs()).isEqualTo(right);
+    assertThat(ids.next(0, right + 1)).isNotNull();
+  }
+
+  @Test
   void startsAboveItsPredecessorsLastTime() {
     long last = nowMs + 5_000;
 

@@ -22,7 +22,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * partition's data, so that both are lost, or unreachable, together. Two gateways never make the
  * same id: each uses only times up to a horizon that is stored in Redis, and the next owner of the
  * number starts above that horizon, even when their clocks differ. Without a lease that is known to
- * be valid no ids are made.
+ * be valid no ids are made. The horizon is at most a day ahead of Redis's clock: a gateway whose
+ * clock is further ahead makes no ids, because the number would stay used up until that time.
  *
  * <p>Thread-safe. Making an id never waits; only one call of {@link #renew} or {@link #release}
  * runs at a time.
@@ -51,11 +52,12 @@ final class WorkerLease {
    */
   private long lastTimeMs;
 
-  /** Why the last attempt to get a lease failed. */
+  /** Why the last attempt to get a lease failed, or why the lease that is held makes no ids. */
   private enum Failure {
     NONE,
     REDIS,
-    ALL_LEASED
+    ALL_LEASED,
+    CLOCK
   }
 
   /**
@@ -76,11 +78,7 @@ final class WorkerLease {
   /** Returns the next id of the partition, or null without a lease that is known to be valid. */
   @Nullable OrderId next() {
     Held now = valid();
-    if (now == null) {
-      return null;
-    }
-    OrderId id = now.ids().next(partition);
-    return id.timeMs() <= now.horizonMs() ? id : null;
+    return now == null ? null : now.ids().next(partition, now.horizonMs());
   }
 
   /** The leased worker number, or -1 without a lease that is known to be valid. */
@@ -170,8 +168,9 @@ final class WorkerLease {
           "partition {}: worker {} was lost, taking another number", partition, now.ids().worker());
       return false;
     }
-    held = confirmed(now.ids(), sentNanos, reply);
-    if (changed(Failure.NONE)) {
+    Held renewed = confirmed(now.ids(), sentNanos, reply);
+    held = renewed;
+    if (isInTime(renewed) && changed(Failure.NONE)) {
       log.info("worker {} renewed", now.ids().worker());
     }
     return true;
@@ -184,17 +183,33 @@ final class WorkerLease {
     if (reply.isEmpty()) {
       if (changed(Failure.ALL_LEASED)) {
         log.error(
-            "partition {}: all worker numbers are leased: no order ids, no admission; trying again",
+            "partition {}: all worker numbers are leased, or used for more than a day to come by"
+                + " Redis's clock: no order ids, no admission; trying again",
             partition);
       }
       return false;
     }
     int worker = Integer.parseInt(reply.get(0));
     long usedUpTo = Math.max(Long.parseLong(reply.get(1)), lastTimeMs);
-    held = confirmed(new SnowflakeIds(worker, usedUpTo, clock), sentNanos, reply);
-    failure = Failure.NONE;
+    Held taken = confirmed(new SnowflakeIds(worker, usedUpTo, clock), sentNanos, reply);
+    held = taken;
     log.info("partition {}: worker {} leased", partition, worker);
+    if (isInTime(taken)) {
+      failure = Failure.NONE;
+    }
     return true;
+  }
+
+  /** Whether the clock is within the horizon; logs once that it is not. */
+  private boolean isInTime(Held now) {
+    boolean isInTime = clock.millis() <= now.horizonMs();
+    if (!isInTime && changed(Failure.CLOCK)) {
+      log.error(
+          "partition {}: this gateway's clock is more than a day ahead of Redis's: no order ids, no"
+              + " admission",
+          partition);
+    }
+    return isInTime;
   }
 
   /**

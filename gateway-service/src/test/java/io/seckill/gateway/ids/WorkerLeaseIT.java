@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 
 @ExtendWith(TestServers.class)
@@ -148,6 +150,67 @@ class WorkerLeaseIT {
     now = now.minus(Duration.ofHours(1));
     lease.renew();
     assertThat(lease.next()).isGreaterThan(ahead);
+  }
+
+  /** Ids end in 2094. */
+  @ParameterizedTest(name = "{0} days ahead")
+  @ValueSource(ints = {2, 80 * 365})
+  void aClockFarAheadUsesUpNoTime(int days) {
+    Instant right = now;
+    WorkerLease lease = lease(LEASE);
+    now = right.plus(Duration.ofDays(days));
+    assertThat(lease.renew()).isTrue();
+    assertThat(lease.next()).isNull();
+    assertThat(lease.renew()).isTrue();
+    assertThat(lease.next()).isNull();
+
+    now = right;
+    OrderId id = lease.next();
+    assertThat(id).as("with the right clock").isNotNull();
+    assertThat(id.timeMs()).isEqualTo(right.toEpochMilli());
+
+    int worker = lease.worker();
+    now = right.plus(Duration.ofDays(days));
+    assertThat(lease.next()).isNull();
+    lease.release();
+    now = right;
+    leaseAllBut(worker);
+    WorkerLease successor = lease(LEASE);
+    assertThat(successor.renew()).isTrue();
+    OrderId next = successor.next();
+    assertThat(next).as("of the number's next owner").isNotNull();
+    assertThat(next.timeMs()).isEqualTo(right.toEpochMilli() + 1);
+  }
+
+  @Test
+  void saysOnceThatItsClockIsFarAhead() {
+    try (LoggedLines lines = LoggedLines.ofThisThread(WorkerLease.class)) {
+      WorkerLease lease = lease(LEASE);
+      now = now.plus(Duration.ofDays(2));
+      ask(lease, 20);
+      now = now.minus(Duration.ofDays(2));
+      ask(lease, 20);
+
+      assertThat(lines.texts())
+          .satisfiesExactly(
+              line -> assertThat(line).endsWith("leased"),
+              line -> assertThat(line).contains("more than a day ahead of Redis's"),
+              line -> assertThat(line).endsWith("renewed"));
+    }
+  }
+
+  @Test
+  void takesNoNumberThatWasUsedForYearsToCome() {
+    leaseAllBut(17);
+    long year2106 = Instant.parse("2106-01-01T00:00:00Z").toEpochMilli();
+    redis.hset(RedisKeys.workers(PARTITION), "17", "|1|" + year2106);
+    WorkerLease lease = lease(LEASE);
+    assertThat(lease.renew()).isFalse();
+
+    redis.hdel(RedisKeys.workers(PARTITION), "18");
+    assertThat(lease.renew()).isTrue();
+    assertThat(lease.worker()).isEqualTo(18);
+    assertThat(lease.next()).isNotNull();
   }
 
   @Test

@@ -23,11 +23,12 @@ public class FallbackTable {
   /** MariaDB has no FOR SHARE. */
   private static final String SHARE = "SELECT state FROM fallback WHERE id = 1 LOCK IN SHARE MODE";
 
-  /** MySQL assigns from left to right. */
+  /** MySQL assigns from left to right. MariaDB has no FROM_UNIXTIME of a time after 2038. */
   private static final String ENTER =
       """
-      UPDATE fallback SET entered_at = IF(state = 'REDIS', LEAST(NOW(6),
-      FROM_UNIXTIME(GREATEST(?, (SELECT b.next_ms FROM order_id_block b WHERE b.id = 1)) / 1000)),
+      UPDATE fallback SET entered_at = IF(state = 'REDIS', FROM_UNIXTIME(LEAST(
+      UNIX_TIMESTAMP(NOW(6)),
+      GREATEST(?, (SELECT b.next_ms FROM order_id_block b WHERE b.id = 1)) / 1000)),
       entered_at),
       state = 'ENTERING', changed_at = NOW(6), started_by = ?,
       term = GREATEST(term, (SELECT COALESCE(MAX(g.term), 0) FROM gateway_node g)) + 1 WHERE id = 1

@@ -77,10 +77,14 @@ final class StrongOrderIds {
     untilNanos = nanoTime.getAsLong() + LONGEST_USE.toNanos();
   }
 
-  /** The UPDATE locks the row, so the read sees this transaction's block. */
+  /**
+   * The UPDATE locks the row, so the read sees this transaction's block. What is used up does not
+   * come back: a process whose clock is years ahead takes the next hour of MySQL's clock at most.
+   */
   private static @Nullable Long block(JdbcOperations jdbc, long nowMs) {
     jdbc.update(
-        "UPDATE order_id_block SET next_ms = GREATEST(next_ms, ?) + ? WHERE id = 1",
+        "UPDATE order_id_block SET next_ms ="
+            + " GREATEST(next_ms, LEAST(?, (UNIX_TIMESTAMP() + 3600) * 1000)) + ? WHERE id = 1",
         nowMs,
         BLOCK_MS);
     return jdbc.queryForObject("SELECT next_ms FROM order_id_block WHERE id = 1", Long.class);

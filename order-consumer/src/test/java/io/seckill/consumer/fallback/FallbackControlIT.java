@@ -22,7 +22,14 @@ class FallbackControlIT extends SaleInFallback {
    * each of them: the next block may be taken by a process whose clock is behind.
    */
   @ParameterizedTest(name = "the last block of ids {0} min ago, the process {1} min: {2} min")
-  @CsvSource({"50000, 0, 0", "0, 60, 0", "50000, 60, 60", "120, 60, 60"})
+  @CsvSource({
+    "50000, 0, 0",
+    "0, 60, 0",
+    "50000, 60, 60",
+    "120, 60, 60",
+    "-42000000, 0, 0", // a clock was in the year 2106
+    "0, -42000000, 0"
+  })
   void beginsByTheTimeOfTheNextIds(int block, int process, int expected) {
     long now = System.currentTimeMillis();
 

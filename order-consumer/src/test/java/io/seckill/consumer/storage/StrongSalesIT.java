@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Purchases of strong sales, decided by a real MySQL. */
 @ExtendWith(TestServers.class)
@@ -374,6 +375,24 @@ class StrongSalesIT {
     assertThat(ids.next(3, 1).get(0).timeMs()).as("of the same block").isEqualTo(first);
     nanos.incrementAndGet();
     assertThat(ids.next(3, 1).get(0).timeMs()).as("of the next block").isGreaterThan(first);
+  }
+
+  /** Ids end in 2094. */
+  @ParameterizedTest(name = "{0} days ahead")
+  @ValueSource(ints = {2, 80 * 365})
+  void aClockFarAheadUsesUpAnHourAtMost(int days) {
+    ConnectionPools pools = consumer.bean(ConnectionPools.class);
+    long before = database.number("SELECT next_ms FROM order_id_block");
+    long inTwoHours = Clock.systemUTC().millis() + Duration.ofHours(2).toMillis();
+    try {
+      for (Duration ahead : List.of(Duration.ofDays(days), Duration.ZERO)) {
+        Clock clock = Clock.offset(Clock.systemUTC(), ahead);
+        OrderId id = new StrongOrderIds(pools, clock).next(3, 1).get(0);
+        assertThat(id.timeMs()).as("with a clock %s ahead", ahead).isLessThan(inTwoHours);
+      }
+    } finally {
+      update("UPDATE order_id_block SET next_ms = " + before);
+    }
   }
 
   /** A gateway never admits an order of a strong sale, so its message is a defect or a forgery. */
