@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -28,8 +29,8 @@ import org.springframework.stereotype.Component;
  *
  * <p>Without {@code seckill.migration.enabled} it only checks that somebody else has migrated.
  *
- * <p>It waits only while MySQL is unavailable. A MySQL that refuses the user, the database or the
- * start checks is a wrong setting, and ends the start.
+ * <p>It waits only while MySQL is unavailable, also for want of connections or threads. A MySQL
+ * that refuses the user, the database or the start checks is a wrong setting, and ends the start.
  */
 @Component
 final class DatabaseStartupWait implements FlywayMigrationStrategy {
@@ -41,9 +42,21 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
   /** With the steps after the wait, intake opens within 5 s of MySQL's return. */
   private static final long LONGEST_PAUSE_MS = 1_000;
 
+  /** The migration reports these better. */
+  private static final Set<Integer> WRONG_SETTINGS =
+      Set.of(
+          1044, // ER_DBACCESS_DENIED_ERROR
+          1045, // ER_ACCESS_DENIED_ERROR
+          1049, // ER_BAD_DB_ERROR
+          1130, // ER_HOST_NOT_PRIVILEGED
+          1698); // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+
   private final MigrationProperties migration;
   private final ServerProperties server;
   private final CountDownLatch stopRequested = new CountDownLatch(1);
+
+  /** Error number that was logged last; 0 is a broken connection, -1 none. */
+  private int loggedError = -1;
 
   DatabaseStartupWait(MigrationProperties migration, ServerProperties server) {
     this.migration = migration;
@@ -135,7 +148,7 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
     }
   }
 
-  private static DatabaseState look(DataSource database) {
+  private DatabaseState look(DataSource database) {
     try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement();
         ResultSet answer = statement.executeQuery("SELECT @@global.read_only")) {
@@ -143,11 +156,15 @@ final class DatabaseStartupWait implements FlywayMigrationStrategy {
           ? DatabaseState.READ_ONLY
           : DatabaseState.WRITABLE;
     } catch (SQLException e) {
-      // Class 08 is a connection error. The migration reports any other error better.
-      String sqlState = e.getSQLState();
-      return sqlState != null && sqlState.startsWith("08")
-          ? DatabaseState.UNAVAILABLE
-          : DatabaseState.WRITABLE;
+      int error = e.getErrorCode();
+      if (WRONG_SETTINGS.contains(error)) {
+        return DatabaseState.WRITABLE;
+      }
+      if (error != loggedError) {
+        log.warn("MySQL cannot be used: error {}: {}", error, e.getMessage());
+        loggedError = error;
+      }
+      return DatabaseState.UNAVAILABLE;
     }
   }
 

@@ -18,19 +18,28 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.URI;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /** A server that accepts no writes, beside one that does. */
 @ExtendWith(TestServers.class)
@@ -158,6 +167,113 @@ class StandbyServerIT {
         .isInstanceOf(UncheckedIOException.class);
   }
 
+  @ParameterizedTest(name = "{0} {1}: {2}")
+  @CsvSource({
+    "0,    08S01, link broken",
+    "0,    08001, cannot connect",
+    "1040, 08004, too many connections",
+    "1041, HY000, out of memory",
+    "1129, HY000, host blocked after errors",
+    "1135, HY000, no thread",
+    "1203, 42000, max_user_connections",
+    "1226, 42000, a limit of the user",
+    "3032, HY000, offline mode (MySQL)",
+    "0,    ,      an error of no class"
+  })
+  void aStartWaitsForTheEndOfWhatIsTemporary(int code, @Nullable String state, String what)
+      throws Exception {
+    AtomicReference<@Nullable SQLException> failure =
+        new AtomicReference<>(new SQLException(what, state, code));
+
+    assertWaitsUntil(start(failing(failure)), () -> failure.set(null));
+  }
+
+  @ParameterizedTest(name = "{0} {1}: {2}")
+  @CsvSource({
+    "1044, 42000, no right on the database",
+    "1045, 28000, wrong password",
+    "1049, 42000, no such database",
+    "1130, HY000, not from this host",
+    "1698, 28000, no password"
+  })
+  void aStartDoesNotWaitForAWrongSetting(int code, String state, String what) {
+    FutureTask<Void> start =
+        start(failing(new AtomicReference<>(new SQLException(what, state, code))));
+
+    start.run();
+
+    assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        .hasStackTraceContaining(what);
+  }
+
+  @Test
+  void aStartWaitsForAConnectionOfItsUser() throws Exception {
+    standby.setReadOnly(false);
+    try (Connection root = standby.rootConnection();
+        Statement statement = root.createStatement()) {
+      statement.execute(
+          "CREATE USER 'limited'@'%' IDENTIFIED BY 'limited' WITH MAX_USER_CONNECTIONS 4");
+      statement.execute("GRANT ALL ON " + database.name() + ".* TO 'limited'@'%'");
+    }
+    String url = database.jdbcUrlOf(standby.port());
+    List<Connection> all = new ArrayList<>();
+    try {
+      for (int i = 0; i < 4; i++) {
+        all.add(DriverManager.getConnection(url, "limited", "limited"));
+      }
+      assertWaitsUntil(
+          start(Flyway.configure().dataSource(url, "limited", "limited").load()),
+          () -> closeAll(all));
+    } finally {
+      closeAll(all);
+    }
+  }
+
+  private static void closeAll(List<Connection> connections) {
+    try {
+      for (Connection connection : connections) {
+        connection.close();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Flyway failing(AtomicReference<@Nullable SQLException> failure) {
+    return Flyway.configure()
+        .dataSource(
+            new AbstractDataSource() {
+              @Override
+              public Connection getConnection() throws SQLException {
+                SQLException now = failure.get();
+                if (now != null) {
+                  throw now;
+                }
+                return database.connect();
+              }
+
+              @Override
+              public Connection getConnection(String user, String password) throws SQLException {
+                return getConnection();
+              }
+            })
+        .load();
+  }
+
+  /** The migration itself is left to another process, and has not happened. */
+  private void assertWaitsUntil(FutureTask<Void> start, Runnable end) {
+    new Thread(start, "start").start();
+    eventually()
+        .ignoreExceptions()
+        .until(() -> start.isDone() || api.get("/actuator/health/liveness").status() == 200);
+    assertThat(start.isDone()).isFalse();
+
+    end.run();
+
+    assertThatThrownBy(() -> start.get(SOON.toSeconds(), TimeUnit.SECONDS))
+        .hasStackTraceContaining("org.flywaydb.core.Flyway.validate");
+  }
+
   @Test
   void aStartThatWaitsCanBeStopped() {
     FutureTask<Void> start = start(database.password());
@@ -182,14 +298,15 @@ class StandbyServerIT {
   }
 
   private FutureTask<Void> start(String password) {
+    return start(
+        Flyway.configure().dataSource(database.jdbcUrlOf(standby.port()), database.username(), password).load());
+  }
+
+  private FutureTask<Void> start(Flyway flyway) {
     ServerProperties server = new ServerProperties();
     server.setPort(port);
     server.setAddress(InetAddress.getLoopbackAddress());
     DatabaseStartupWait wait = new DatabaseStartupWait(new MigrationProperties(false), server);
-    Flyway flyway =
-        Flyway.configure()
-            .dataSource(database.jdbcUrlOf(standby.port()), database.username(), password)
-            .load();
     return new FutureTask<>(
         () -> {
           wait.migrate(flyway);
