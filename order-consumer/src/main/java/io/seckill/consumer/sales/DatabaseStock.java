@@ -1,24 +1,20 @@
 package io.seckill.consumer.sales;
 
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.products.ProductRows;
 import io.seckill.consumer.products.ProductSnapshot;
-import io.seckill.consumer.products.RedisSaleState;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
-import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * MySQL's half of a stock change, in the caller's transaction. Units come to a shard from the row
  * of its SKU, and return there: one transaction changes both rows.
  */
 @Component
-record DatabaseStock(StockChangeTable table, JdbcClient jdbc, UnifiedJedis redis) {
+record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
 
   private static final Logger log = LoggerFactory.getLogger(DatabaseStock.class);
 
@@ -44,12 +40,10 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc, UnifiedJedis redis
 
   /**
    * Withdraws the units of a change that Redis has applied, or need not apply. The change stays as
-   * it is when Redis decides the sale by now, and was not asked, or has orders of it that MySQL has
-   * lost; and when the row of a SKU with shards has too few units: they were gathered, and went
-   * elsewhere.
+   * it is when Redis decides the sale by now, and was not asked; and when the row of a SKU with
+   * shards has too few units: they were gathered, and went elsewhere.
    *
    * @param changeSeq as in {@link RedisStock.Reply}, or {@link #NOT_ASKED}
-   * @throws JedisException when Redis does not answer whether it has such orders
    */
   void withdraw(StockChange read, long changeSeq) {
     StockChange change = table.lock(read).orElseThrow(DatabaseStock::gone);
@@ -57,8 +51,7 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc, UnifiedJedis redis
       return;
     }
     ProductSnapshot sale = lock(change.skuId());
-    if (isBetween(sale)
-        || (changeSeq == NOT_ASKED && (!isOnlyInMySql(sale) || isPreheatLost(sale)))) {
+    if (isBetween(sale) || (changeSeq == NOT_ASKED && !isOnlyInMySql(sale))) {
       return;
     }
     if (sale.epoch() != change.epoch()) {
@@ -120,13 +113,6 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc, UnifiedJedis redis
   /** Whether nothing that Redis has of the sale counts, or it was never preheated there. */
   static boolean isOnlyInMySql(ProductSnapshot sale) {
     return !sale.phase().redisDecides() || sale.state().equals("NEW");
-  }
-
-  /** Whether orders that Redis has may need the units. */
-  private boolean isPreheatLost(ProductSnapshot sale) {
-    return sale.state().equals("NEW")
-        && sale.phase() != SalePhase.STRONG
-        && RedisSaleState.hasLostPreheat(redis, sale.skuId(), sale.shards(), sale.epoch());
   }
 
   /** Whether a fallback begins or ends. */

@@ -43,7 +43,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>A sale that only MySQL has, because it is a strong one or was never preheated, is changed
  * there in one transaction; so is a sale that MySQL decides in a fallback, and a SKU with shards:
  * its own row has the units of none of them ({@link StockMoves}). While a fallback begins or ends,
- * changes wait; so does a withdrawal while MySQL has lost the first preheat.
+ * changes wait.
  */
 @Component
 record StockChanges(

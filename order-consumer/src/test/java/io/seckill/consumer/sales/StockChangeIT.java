@@ -484,24 +484,6 @@ class StockChangeIT {
     assertThat(consumer.redis().exists(RedisKeys.stock(sku))).isFalse();
   }
 
-  /** MySQL was restored from a backup older than the first preheat; only Redis has the orders. */
-  @ParameterizedTest
-  @ValueSource(ints = {1, 4})
-  void aWithdrawalOfANewProductWaitsWhileRedisHasItsOrders(int shards) {
-    api.put(
-        "/internal/v1/skus/" + sku,
-        Sales.product("LIMITED", 5, 100).replace("{", "{\"shards\":%d,".formatted(shards)));
-    String last = RedisKeys.sku(shards == 1 ? sku : Shards.ids(sku, shards).get(shards - 1));
-    consumer.redis().hset(last, "epoch", "1");
-
-    assertThat(once("change-1", TAKE).code()).isEqualTo("UNAVAILABLE");
-    assertThat(orders.stockInMySql(sku)).isEqualTo(100);
-    assertThat(change("change-2", ADD).number("stock")).isEqualTo(150);
-
-    consumer.redis().del(last);
-    assertThat(change("change-1", TAKE).number("stock")).isEqualTo(100);
-  }
-
   /** Redis has more stock than MySQL, as after a loss of data. */
   @Test
   void unitsThatMySqlDoesNotHaveGoBackToRedisForReconciliation() {
