@@ -58,6 +58,7 @@ final class ConsumerLink {
             .build();
     this.client =
         HttpClient.create(connections)
+            .disableRetry(true) // what it sent may be carried out: the caller decides
             .runOn(resources.getLoopResources())
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
             .responseTimeout(timeout)
