@@ -19,7 +19,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -48,7 +50,8 @@ final class PaymentQueue implements DisposableBean {
 
   private final Function<OrderPayment, Mono<OrderRow>> alone;
   private final BatchCall<Payment, PaymentOutcome> call;
-  private final Runnable rest;
+  private final Consumer<CountDownLatch> rest;
+  private final CountDownLatch stopped = new CountDownLatch(1);
   private final ConcurrentMap<OrderPayment, Mono<OrderRow>> underWay = new ConcurrentHashMap<>();
   private final StreamPlaces placesAlone =
       new StreamPlaces("payments", Integer.MAX_VALUE, MOST_ALONE);
@@ -63,20 +66,20 @@ final class PaymentQueue implements DisposableBean {
         consumer::pay,
         payment -> consumer.onOrder(payment.orderId(), "payment", payment.userId()),
         bounds,
-        () -> LockSupport.parkNanos(REST.toNanos()));
+        PaymentQueue::rest);
     queue.registerDepth(meters);
   }
 
   /**
    * @param together pays for orders, blocks
    * @param alone pays for one order that must not be in a list
-   * @param rest waits for more payments
+   * @param rest waits for more payments, until the signal of a stop at most
    */
   PaymentQueue(
       Function<OrderPayments, List<PaymentOutcome>> together,
       Function<OrderPayment, Mono<OrderRow>> alone,
       RequestBatcherProperties bounds,
-      Runnable rest) {
+      Consumer<CountDownLatch> rest) {
     this.alone = alone;
     this.call = new BatchCall<>("payments", list -> outcomes(together, list), Payment::answer);
     this.rest = rest;
@@ -87,7 +90,15 @@ final class PaymentQueue implements DisposableBean {
   private void send(List<Payment> list) {
     call.execute(list);
     if (list.size() >= LARGE && queue.depth() < OrderPayments.MAX_PAYMENTS) {
-      rest.run();
+      rest.accept(stopped);
+    }
+  }
+
+  private static void rest(CountDownLatch stopped) {
+    try {
+      boolean unused = stopped.await(REST.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -166,6 +177,7 @@ final class PaymentQueue implements DisposableBean {
 
   @Override
   public void destroy() {
+    stopped.countDown();
     queue.close();
   }
 }

@@ -285,7 +285,7 @@ class PaymentQueueTest {
         },
         new RequestBatcherProperties(
             1, 1, OrderPayments.MAX_PAYMENTS, CAPACITY, patience, patience),
-        () -> rest.run());
+        stopped -> rest.run());
   }
 
   private List<PaymentOutcome> answer(OrderPayments body) {
