@@ -55,10 +55,7 @@ final class Heartbeats implements AutoCloseable {
     promises.begins(products.term());
     SentHeartbeat sent =
         new SentHeartbeat(
-            System.nanoTime(),
-            System.currentTimeMillis(),
-            promises.term(),
-            promises.transferred());
+            System.nanoTime(), System.currentTimeMillis(), promises.term(), promises.transferred());
     HeartbeatAnswer answer = consumer.heartbeat(body());
     learn(answer);
     promises.heard(sent, answer.transferred());

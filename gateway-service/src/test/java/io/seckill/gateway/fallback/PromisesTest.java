@@ -142,7 +142,9 @@ class PromisesTest {
 
   /** order-consumer has removed this gateway and registered it again, or has older data. */
   @ParameterizedTest
-  @CsvSource(value = {"0, true", "1, true", "2, false", "none, false"}, nullValues = "none")
+  @CsvSource(
+      value = {"0, true", "1, true", "2, false", "none, false"},
+      nullValues = "none")
   void handsOverAgainWhatMySqlLacks(@Nullable Long inMySql, boolean again) {
     heard(0);
     transferred(2);

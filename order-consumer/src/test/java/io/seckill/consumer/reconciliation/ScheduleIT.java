@@ -435,8 +435,7 @@ class ScheduleIT extends ReconciliationFixture {
       schedule.round();
       assertThat(logged.events())
           .extracting(event -> event.getLevel() + " " + event.getFormattedMessage())
-          .containsExactlyElementsOf(
-              lines.stream().map(line -> line.formatted(sale.sku)).toList());
+          .containsExactlyElementsOf(lines.stream().map(line -> line.formatted(sale.sku)).toList());
     }
     schedule.stop();
   }

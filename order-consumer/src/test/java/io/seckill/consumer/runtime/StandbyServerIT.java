@@ -299,7 +299,9 @@ class StandbyServerIT {
 
   private FutureTask<Void> start(String password) {
     return start(
-        Flyway.configure().dataSource(database.jdbcUrlOf(standby.port()), database.username(), password).load());
+        Flyway.configure()
+            .dataSource(database.jdbcUrlOf(standby.port()), database.username(), password)
+            .load());
   }
 
   private FutureTask<Void> start(Flyway flyway) {

@@ -40,6 +40,7 @@ record ListedStatement(
 
   /** Not {@code %d}: in some locales it writes digits that MySQL does not read. */
   private static final Pattern UNKNOWN = Pattern.compile("\u0001|%s|[?]|:[a-z][A-Za-z]*");
+
   private static final String VALUE =
       "(?:\\{\\w+\\}|'[^']*'|NULL|-?\\d+|[A-Z]+\\([^()]*\\)|\\w+(?:, \\w+)*)";
 
