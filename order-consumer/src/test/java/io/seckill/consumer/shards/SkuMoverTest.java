@@ -11,6 +11,7 @@ import io.seckill.consumer.sales.ShardProofs;
 import io.seckill.consumer.sales.StockMoves.Units;
 import io.seckill.consumer.testing.UnstoredProduct;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -296,6 +297,6 @@ class SkuMoverTest {
 
   /** A SKU with two shards. */
   static ProductSnapshot sku(long skuId) {
-    return UnstoredProduct.of(skuId).inShards(2).snapshot();
+    return UnstoredProduct.of(skuId).opensAt(Instant.EPOCH).inShards(2).snapshot();
   }
 }

@@ -16,6 +16,7 @@ public final class UnstoredProduct {
   private String state = "OPEN";
   private PurchasePolicy policy = PurchasePolicy.LIMITED;
   private SalePhase phase = SalePhase.REDIS;
+  private Instant opensAt = Instant.parse("2026-01-01T00:00:00Z");
   private long epoch = 1;
   private long stock = 100;
   private long initialStock = 100;
@@ -38,6 +39,11 @@ public final class UnstoredProduct {
 
   public UnstoredProduct unlimited() {
     policy = PurchasePolicy.UNLIMITED;
+    return this;
+  }
+
+  public UnstoredProduct opensAt(Instant time) {
+    opensAt = time;
     return this;
   }
 
@@ -80,7 +86,7 @@ public final class UnstoredProduct {
         policy,
         5,
         phase,
-        Instant.parse("2026-01-01T00:00:00Z"),
+        opensAt,
         Instant.parse("2036-01-01T00:00:00Z"),
         epoch,
         stock,
