@@ -9,6 +9,7 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.stereotype.Component;
@@ -36,9 +37,8 @@ record Catalogue(
    * @throws ProblemException 400 when a SKU with this id or decider has no shards; 404 UNKNOWN_SKU
    *     when there is none to be edited; 409 EDIT_CONFLICT, ARCHIVED, IMMUTABLE_AFTER_PREHEAT
    *     naming the member that may not change
-   * @throws JedisException when Redis may lack the later closing time: a repeat completes it at
-   *     once; or when Redis, which may have orders of a new product, does not answer: nothing has
-   *     changed
+   * @throws JedisException when Redis may lack the later closing time; a repeat completes it at
+   *     once
    */
   Upserted upsert(long skuId, ProductRules rules, @Nullable Long version) {
     if (rules.shards() > 1 && skuId > Shards.LARGEST_SKU) {
@@ -95,13 +95,29 @@ record Catalogue(
     return rows;
   }
 
-  /** A repeat changes nothing, and needs no Redis: a product can be created without. */
+  /**
+   * Whether Redis has a preheat of a product that is new in MySQL, which was restored from an older
+   * backup: Redis may have the only copy of orders. While it is silent, the product can be edited,
+   * also to be sold without it.
+   */
   private boolean isPreheatLost(Product sku, ProductRules wanted) {
     ProductRules rules = sku.configured();
-    return sku.state() == SaleState.NEW
-        && sku.phase() != SalePhase.STRONG
-        && !rules.equals(wanted)
-        && RedisSaleState.hasLostPreheat(redis, sku.skuId(), rules.shards(), sku.epoch());
+    if (sku.state() != SaleState.NEW
+        || sku.phase() == SalePhase.STRONG
+        || rules.equals(wanted)) { // a repeat changes nothing
+      return false;
+    }
+    List<Long> sold =
+        rules.shards() == 1 ? List.of(sku.skuId()) : Shards.ids(sku.skuId(), rules.shards());
+    return sold.stream().anyMatch(id -> isNewerInRedis(id, sku.epoch()));
+  }
+
+  private boolean isNewerInRedis(long id, long epoch) {
+    AtomicBoolean isNewer = new AtomicBoolean();
+    guard.run(
+        guard.partOf(id),
+        () -> isNewer.set(RedisSaleState.readRules(redis, id).isNewerThan(epoch)));
+    return isNewer.get();
   }
 
   /** A sale of Redis is shown as decided by MySQL in a fallback, and what is shown can be put. */

@@ -2,7 +2,6 @@ package io.seckill.consumer.products;
 
 import io.seckill.common.redis.PipelineReplies;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.Shards;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,15 +64,6 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
   /** Reads the hash alone. */
   public static RedisSaleState readRules(UnifiedJedis redis, long sku) {
     return new RedisSaleState(redis.hgetAll(RedisKeys.sku(sku)), null);
-  }
-
-  /**
-   * Whether Redis has a preheat of a product, or of a shard of it, that is new in MySQL with this
-   * epoch: MySQL was restored from an older backup, and Redis may have the only copy of orders.
-   */
-  public static boolean hasLostPreheat(UnifiedJedis redis, long sku, int shards, long epoch) {
-    List<Long> sold = shards == 1 ? List.of(sku) : Shards.ids(sku, shards);
-    return sold.stream().anyMatch(id -> readRules(redis, id).isNewerThan(epoch));
   }
 
   public boolean isAbsent() {

@@ -193,15 +193,23 @@ class StrongSaleControlIT {
     assertThat(edited.number("stateVersion")).isEqualTo(version + 1);
   }
 
+  /** An edit of one that Redis is to decide asks Redis. */
   @Test
   void beforeThePreheatAnEditChoosesWhatDecides() {
-    put(PRODUCT);
+    InternalApi withRedis = TestConsumer.shared().api();
+    withRedis.put(path, PRODUCT);
 
-    assertThat(put(Sales.product("LIMITED", 2, 100)).body().path("decides").stringValue())
+    assertThat(
+            withRedis
+                .put(path, Sales.product("LIMITED", 2, 100))
+                .body()
+                .path("decides")
+                .stringValue())
         .as("PUT replaces, and says REDIS with nothing")
         .isEqualTo("REDIS");
-    assertThat(put(PRODUCT).text("decides")).isEqualTo("MYSQL");
-    assertThat(put(PRODUCT.replace("MYSQL", "RABBITMQ")).field()).isEqualTo("decides");
+    assertThat(withRedis.put(path, PRODUCT).text("decides")).isEqualTo("MYSQL");
+    assertThat(withRedis.put(path, PRODUCT.replace("MYSQL", "RABBITMQ")).field())
+        .isEqualTo("decides");
   }
 
   /** Or it would be preheated with shards that nothing was loaded of. */
