@@ -142,6 +142,11 @@ public record RedisSaleState(Map<String, String> fields, @Nullable String stock)
     return seq() - seqInMySql > ProductRows.MOST_AHEAD;
   }
 
+  /** Whether it is lost, of a sale that Redis has to have. */
+  public boolean needsRebuild(ProductSnapshot sale) {
+    return sale.isWanted() && isLostOf(sale);
+  }
+
   /** Whether this is older than MySQL's sale, unfinished, incomplete or wrong. */
   public boolean isLostOf(ProductSnapshot sale) {
     return isAbsent()

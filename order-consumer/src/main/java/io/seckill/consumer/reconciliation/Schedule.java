@@ -195,7 +195,7 @@ class Schedule {
     if (seen == null) {
       return sale.isWanted() && lost.contains(sale.skuId());
     }
-    if (sale.isWanted() && seen.isLostOf(sale)) {
+    if (seen.needsRebuild(sale)) {
       return !preheats.contain(sale, seen)
           && !attempt(sale, () -> hasChanged(sale) || rebuilt(sale, seen)).orElse(false);
     }
@@ -218,7 +218,7 @@ class Schedule {
   }
 
   private boolean compared(ProductSnapshot sale, RedisSaleState seen) {
-    if (!seen.isAbsent() && !(sale.isWanted() && seen.isLostOf(sale))) {
+    if (!seen.isAbsent() && !seen.needsRebuild(sale)) {
       compareWhenDue(sale, seen);
     }
     failures.remove(sale.skuId());
