@@ -38,6 +38,8 @@ public abstract class PipelineLab implements AutoCloseable {
   static final int PURCHASES = 1_200;
 
   private static final Duration OVER = Duration.ofMillis(PURCHASES * 5L / 4);
+  private static final int LONG_PURCHASES = 3_200;
+  private static final Duration LONG = Duration.ofSeconds(16);
   private static final int EACH = 2;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
   private static final Duration LONG_PATIENCE = Duration.ofSeconds(20);
@@ -166,17 +168,17 @@ public abstract class PipelineLab implements AutoCloseable {
     return run(row, PlannedPurchase.sales(nextSku, purchases), purchases, over);
   }
 
-  /** A run long enough for purchases before, during and after an outage of Redis. */
+  /**
+   * A run with purchases before, during and after an outage of Redis: every sale has units left
+   * then, also on a machine that stalls for seconds before.
+   */
   public FaultRun longRun(String row) {
-    return run(row, PURCHASES * 5 / 3, OVER.multipliedBy(8).dividedBy(3));
+    return run(row, LONG_PURCHASES, LONG);
   }
 
-  /**
-   * A run in which every sale, the first in shards, has units left when MySQL begins to decide:
-   * also on a machine that stalls for seconds before.
-   */
+  /** As {@link #longRun}, the first of the sales in shards. */
   public FaultRun longRunWithShards(String row) {
-    return runWithShards(row, PURCHASES * 8 / 3, OVER.multipliedBy(32).dividedBy(3));
+    return runWithShards(row, LONG_PURCHASES, LONG);
   }
 
   /** As {@link #run(String, int, Duration)}, the first of the sales in shards. */
