@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of the broker: up to {@value OrderLines#MOST_ORDERS} orders of one queue that are
  * published at once, or one unreadable entry, which becomes a dead letter.
+ *
+ * @param orders at least one; the only one of a dead letter
  */
-final class OutboundMessage {
+record OutboundMessage(List<OutboundOrder> orders) {
 
   private static final String UNREADABLE = "UNREADABLE";
   private static final String UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION";
@@ -30,12 +32,6 @@ final class OutboundMessage {
 
   /** As {@code max_message_size} in deploy/rabbitmq: a longer message would end the channel. */
   private static final int MAX_BYTES = 65_536;
-
-  private final List<OutboundOrder> orders;
-
-  private OutboundMessage(List<OutboundOrder> orders) {
-    this.orders = orders;
-  }
 
   /** Puts orders that follow each other into one message while they have one queue and fit. */
   static List<OutboundMessage> of(List<OutboundOrder> orders) {
@@ -64,11 +60,6 @@ final class OutboundMessage {
 
   private static boolean mayShare(OutboundOrder order) {
     return order.isReadable() && OrderLines.isLine(order.body());
-  }
-
-  /** At least one; the only one of a dead letter. */
-  List<OutboundOrder> orders() {
-    return orders;
   }
 
   private OutboundOrder first() {

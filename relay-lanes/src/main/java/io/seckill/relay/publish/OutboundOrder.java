@@ -9,49 +9,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * One entry of the outbox. An entry that is not a valid order message must neither block its lane
  * nor be lost: it goes to the dead-letter exchange, with the reason ({@link OutboundMessage}).
+ *
+ * @param body exactly as stored in Redis; must not be changed
+ * @param message the order; null for an unreadable entry
+ * @param defect why the entry is unreadable, else null
+ * @param partition of the list that has the entry
+ * @param onConfirm called by the lane's thread once the broker has confirmed this order; not called
+ *     for an unreadable entry, nor when the lane loses track of the order
  */
-public final class OutboundOrder {
+@SuppressWarnings("ArrayRecordComponent") // handed over, never compared
+public record OutboundOrder(
+    byte[] body,
+    @Nullable OrderMessage message,
+    @Nullable UnreadableMessageException defect,
+    int partition,
+    Consumer<OrderMessage> onConfirm) {
 
-  private final byte[] body;
-  private final @Nullable OrderMessage message;
-  private final @Nullable UnreadableMessageException defect;
-  private final Consumer<OrderMessage> onConfirm;
-  private final int partition;
-
-  private OutboundOrder(
-      byte[] body,
-      @Nullable OrderMessage message,
-      @Nullable UnreadableMessageException defect,
-      Consumer<OrderMessage> onConfirm,
-      int partition) {
-    this.body = body;
-    this.message = message;
-    this.defect = defect;
-    this.onConfirm = onConfirm;
-    this.partition = partition;
-  }
-
-  /**
-   * Decodes an entry; never fails.
-   *
-   * @param body exactly as stored in Redis; must not be changed afterwards
-   * @param partition of the list that has the entry
-   */
+  /** Decodes an entry whose confirm only its lane waits for; never fails. */
   public static OutboundOrder of(byte[] body, int partition) {
     return of(body, partition, order -> {});
   }
 
-  /**
-   * Decodes an entry, as {@link #of(byte[], int)}.
-   *
-   * @param onConfirm called by the lane's thread once the broker has confirmed this order; not
-   *     called for an unreadable entry, nor when the lane loses track of the order
-   */
+  /** Decodes an entry; never fails. */
   public static OutboundOrder of(byte[] body, int partition, Consumer<OrderMessage> onConfirm) {
     try {
-      return new OutboundOrder(body, OrderMessageCodec.decode(body), null, onConfirm, partition);
+      return new OutboundOrder(body, OrderMessageCodec.decode(body), null, partition, onConfirm);
     } catch (UnreadableMessageException e) {
-      return new OutboundOrder(body, null, e, onConfirm, partition);
+      return new OutboundOrder(body, null, e, partition, onConfirm);
     }
   }
 
@@ -61,27 +45,7 @@ public final class OutboundOrder {
     }
   }
 
-  /** The entry as stored in Redis; must not be changed. */
-  public byte[] body() {
-    return body;
-  }
-
-  /** The order, or null for an unreadable entry. */
-  public @Nullable OrderMessage message() {
-    return message;
-  }
-
   boolean isReadable() {
     return message != null;
-  }
-
-  /** Why the entry is unreadable, or null. */
-  @Nullable UnreadableMessageException defect() {
-    return defect;
-  }
-
-  /** Of the list that has the entry. */
-  int partition() {
-    return partition;
   }
 }
