@@ -165,12 +165,10 @@ public final class PublisherChannel implements AutoCloseable {
     }
   }
 
-  /** Number of orders that the window has room for. */
   public int room() {
     return window.room();
   }
 
-  /** Number of orders without an answer. */
   public int pending() {
     return window.pending();
   }
@@ -194,14 +192,14 @@ public final class PublisherChannel implements AutoCloseable {
    */
   public void awaitConfirmed(int enough, List<OutboundOrder> into) throws InterruptedException {
     Duration wait = quietWaits < 4 ? CONFIRM_WAIT : QUIET_WAIT;
-    window.awaitConfirmed(enough, wait.toNanos());
+    window.await(enough, wait.toNanos());
     drainConfirmed(into);
     quietWaits = into.isEmpty() ? quietWaits + 1 : 0;
   }
 
   /** Waits for {@link #wake}, a failure or the time-out; nothing is in flight. */
   public void awaitWoken(Duration wait) throws InterruptedException {
-    window.awaitWoken(wait.toNanos());
+    window.await(UnconfirmedWindow.NONE, wait.toNanos());
   }
 
   /** Ends the current wait of the lane at once, or the next one. From any thread. */
@@ -211,7 +209,7 @@ public final class PublisherChannel implements AutoCloseable {
 
   /** Waits until nothing is pending, the channel failed, or the time is up. */
   public void awaitAnswered(Duration wait) throws InterruptedException {
-    window.awaitAnswered(wait.toNanos());
+    window.await(UnconfirmedWindow.ALL, wait.toNanos());
   }
 
   /**

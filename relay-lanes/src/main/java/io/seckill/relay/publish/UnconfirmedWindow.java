@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 final class UnconfirmedWindow {
 
   /** Value of {@link #wanted} while the lane waits for every answer. */
-  private static final int ALL = Integer.MAX_VALUE;
+  static final int ALL = Integer.MAX_VALUE;
 
   /** Value of {@link #wanted} while the lane waits for something else than answers. */
-  private static final int NONE = -1;
+  static final int NONE = -1;
 
   private final @Nullable OutboundMessage[] messages;
   private final long[] sentAt;
@@ -76,7 +76,6 @@ final class UnconfirmedWindow {
     return messages.length - Math.max(pending, (int) (next - first));
   }
 
-  /** Number of orders without an answer. */
   synchronized int pending() {
     return pending;
   }
@@ -178,22 +177,13 @@ final class UnconfirmedWindow {
     notifyAll();
   }
 
-  /** Waits for {@link #wake}, a failure or the time-out. */
-  void awaitWoken(long nanos) throws InterruptedException {
-    await(NONE, nanos);
-  }
-
-  /** Waits for {@code enough} confirms, a refusal, the last answer, a failure or the time-out. */
-  void awaitConfirmed(int enough, long nanos) throws InterruptedException {
-    await(enough, nanos);
-  }
-
-  /** Waits until nothing is pending, the channel failed, or the time is up. */
-  void awaitAnswered(long nanos) throws InterruptedException {
-    await(ALL, nanos);
-  }
-
-  private synchronized void await(int enough, long nanos) throws InterruptedException {
+  /**
+   * Waits for {@link #wake}, a failure or the time-out, and unless it is for {@link #NONE} for the
+   * last answer.
+   *
+   * @param enough confirms that end the wait, as a refusal does, unless it is for {@link #ALL}
+   */
+  synchronized void await(int enough, long nanos) throws InterruptedException {
     long until = System.nanoTime() + nanos;
     wanted = enough;
     for (long left = nanos; left > 0 && !hasEnough(); left = until - System.nanoTime()) {

@@ -187,7 +187,7 @@ class UnconfirmedWindowTest {
 
   private void awaitAnswered() {
     try {
-      window.awaitAnswered(TimeUnit.MINUTES.toNanos(5));
+      window.await(UnconfirmedWindow.ALL, TimeUnit.MINUTES.toNanos(5));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -197,9 +197,9 @@ class UnconfirmedWindowTest {
   void endsTheNextWaitAtOnceWhenItIsWokenBefore() throws Exception {
     enter(1);
     window.wake();
-    window.awaitConfirmed(1, TimeUnit.MINUTES.toNanos(5));
+    window.await(1, TimeUnit.MINUTES.toNanos(5));
     window.wake();
-    window.awaitWoken(TimeUnit.MINUTES.toNanos(5));
+    window.await(UnconfirmedWindow.NONE, TimeUnit.MINUTES.toNanos(5));
     assertThat(window.pending()).isEqualTo(1);
   }
 
@@ -216,7 +216,7 @@ class UnconfirmedWindowTest {
 
   private void awaitWoken() {
     try {
-      window.awaitWoken(TimeUnit.MINUTES.toNanos(5));
+      window.await(UnconfirmedWindow.NONE, TimeUnit.MINUTES.toNanos(5));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
