@@ -3,15 +3,18 @@ package io.seckill.consumer.payment;
 import io.seckill.common.order.OrderId;
 import io.seckill.consumer.orders.Orders;
 import io.seckill.support.contract.OrderRow;
+import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
 
-/** Reads what MySQL has of one order, for an operator. */
-@Component
+/** Reads what MySQL has of one order, for an operator, on the internal port. */
+@RestController
 record OrderLookup(JdbcClient jdbc, Orders orders) {
 
   private static final String ALIAS =
@@ -30,12 +33,14 @@ record OrderLookup(JdbcClient jdbc, Orders orders) {
    *
    * @throws ProblemException 404 UNKNOWN_ORDER with the dead letters of the order, if there are any
    */
-  LookedUpOrder show(OrderId id) {
+  @GetMapping("/internal/v1/orders/{id}")
+  LookedUpOrder show(@PathVariable String id) {
+    OrderId orderId = PathIds.order(id);
     return orders
-        .find(id)
-        .or(() -> aliasedBy(id).flatMap(orders::find))
+        .find(orderId)
+        .or(() -> aliasedBy(orderId).flatMap(orders::find))
         .map(this::withPayment)
-        .orElseThrow(() -> unknown(id));
+        .orElseThrow(() -> unknown(orderId));
   }
 
   private Optional<OrderId> aliasedBy(OrderId id) {

@@ -26,21 +26,8 @@ import org.springframework.web.bind.annotation.RestController;
 /** Payment and cancellation on the internal port; the gateway calls it on behalf of a shopper. */
 @RestController
 @RequestMapping("/internal/v1/orders")
-class PaymentController {
-
-  private final Orders orders;
-  private final Payments payments;
-  private final Cancellations cancellations;
-
-  private final ConnectionShare lockWaits;
-
-  PaymentController(
-      Orders orders, Payments payments, Cancellations cancellations, ConnectionShare lockWaits) {
-    this.orders = orders;
-    this.payments = payments;
-    this.cancellations = cancellations;
-    this.lockWaits = lockWaits;
-  }
+record PaymentController(
+    Orders orders, Payments payments, Cancellations cancellations, ConnectionShare lockWaits) {
 
   /** Half of the pool: operators' calls have the rest while shoppers' wait for a lock of MySQL. */
   @Bean
