@@ -43,7 +43,6 @@ record ChargeOutcomes(
     PaidResults results,
     PaymentMeters meters) {
 
-  /** The provider's answer to the charge of an order. */
   record ChargeAnswer(OrderId orderId, PaymentProvider.Charge charge) {}
 
   /**
@@ -228,7 +227,7 @@ record ChargeOutcomes(
         }
       } else if (isConfirmed(order)) {
         declined.add(order.orderId());
-      } else if (order.status() != OrderStatus.PAID) {
+      } else if (order.status().hasEnded()) {
         ended.add(order.orderId());
       }
     }

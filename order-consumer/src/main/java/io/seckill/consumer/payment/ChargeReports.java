@@ -79,7 +79,7 @@ record ChargeReports(
     if (mismatch != null) {
       return recorded(report, mismatch);
     }
-    return order != null && Payments.hasEnded(order)
+    return order != null && order.status().hasEnded()
         ? null
         : recorded(report, UnexplainedReason.REFUNDED_BY_PROVIDER);
   }

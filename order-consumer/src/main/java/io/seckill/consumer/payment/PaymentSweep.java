@@ -87,7 +87,7 @@ record PaymentSweep(
       }
     } else if (provider instanceof ChargesInTransaction own && !own.hasCharge(order.orderId())) {
       log.error(Payments.ELSEWHERE, order.orderId());
-    } else if (Payments.hasEnded(order)) {
+    } else if (order.status().hasEnded()) {
       table.refundDue(order.orderId());
       payments.refund(order.orderId(), false);
     } else if (isPaidByOther) {
@@ -99,7 +99,7 @@ record PaymentSweep(
     if (payments.settle(order, chargeId) != UnexplainedReason.ARCHIVED_ORDER) {
       return;
     }
-    if (Payments.hasEnded(order)) {
+    if (order.status().hasEnded()) {
       table.refundDue(order.orderId());
       payments.refund(order.orderId(), true);
     } else {

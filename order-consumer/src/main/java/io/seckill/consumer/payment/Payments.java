@@ -24,7 +24,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -174,7 +176,7 @@ class Payments {
     if (now == null) {
       now = settleAlone(answer);
     }
-    if (charge instanceof PaymentProvider.Charge.Charged && hasEnded(now)) {
+    if (charge instanceof PaymentProvider.Charge.Charged && now.status().hasEnded()) {
       refund(order.orderId(), true);
     }
     return now;
@@ -198,14 +200,9 @@ class Payments {
   /** Settles the outcomes; one whose order another transaction has locked is missing. */
   Map<ChargeAnswer, OrderRow> settle(Set<ChargeAnswer> batch) {
     Map<OrderId, OrderRow> now = outcomes.settle(batch, false).orders();
-    Map<ChargeAnswer, OrderRow> settled = new HashMap<>();
-    for (ChargeAnswer outcome : batch) {
-      OrderRow order = now.get(outcome.orderId());
-      if (order != null) {
-        settled.put(outcome, order);
-      }
-    }
-    return settled;
+    return batch.stream()
+        .filter(outcome -> now.containsKey(outcome.orderId()))
+        .collect(Collectors.toMap(Function.identity(), outcome -> now.get(outcome.orderId())));
   }
 
   private PaymentProvider.Charge ask(OrderRow order) {
@@ -242,7 +239,7 @@ class Payments {
    */
   @Nullable UnexplainedReason settle(OrderRow order, String chargeId) {
     OrderId orderId = order.orderId();
-    boolean isRepeated = hasEnded(order) && payments.isRefunded(orderId, chargeId);
+    boolean isRepeated = order.status().hasEnded() && payments.isRefunded(orderId, chargeId);
     ChargeAnswer outcome = new ChargeAnswer(orderId, new PaymentProvider.Charge.Charged(chargeId));
     ChargeOutcomes.Settled settled = outcomes.settle(List.of(outcome), false);
     if (settled.orders().isEmpty()) {
@@ -252,7 +249,7 @@ class Payments {
     if (now == null && !payments.isOfArchived(orderId, chargeId)) {
       return UnexplainedReason.ARCHIVED_ORDER;
     }
-    if (now != null && hasEnded(now)) {
+    if (now != null && now.status().hasEnded()) {
       if (isOwn(chargeId)) {
         refund(orderId, !isRepeated);
       } else {
@@ -288,10 +285,5 @@ class Payments {
     } catch (PaymentUnavailableException e) {
       failedRefunds.warn("order " + orderId + ": a refund is due", e);
     }
-  }
-
-  /** Whether the order is over without a payment. */
-  static boolean hasEnded(OrderRow order) {
-    return order.status() != OrderStatus.CONFIRMED && order.status() != OrderStatus.PAID;
   }
 }
