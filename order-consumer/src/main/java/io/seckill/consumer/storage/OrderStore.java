@@ -208,8 +208,9 @@ public class OrderStore {
             jdbc -> {
               Map<Long, SaleRules> rules = ProductTable.rules(jdbc, skusOf(orders));
               // An alias is stored for a request that has a row.
+              List<RequestKey> keys = orders.stream().map(RequestKey::of).toList();
               Set<RequestKey> requests =
-                  new HashSet<>(OrderTable.findRequests(jdbc, orders).keySet());
+                  new HashSet<>(OrderTable.findRequests(jdbc, keys).keySet());
               for (OrderMessage order : orders) {
                 if (!requests.add(RequestKey.of(order)) || SaleRules.unfit(rules, order) != null) {
                   rowless.add(order.orderId());

@@ -45,7 +45,6 @@ final class OrderTable {
     }
   }
 
-  /** A row as MySQL has it. */
   record Row(
       OrderId orderId,
       RequestKey request,
@@ -71,6 +70,10 @@ final class OrderTable {
 
     static RequestKey of(OrderMessage order) {
       return new RequestKey(order.userId(), order.skuId(), order.requestId());
+    }
+
+    static RequestKey of(StrongPurchase purchase) {
+      return new RequestKey(purchase.userId(), purchase.skuId(), purchase.requestId());
     }
   }
 
@@ -168,55 +171,36 @@ final class OrderTable {
         .collect(Collectors.toMap(Row::orderId, Function.identity()));
   }
 
-  /** Orders stored for the same requests, under any order ids. */
-  static Map<RequestKey, OrderId> findRequests(
-      JdbcOperations jdbc, Collection<OrderMessage> orders) {
+  /** The stored ones of these requests. */
+  static Map<RequestKey, Request> findRequests(JdbcOperations jdbc, Collection<RequestKey> keys) {
+    return findRequests(jdbc, "orders", keys);
+  }
+
+  /** As {@link #findRequests}, of orders that an archive has moved. */
+  static Map<RequestKey, Request> findArchivedRequests(
+      JdbcOperations jdbc, Collection<RequestKey> keys) {
+    return findRequests(jdbc, "order_history", keys);
+  }
+
+  private static Map<RequestKey, Request> findRequests(
+      JdbcOperations jdbc, String table, Collection<RequestKey> keys) {
     String sql =
-        "SELECT order_id, user_id, sku_id, request_id FROM orders"
+        "SELECT order_id, user_id, sku_id, request_id, quantity, status FROM "
+            + table
             + " WHERE (user_id, sku_id, request_id) IN ("
-            + Sql.repeated("(?,?,?)", orders.size())
+            + Sql.repeated("(?,?,?)", keys.size())
             + ")";
     return jdbc.query(
         sql,
         Sql.map(
             row -> new RequestKey(row.getLong(2), row.getLong(3), row.getString(4)),
-            row -> new OrderId(row.getLong(1))),
-        orders.stream()
-            .flatMap(order -> Stream.of(order.userId(), order.skuId(), order.requestId()))
-            .toArray());
-  }
-
-  /** The stored requests among these purchases of one SKU. */
-  static Map<RequestKey, Request> findRequestsOf(
-      JdbcOperations jdbc, long skuId, Collection<StrongPurchase> purchases) {
-    return findRequestsOf(jdbc, "orders", skuId, purchases);
-  }
-
-  /** As {@link #findRequestsOf}, of orders that an archive has moved. */
-  static Map<RequestKey, Request> findArchivedRequestsOf(
-      JdbcOperations jdbc, long skuId, Collection<StrongPurchase> purchases) {
-    return findRequestsOf(jdbc, "order_history", skuId, purchases);
-  }
-
-  private static Map<RequestKey, Request> findRequestsOf(
-      JdbcOperations jdbc, String table, long skuId, Collection<StrongPurchase> purchases) {
-    String sql =
-        "SELECT order_id, user_id, request_id, quantity, status FROM "
-            + table
-            + " WHERE (user_id, sku_id, request_id) IN ("
-            + Sql.repeated("(?,?,?)", purchases.size())
-            + ")";
-    return jdbc.query(
-        sql,
-        Sql.map(
-            row -> new RequestKey(row.getLong(2), skuId, row.getString(3)),
             row ->
                 new Request(
                     new OrderId(row.getLong(1)),
-                    row.getInt(4),
-                    OrderStatus.valueOf(row.getString(5)))),
-        purchases.stream()
-            .flatMap(purchase -> Stream.of(purchase.userId(), skuId, purchase.requestId()))
+                    row.getInt(5),
+                    OrderStatus.valueOf(row.getString(6)))),
+        keys.stream()
+            .flatMap(key -> Stream.of(key.userId(), key.skuId(), key.requestId()))
             .toArray());
   }
 

@@ -19,6 +19,7 @@ import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -98,7 +99,9 @@ final class PerOrderPath {
    * second order of that request.
    */
   private void screen(List<OrderMessage> orders) {
-    Map<RequestKey, OrderId> requests = OrderTable.findRequests(jdbc, orders);
+    Map<RequestKey, OrderId> requests = new HashMap<>();
+    OrderTable.findRequests(jdbc, orders.stream().map(RequestKey::of).toList())
+        .forEach((key, stored) -> requests.put(key, stored.orderId()));
     Set<Buyer> buyers = new HashSet<>(OrderTable.findBuyers(jdbc, onePerUser(orders)));
     Map<OrderId, OrderId> aliases = OrderTable.findAliases(jdbc, orders);
     Map<OrderId, Row> stored = OrderTable.find(jdbc, orders);

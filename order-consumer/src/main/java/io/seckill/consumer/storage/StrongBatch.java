@@ -59,7 +59,7 @@ final class StrongBatch {
   }
 
   private StrongDecision decide(StrongPurchase purchase) {
-    RequestKey key = new RequestKey(purchase.userId(), purchase.skuId(), purchase.requestId());
+    RequestKey key = RequestKey.of(purchase);
     Request seen = requests.get(key);
     if (seen != null) {
       return seen.quantity() == purchase.quantity()
@@ -121,7 +121,6 @@ final class StrongBatch {
     return Collections.unmodifiableList(admitted);
   }
 
-  /** Units of all admitted. */
   long units() {
     return units;
   }

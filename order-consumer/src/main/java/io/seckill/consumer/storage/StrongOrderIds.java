@@ -43,7 +43,7 @@ final class StrongOrderIds {
   }
 
   StrongOrderIds(ConnectionPools pools, Clock clock, LongSupplier nanoTime) {
-    this.transactions = Transactions.ofStrongSales(pools);
+    this.transactions = Transactions.once(pools.strongSales());
     this.clock = clock;
     this.nanoTime = nanoTime;
   }

@@ -87,7 +87,7 @@ public final class StrongSales {
   private volatile boolean bringsGuarded;
 
   StrongSales(ConnectionPools pools, StrongOrderIds ids, MeterRegistry meters) {
-    this.transactions = Transactions.ofStrongSales(pools);
+    this.transactions = Transactions.once(pools.strongSales());
     this.ids = ids;
     this.metrics = new StrongMetrics(meters);
   }
@@ -228,9 +228,10 @@ public final class StrongSales {
     }
     Map<Long, Integer> owned =
         sale.rules().keepsQuota() ? QuotaTable.owned(jdbc, sku, users(purchases)) : new HashMap<>();
-    Map<RequestKey, Request> requests = OrderTable.findRequestsOf(jdbc, sku, purchases);
+    List<RequestKey> keys = purchases.stream().map(RequestKey::of).toList();
+    Map<RequestKey, Request> requests = OrderTable.findRequests(jdbc, keys);
     if (sale.state() == SaleState.CLOSED) { // it may be archived; its keys still have their orders
-      requests.putAll(OrderTable.findArchivedRequestsOf(jdbc, sku, purchases));
+      requests.putAll(OrderTable.findArchivedRequests(jdbc, keys));
     }
     StrongBatch batch = new StrongBatch(sale, requests, owned, orderIds).decide(purchases);
     if (!batch.admitted().isEmpty() && !store(jdbc, sale, batch)) {

@@ -17,8 +17,8 @@ import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Runs work in a transaction of its own, and repeats it after deadlocks and lock waits. Every
- * failure rolls back the whole transaction.
+ * Runs work in a transaction of its own, and repeats it after deadlocks and lock waits, unless it
+ * is to run {@link #once}. Every failure rolls back the whole transaction.
  */
 public final class Transactions {
 
@@ -43,14 +43,8 @@ public final class Transactions {
     return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool, meters);
   }
 
-  /** On the connections for strong sales; nothing is repeated: a conflict needs new reads. */
-  static Transactions ofStrongSales(ConnectionPools pools) {
-    DataSource pool = pools.strongSales();
-    return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool);
-  }
-
-  /** On Spring Boot's own pool, for wallets; nothing is repeated either. */
-  public static Transactions ofWallets(DataSource pool) {
+  /** For strong sales and wallets: nothing is repeated, because a conflict needs new reads. */
+  public static Transactions once(DataSource pool) {
     return new Transactions(new TransactionTemplate(new StorageTransactions(pool)), pool);
   }
 
@@ -65,7 +59,6 @@ public final class Transactions {
     return new Transactions(apart, pool, meters);
   }
 
-  /** Work on an open transaction. */
   public interface Work<T> {
     /** Returns null to roll everything back. */
     @Nullable T in(JdbcOperations transaction);

@@ -57,7 +57,7 @@ public final class Wallets {
   private final WalletMeters meters;
 
   Wallets(DataSource pool, ConnectionShare lockWaits, MeterRegistry registry) {
-    this.transactions = Transactions.ofWallets(pool);
+    this.transactions = Transactions.once(pool);
     this.connections = lockWaits;
     this.batchers = batchers(false);
     this.lockWaits = batchers(true);
