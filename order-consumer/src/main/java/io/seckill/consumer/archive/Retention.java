@@ -32,14 +32,9 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace,
    * Rows with one reason to go.
    *
    * @param due selects the keys of a page; it reads nothing that stays, but for a page at most
-   * @param deletes for these keys, in their order
+   * @param delete for these keys
    */
-  private record Rule(String due, List<String> deletes) {
-
-    Rule(String due, String... deletes) {
-      this(due, List.of(deletes));
-    }
-  }
+  private record Rule(String due, String delete) {}
 
   private static final List<Rule> RULES =
       List.of(
@@ -131,7 +126,7 @@ record Retention(JdbcClient jdbc, TransactionOperations transactions, Pace pace,
 
   private int deletePage(Rule rule) {
     List<Object> keys = jdbc.sql(rule.due()).param("now", now()).query().singleColumn();
-    delete(rule.deletes(), keys);
+    delete(List.of(rule.delete()), keys);
     return keys.size();
   }
 

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -170,12 +171,8 @@ final class IntakeSession implements AutoCloseable {
   private static StoredBatch store(
       List<Delivery> batch, DatabaseGate database, IntakeProgress progress)
       throws DatabaseUnavailableException {
-    List<OrderMessage> orders = new ArrayList<>(batch.size());
-    for (Delivery delivery : batch) {
-      if (delivery.order() != null) {
-        orders.add(delivery.order());
-      }
-    }
+    List<OrderMessage> orders =
+        batch.stream().map(Delivery::order).filter(Objects::nonNull).toList();
     if (orders.isEmpty()) {
       return StoredBatch.EMPTY;
     }
@@ -200,7 +197,6 @@ final class IntakeSession implements AutoCloseable {
     return open ? delivered.get() - settled : 0;
   }
 
-  /** The deliveries that wait to be processed. */
   Inbox inbox() {
     return inbox;
   }

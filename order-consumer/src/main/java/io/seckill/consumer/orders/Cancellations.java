@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -226,11 +227,7 @@ public class Cancellations {
   }
 
   private static SaleOfOrders saleOf(EndedOrder order, Map<Long, SaleOfOrders> sales) {
-    SaleOfOrders sale = sales.get(order.skuId());
-    if (sale == null) {
-      throw new IllegalStateException("there is no product " + order.skuId());
-    }
-    return sale;
+    return Objects.requireNonNull(sales.get(order.skuId()));
   }
 
   /** One statement for all; it locks the quotas in the order of these orders. */

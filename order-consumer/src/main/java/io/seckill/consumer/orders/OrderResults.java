@@ -6,6 +6,7 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.runtime.RedisCallGuard;
+import io.seckill.consumer.runtime.Sql;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -91,12 +92,8 @@ public class OrderResults {
     bySku.forEach(
         (sku, orders) -> {
           List<String> head = head(sku, progressOf.get(sku));
-          int from = 0;
-          do {
-            int to = Math.min(from + CHUNK, orders.size());
-            calls.add(Call.of(sku, head, orders.subList(from, to)));
-            from = to;
-          } while (from < orders.size());
+          (orders.isEmpty() ? List.of(orders) : Sql.chunks(orders, CHUNK))
+              .forEach(chunk -> calls.add(Call.of(sku, head, chunk)));
         });
     return calls;
   }

@@ -6,10 +6,6 @@ import jakarta.persistence.Converter;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeFormatterBuilder;
-import java.time.temporal.ChronoField;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,20 +15,16 @@ import org.jspecify.annotations.Nullable;
 @Converter(autoApply = true)
 class UtcMillis implements AttributeConverter<Instant, String> {
 
-  /** Servers omit a fraction of zero, or pad it to the digits of the column. */
-  private static final DateTimeFormatter READ =
-      new DateTimeFormatterBuilder()
-          .appendPattern("uuuu-MM-dd HH:mm:ss")
-          .appendFraction(ChronoField.NANO_OF_SECOND, 0, 9, true)
-          .toFormatter(Locale.ROOT);
-
   @Override
   public @Nullable String convertToDatabaseColumn(@Nullable Instant moment) {
     return moment == null ? null : UtcColumn.text(moment.toEpochMilli());
   }
 
+  /** Servers omit a fraction of zero, or pad it to the digits of the column. */
   @Override
   public @Nullable Instant convertToEntityAttribute(@Nullable String column) {
-    return column == null ? null : LocalDateTime.parse(column, READ).toInstant(ZoneOffset.UTC);
+    return column == null
+        ? null
+        : LocalDateTime.parse(column.replace(' ', 'T')).toInstant(ZoneOffset.UTC);
   }
 }

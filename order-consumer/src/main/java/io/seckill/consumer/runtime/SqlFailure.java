@@ -121,9 +121,7 @@ public enum SqlFailure {
    * Classes of SQL:2016: 22 data exception, 23 constraint, 40 rollback, 44 view; 45 is SIGNAL's.
    */
   private static SqlFailure ofState(String state) {
-    if (state.startsWith("22") || state.startsWith("23")) {
-      return ROW;
-    } else if (state.startsWith("44") || state.startsWith("45")) {
+    if (state.matches("(22|23|44|45).*")) {
       return ROW;
     }
     return state.startsWith("40") ? TRY_AGAIN : UNAVAILABLE;

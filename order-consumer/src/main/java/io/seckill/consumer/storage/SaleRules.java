@@ -5,6 +5,7 @@ import io.seckill.common.order.PurchasePolicy;
 import io.seckill.consumer.storage.StoreOutcome.Unfit;
 import io.seckill.consumer.storage.StoreOutcome.Unstorable;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +26,8 @@ record SaleRules(long skuId, long priceCents, PurchasePolicy policy, int limit) 
 
   /** The rules for an order whose SKU is known to exist. */
   static SaleRules of(Map<Long, SaleRules> rules, OrderMessage order) {
-    SaleRules found = rules.get(order.skuId());
-    if (found == null) {
-      throw new IllegalStateException("orders of unknown SKUs are sorted out before");
-    }
-    return found;
+    return Objects.requireNonNull(
+        rules.get(order.skuId()), "orders of unknown SKUs are sorted out before");
   }
 
   /**

@@ -2,8 +2,8 @@ package io.seckill.consumer.storage;
 
 import io.seckill.consumer.orders.Compensation;
 import io.seckill.consumer.orders.SkuProgress;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A batch after its COMMIT.
@@ -31,8 +31,6 @@ public record StoredBatch(
   }
 
   private static <T> List<T> joined(List<T> first, List<T> second) {
-    List<T> both = new ArrayList<>(first);
-    both.addAll(second);
-    return both;
+    return Stream.concat(first.stream(), second.stream()).toList();
   }
 }

@@ -7,6 +7,7 @@ import io.seckill.support.web.StrictJson;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.annotation.Configuration;
@@ -78,10 +79,8 @@ class InternalWebConfiguration implements WebMvcConfigurer {
           NativeWebRequest request,
           @Nullable WebDataBinderFactory binders)
           throws Exception {
-        HttpServletRequest servlet = request.getNativeRequest(HttpServletRequest.class);
-        if (servlet == null) {
-          throw new IllegalStateException("not a servlet request");
-        }
+        HttpServletRequest servlet =
+            Objects.requireNonNull(request.getNativeRequest(HttpServletRequest.class));
         return reading.of(servlet, parameter.getParameterType());
       }
     };

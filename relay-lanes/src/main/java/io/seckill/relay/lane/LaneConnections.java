@@ -9,6 +9,7 @@ import io.seckill.relay.publish.PublisherChannel;
 import io.seckill.relay.recovery.LaneLease;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,19 +81,11 @@ final class LaneConnections {
   }
 
   PublisherChannel link() {
-    PublisherChannel current = link;
-    if (current == null) {
-      throw new IllegalStateException("not connected to the broker");
-    }
-    return current;
+    return Objects.requireNonNull(link, "not connected to the broker");
   }
 
   PrivateQueue queue() {
-    PrivateQueue current = queue;
-    if (current == null) {
-      throw new IllegalStateException("not connected to Redis, or without a lease");
-    }
-    return current;
+    return Objects.requireNonNull(queue, "not connected to Redis, or without a lease");
   }
 
   /** Makes the next {@link #open} declare queues and bindings again. */
@@ -148,7 +141,6 @@ final class LaneConnections {
     open();
   }
 
-  /** Closes all and ends the lease. */
   void close() {
     dropLink(); // first: nothing may be published after the lease
     try {

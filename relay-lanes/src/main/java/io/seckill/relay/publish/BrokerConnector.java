@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Opens links to the broker.
@@ -93,10 +94,7 @@ public final class BrokerConnector {
   }
 
   private static String rootMessage(Throwable e) {
-    Throwable root = e;
-    while (root.getCause() != null && root.getCause() != root) {
-      root = root.getCause();
-    }
+    Throwable root = NestedExceptionUtils.getMostSpecificCause(e);
     return root.getClass().getSimpleName() + " " + root.getMessage();
   }
 }
