@@ -18,7 +18,6 @@ public final class ProcessName {
     return role + "@" + INSTANCE;
   }
 
-  /** Name of this machine. */
   public static String host() {
     String said = System.getenv("HOSTNAME");
     if (said != null && !said.isBlank()) {

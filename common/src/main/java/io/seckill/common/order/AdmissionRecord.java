@@ -78,7 +78,6 @@ public record AdmissionRecord(
         alias ? OrderId.parse(part[7]) : null);
   }
 
-  /** Returns the same record with the idempotency key of its request. */
   public AdmissionRecord withRequest(String key) {
     return new AdmissionRecord(
         userId, key, quantity, seq, admittedAt, epoch, status, reason, changedAt, storedOrderId);

@@ -73,12 +73,10 @@ public record OrderId(long value) implements Comparable<OrderId> {
     return new OrderId(value);
   }
 
-  /** Redis partition of the order's SKU, 0..15. */
   public int partition() {
     return (int) (value >>> PARTITION_SHIFT) & ((1 << PARTITION_BITS) - 1);
   }
 
-  /** Worker that generated the id, 0..255. */
   public int worker() {
     return (int) (value >>> WORKER_SHIFT) & ((1 << WORKER_BITS) - 1);
   }

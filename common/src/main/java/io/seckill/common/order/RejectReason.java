@@ -15,7 +15,6 @@ public enum RejectReason {
     this.letter = letter;
   }
 
-  /** The one letter that stands for this reason in the admission record. */
   public char letter() {
     return letter;
   }

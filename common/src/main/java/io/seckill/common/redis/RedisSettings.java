@@ -40,7 +40,6 @@ public record RedisSettings(
   private static final int DEFAULT_CONNECTIONS = 16;
   private static final Duration DEFAULT_SOCKET_TIMEOUT = Duration.ofSeconds(1);
 
-  /** Topology of the Redis servers. */
   public enum Mode {
     SINGLE,
     SENTINEL,
@@ -97,7 +96,6 @@ public record RedisSettings(
         Mode.SINGLE, url, List.of(), null, DEFAULT_CONNECTIONS, DEFAULT_SOCKET_TIMEOUT, null);
   }
 
-  /** The same servers with another pool size. */
   public RedisSettings withMaxConnections(int connections) {
     return new RedisSettings(mode, url, nodes, master, connections, socketTimeout, caFile);
   }
@@ -118,7 +116,6 @@ public record RedisSettings(
     return node.matches(".+:\\d{1,5}") && isPort(Integer.parseInt(node.replaceFirst(".*:", "")));
   }
 
-  /** The same servers with another time-out. */
   public RedisSettings withSocketTimeout(Duration timeout) {
     return new RedisSettings(mode, url, nodes, master, maxConnections, timeout, caFile);
   }

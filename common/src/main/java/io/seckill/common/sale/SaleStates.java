@@ -44,7 +44,6 @@ public record SaleStates(UnifiedJedis redis) {
    */
   public record Shown(String state, long version) {}
 
-  /** Outcome of {@link #follow}. */
   public enum Followed {
     /** Redis has the state now, or had it before. */
     DONE,

@@ -24,7 +24,6 @@ public final class Shards {
 
   private Shards() {}
 
-  /** Whether a SKU may have this number of shards. */
   public static boolean isCount(long shards) {
     return shards >= 1 && shards <= MOST && Long.bitCount(shards) == 1;
   }

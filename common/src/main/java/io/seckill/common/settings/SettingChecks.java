@@ -60,7 +60,6 @@ public final class SettingChecks {
     return port >= 1 && port <= 65_535;
   }
 
-  /** Whether it is an http or https URL with a host. */
   public static boolean isHttpUrl(String text) {
     try {
       URI uri = URI.create(text);

@@ -43,7 +43,6 @@ record SaleArchiver(
 
   private static final Logger log = LoggerFactory.getLogger(SaleArchiver.class);
 
-  /** Starter of the archives that no operator has requested. */
   private static final String SCHEDULE = "schedule";
 
   /** Gateways read within two seconds that MySQL refuses the purchases; the rest is for clocks. */

@@ -43,12 +43,10 @@ final class IntakeProgress {
     lastFailure = defect.toString();
   }
 
-  /** MySQL has stored a batch. */
   synchronized void batchStored() {
     failedBatches = 0;
   }
 
-  /** MySQL has failed to store a batch. */
   synchronized void batchFailed() {
     failedBatches++;
   }

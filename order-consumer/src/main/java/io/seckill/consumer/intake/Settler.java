@@ -45,7 +45,6 @@ record Settler(
 
   private static final Duration BARRIER_PAUSE = Duration.ofMillis(100);
 
-  /** A batch after its COMMIT, with the deliveries it came from. */
   record StoredDeliveries(IntakeSession session, List<Delivery> deliveries, StoredBatch batch) {}
 
   /** A delivery that waits until the broker has confirmed its dead letter. */

@@ -22,7 +22,6 @@ public record OrderResult(
     @Nullable OrderId storedOrderId,
     @Nullable Long changedAt) {
 
-  /** A result without a reason. */
   public static OrderResult of(OrderId orderId, long skuId, long userId, OrderStatus status) {
     return new OrderResult(orderId, skuId, userId, status, null, null, null);
   }

@@ -31,7 +31,6 @@ record ChargeReport(
         ReportKind.CHARGED, chargeId, order.orderId(), order.amountCents(), null);
   }
 
-  /** SHA-256 of the content. */
   byte[] hash() {
     List<Object> content =
         List.of(kind, chargeId, orderId, amountCents, currency == null ? "" : currency);

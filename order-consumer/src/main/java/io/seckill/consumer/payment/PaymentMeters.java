@@ -44,7 +44,6 @@ class PaymentMeters {
         .register(meters);
   }
 
-  /** Counts the outcomes of one transaction. */
   void settled(int outcomes) {
     batchSize.record(outcomes);
   }

@@ -26,7 +26,6 @@ record Catalogue(
     RedisCallGuard guard,
     UnifiedJedis redis) {
 
-  /** A product after an upsert, and whether that created it. */
   record Upserted(ProductRow row, boolean created) {}
 
   /**

@@ -102,7 +102,6 @@ public class Product {
     return this;
   }
 
-  /** The rules that operators chose. */
   ProductRules configured() {
     return rules.with(phase.configured());
   }

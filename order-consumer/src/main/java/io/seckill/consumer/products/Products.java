@@ -25,7 +25,6 @@ public interface Products extends Repository<Product, Long> {
 
   Optional<Product> findBySkuId(long skuId);
 
-  /** Reads rows of one moment. */
   List<Product> findBySkuIdInOrderBySkuId(Collection<Long> skuIds);
 
   /** Reads the row and locks it until the transaction ends. */

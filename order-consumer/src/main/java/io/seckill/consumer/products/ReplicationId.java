@@ -18,7 +18,6 @@ public final class ReplicationId {
     return (String) SCRIPT.call(redis, keys(partition), List.of());
   }
 
-  /** The keys of the script. */
   public static List<String> keys(int partition) {
     return List.of(RedisKeys.outbox(partition), RedisKeys.absent(partition));
   }

@@ -92,7 +92,6 @@ public class ConnectionPools {
     return orderStorage;
   }
 
-  /** Pool for deciding purchases of strong sales. */
   public DataSource strongSales() {
     return strongSales;
   }

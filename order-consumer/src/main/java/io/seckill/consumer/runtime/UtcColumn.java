@@ -38,7 +38,6 @@ public final class UtcColumn {
     return text(Instant.ofEpochMilli(epochMs));
   }
 
-  /** As the value of a column. */
   public static String text(Instant time) {
     return LocalDateTime.ofInstant(time, ZoneOffset.UTC).toString();
   }

@@ -61,7 +61,6 @@ final class ProductTable {
     return jdbc.query(sql, Sql.map(row -> row.getLong(1), ProductTable::read), skus.toArray());
   }
 
-  /** Those of these SKUs whose sale is archived. */
   static Set<Long> archived(JdbcOperations jdbc, Collection<Long> skus) {
     String sql =
         "SELECT sku_id FROM products WHERE archived AND sku_id IN (" + Sql.marks(skus.size()) + ")";

@@ -90,7 +90,6 @@ final class ChargeChecker {
     }
   }
 
-  /** Charges that are remembered. */
   int size() {
     return booked.size();
   }

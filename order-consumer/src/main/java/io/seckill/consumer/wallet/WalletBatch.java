@@ -56,7 +56,6 @@ final class WalletBatch {
     }
   }
 
-  /** The key of an operation. */
   record EntryKey(long userId, String requestId) {
 
     static EntryKey of(WalletOperation operation) {
@@ -237,12 +236,10 @@ final class WalletBatch {
         .toList();
   }
 
-  /** Charges made or changed, by id. */
   Collection<ChargeRow> changedCharges() {
     return Collections.unmodifiableCollection(charges.values());
   }
 
-  /** Whether a changed wallet replaces a row. */
   boolean isStored(WalletRow changed) {
     return storedWallets.containsKey(changed.userId());
   }

@@ -49,7 +49,6 @@ final class WalletChecker {
     this.whole = whole;
   }
 
-  /** A row of {@code wallet}. */
   private record Checked(
       long userId, long balanceCents, long seq, long verifiedSeq, WalletState state) {}
 

@@ -48,7 +48,6 @@ final class WalletMeters {
     Objects.requireNonNull(outcomes.get(code)).increment();
   }
 
-  /** A transaction was undone because another one came first. */
   void conflict() {
     conflicts.increment();
   }

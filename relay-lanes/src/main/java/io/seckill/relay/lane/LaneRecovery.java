@@ -165,7 +165,6 @@ record LaneRecovery(
     retryAfter(LaneState.REDIS_UNAVAILABLE, cause.toString());
   }
 
-  /** Replaces both connections. */
   private void unexpected(Throwable cause) throws InterruptedException {
     log.error("lane {}: unexpected failure, the lane reconnects", status.lane(), cause);
     loseLink();

@@ -112,7 +112,6 @@ public final class LaneStatus {
     return outstanding;
   }
 
-  /** Publishes that the broker has not answered. */
   int inFlight() {
     return inFlight;
   }

@@ -129,7 +129,6 @@ sealed class RelayLane implements Runnable permits DirectLane {
     return adopted;
   }
 
-  /** Publishes nothing while an alarm of the broker blocks the link. */
   void blocked() throws InterruptedException {
     recovery.blocked();
   }
@@ -168,7 +167,6 @@ sealed class RelayLane implements Runnable permits DirectLane {
     return claimed;
   }
 
-  /** The lane has taken or removed orders, or found nothing to do. */
   final void progressed() {
     status.progressed();
     lease.worked();

@@ -74,7 +74,6 @@ final class UnsettledOrders {
     return failures > 1;
   }
 
-  /** Orders are about to be published. */
   void published(List<OutboundOrder> orders) {
     count += orders.size();
     mark(orders, "published");
@@ -95,7 +94,6 @@ final class UnsettledOrders {
     confirmed.clear();
   }
 
-  /** Compares with the length of the private queue at this moment. */
   void compareWith(long queueLength) {
     complete &= queueLength <= count;
   }

@@ -77,7 +77,6 @@ public final class RelayMeters {
     return registry;
   }
 
-  /** A gauge read at every scrape. */
   public void gauge(String name, String description, Tags tags, Supplier<Number> value) {
     Gauge.builder("seckill.relay." + name, value)
         .description(description)

@@ -79,7 +79,6 @@ public final class LaneLease {
     workedAt = System.nanoTime();
   }
 
-  /** Whether {@link #worked} was called within the time given. */
   boolean workedWithin(Duration time) {
     return System.nanoTime() - workedAt < time.toNanos();
   }

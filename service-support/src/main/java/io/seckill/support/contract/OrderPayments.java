@@ -66,7 +66,6 @@ public record OrderPayments(List<OrderPayment> payments) {
     }
   }
 
-  /** The outcomes, in the order of the payments. */
   public record PaymentOutcomes(List<PaymentOutcome> outcomes) {
 
     public PaymentOutcomes {

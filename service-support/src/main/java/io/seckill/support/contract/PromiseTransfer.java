@@ -61,7 +61,6 @@ public record PromiseTransfer(
     }
   }
 
-  /** A sale in an epoch. */
   public record Forgotten(long skuId, long epoch) {
 
     public Forgotten {

@@ -32,7 +32,6 @@ public record StrongPurchases(List<StrongPurchase> purchases) {
     }
   }
 
-  /** The decisions, in the order of the purchases. */
   public record Decisions(List<StrongDecision> outcomes) {
 
     public Decisions {

@@ -22,7 +22,6 @@ public record WalletBalance(
   /** The most that a wallet holds, in minor units. */
   public static final long MAX_BALANCE_CENTS = 100_000_000_000_000_000L;
 
-  /** Whether a wallet pays. */
   public enum WalletState {
     ACTIVE,
     /** Refuses charges; money comes in and is refunded. */

@@ -54,7 +54,6 @@ public record WalletOperation(
     reason = reason == null ? null : SingleLine.checked("reason", reason, MAX_REASON);
   }
 
-  /** The change of the balance. */
   public long signedCents() {
     return kind == WalletKind.CHARGE ? -amountCents : amountCents;
   }

@@ -18,7 +18,6 @@ public record WalletOperations(List<WalletOperation> operations) {
     }
   }
 
-  /** The outcomes, in the order of the operations. */
   public record WalletOutcomes(List<WalletOutcome> outcomes) {
 
     public WalletOutcomes {

@@ -7,7 +7,6 @@ public final class DaemonThreads {
 
   private DaemonThreads() {}
 
-  /** Returns a factory that gives every thread this name. */
   public static ThreadFactory named(String name) {
     return work -> {
       Thread thread = new Thread(work, name);

@@ -34,7 +34,6 @@ public record Problem(
     return new Problem(code, detail, null, null, null);
   }
 
-  /** HTTP status, 400..599. */
   public int status() {
     return code.status();
   }
@@ -44,7 +43,6 @@ public record Problem(
     return detail == null ? code.title() : detail;
   }
 
-  /** The body of {@code application/problem+json}. */
   public ProblemDetail body() {
     ProblemDetail body = ProblemDetail.forStatus(code.status());
     body.setType(code.type());

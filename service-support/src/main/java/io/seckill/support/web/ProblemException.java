@@ -15,7 +15,6 @@ public final class ProblemException extends RuntimeException {
     this.problem = problem;
   }
 
-  /** A problem about which its code says everything. */
   public static ProblemException of(ProblemCode code) {
     return new ProblemException(Problem.of(code));
   }
