@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * Checks the charges of wallets in one snapshot: as entries book them, and against orders and
@@ -99,59 +100,53 @@ final class ChargeChecker {
    * house for a while only.
    */
   void checkOrders() {
-    long unbookedCents = -equalCents;
-    long after = 0;
-    List<ChargeRow> page;
-    do {
-      page = WalletTable.chargesAfter(snapshot, after, PAGE);
-      unbookedCents += page.stream().mapToLong(ChargeRow::amountCents).sum();
-      List<Long> inForce =
-          page.stream().filter(ChargeRow::isInForce).map(ChargeRow::chargeId).toList();
-      if (!inForce.isEmpty()) {
-        snapshot.query(
-            "SELECT o.order_id, o.user_id, o.status FROM orders o LEFT JOIN payment p"
-                + " ON p.order_id = o.order_id WHERE o.order_id IN ("
-                + Sql.marks(inForce.size())
-                + ") AND o.status <> 'PAID' AND p.check_at IS NULL",
-            row -> {
-              differences.add(
-                  row.getLong(2),
-                  "order %d is %s, but charged".formatted(row.getLong(1), row.getString(3)));
-            },
-            inForce.toArray());
-      }
-      after = page.isEmpty() ? after : page.get(page.size() - 1).chargeId();
-      stepEnds.run();
-    } while (page.size() == PAGE);
-    if (unbookedCents != 0 && differences.count() == 0) {
-      differences.add("charges of %d have no entry".formatted(unbookedCents));
+    long[] unbookedCents = {-equalCents};
+    eachRow(
+        "SELECT w.charge_id, w.amount_cents, o.user_id, o.status FROM wallet_charge w"
+            + " LEFT JOIN payment p ON p.order_id = w.charge_id AND p.check_at IS NOT NULL"
+            + " LEFT JOIN orders o ON o.order_id = w.charge_id AND o.status <> 'PAID'"
+            + " AND NOT w.closed AND w.refunded_cents < w.amount_cents AND p.order_id IS NULL"
+            + " WHERE w.charge_id > ? ORDER BY w.charge_id LIMIT ?",
+        (row, number) -> {
+          long charge = row.getLong("charge_id");
+          String status = row.getString("status");
+          unbookedCents[0] += row.getLong("amount_cents");
+          if (status != null) {
+            differences.add(
+                row.getLong("user_id"), "order %d is %s, but charged".formatted(charge, status));
+          }
+          return charge;
+        });
+    if (unbookedCents[0] != 0 && differences.count() == 0) {
+      differences.add("charges of %d have no entry".formatted(unbookedCents[0]));
     }
   }
 
   /** Compares all payments from wallets with their charges. */
   void checkPayments() {
+    eachRow(
+        "SELECT p.order_id, IF(w.closed, 'closed', w.amount_cents) AS charge,"
+            + " p.amount_cents > 0"
+            + (" AND p.charge_id = CONCAT('" + ChargesInTransaction.ID_PREFIX + "', p.order_id)")
+            + " AND NOT (w.closed <=> FALSE AND w.amount_cents <=> p.amount_cents) AS differs"
+            + " FROM payment p LEFT JOIN wallet_charge w ON w.charge_id = p.order_id"
+            + " WHERE p.order_id > ? AND p.state = 'CHARGED' ORDER BY p.order_id LIMIT ?",
+        (row, number) -> {
+          long order = row.getLong("order_id");
+          if (row.getBoolean("differs")) {
+            differences.add(
+                "order %d is paid, but its charge is %s".formatted(order, row.getString("charge")));
+          }
+          return order;
+        });
+  }
+
+  /** Reads page after page by the id that the mapper returns. */
+  private void eachRow(String sql, RowMapper<Long> rows) {
     long after = 0;
     List<Long> page;
     do {
-      page =
-          snapshot.query(
-              "SELECT p.order_id, IF(w.closed, 'closed', w.amount_cents) AS charge,"
-                  + " p.amount_cents > 0 AND p.charge_id = CONCAT(?, p.order_id)"
-                  + " AND NOT (w.closed <=> FALSE AND w.amount_cents <=> p.amount_cents) AS differs"
-                  + " FROM payment p LEFT JOIN wallet_charge w ON w.charge_id = p.order_id"
-                  + " WHERE p.order_id > ? AND p.state = 'CHARGED' ORDER BY p.order_id LIMIT ?",
-              (row, number) -> {
-                long order = row.getLong("order_id");
-                if (row.getBoolean("differs")) {
-                  differences.add(
-                      "order %d is paid, but its charge is %s"
-                          .formatted(order, row.getString("charge")));
-                }
-                return order;
-              },
-              ChargesInTransaction.ID_PREFIX,
-              after,
-              PAGE);
+      page = snapshot.query(sql, rows, after, PAGE);
       after = page.isEmpty() ? after : page.get(page.size() - 1);
       stepEnds.run();
     } while (page.size() == PAGE);

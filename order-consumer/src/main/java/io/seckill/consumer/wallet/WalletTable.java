@@ -24,17 +24,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.SimplePropertyRowMapper;
 
 /** The tables {@code wallet}, {@code wallet_entry} and {@code wallet_charge}. */
 final class WalletTable {
-
-  private static final String CHARGES =
-      "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge";
-
-  private static final RowMapper<ChargeRow> CHARGE =
-      new SimplePropertyRowMapper<>(ChargeRow.class);
 
   private static final String NEW_WALLETS =
       "INSERT INTO wallet (user_id, balance_cents, seq, state) VALUES %s";
@@ -152,14 +144,18 @@ final class WalletTable {
         : byKey(
             ChargeRow::chargeId,
             jdbc.query(
-                CHARGES + " WHERE charge_id IN (" + Sql.marks(ids.size()) + ")",
-                CHARGE,
+                "SELECT charge_id, user_id, amount_cents, refunded_cents, closed FROM wallet_charge"
+                    + " WHERE charge_id IN ("
+                    + Sql.marks(ids.size())
+                    + ")",
+                (row, number) ->
+                    new ChargeRow(
+                        row.getLong(1),
+                        row.getLong(2),
+                        row.getLong(3),
+                        row.getLong(4),
+                        row.getBoolean(5)),
                 ids.toArray()));
-  }
-
-  static List<ChargeRow> chargesAfter(JdbcOperations jdbc, long after, int limit) {
-    return jdbc.query(
-        CHARGES + " WHERE charge_id > ? ORDER BY charge_id LIMIT ?", CHARGE, after, limit);
   }
 
   /**
