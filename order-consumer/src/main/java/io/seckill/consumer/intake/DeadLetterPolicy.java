@@ -68,12 +68,7 @@ class DeadLetterPolicy {
 
   /** A message that can never be stored. */
   DeadLetter unstorable(Delivery delivery, Unstorable verdict) {
-    DeadLetterReason reason =
-        switch (verdict.unfit()) {
-          case UNKNOWN_SKU -> DeadLetterReason.UNKNOWN_SKU;
-          case OTHER_POLICY -> DeadLetterReason.OTHER_POLICY;
-          case OTHER_CONTENT -> DeadLetterReason.OTHER_CONTENT;
-        };
+    DeadLetterReason reason = DeadLetterReason.valueOf(verdict.unfit().name());
     return deadLetter(delivery, reason, verdict.detail(), atOnce());
   }
 

@@ -6,6 +6,7 @@ import io.seckill.support.web.Operator;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -88,14 +89,9 @@ record UnexplainedCharges(JdbcClient jdbc, ChargeTable charges) {
       @Nullable String currency,
       String detail) {
     return jdbc.sql(RECORD)
-            .param(hash)
-            .param(reason.name())
-            .param(kind)
-            .param(chargeId)
-            .param(orderId)
-            .param(amountCents)
-            .param(currency)
-            .param(detail)
+            .params(
+                Arrays.asList(
+                    hash, reason.name(), kind, chargeId, orderId, amountCents, currency, detail))
             .update()
         == 1;
   }

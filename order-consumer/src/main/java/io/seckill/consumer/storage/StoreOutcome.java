@@ -66,7 +66,7 @@ public sealed interface StoreOutcome {
   /** MySQL refused this single order for a reason no rule explains; it may be tried again. */
   record Failed(OrderMessage order, String detail) implements StoreOutcome {}
 
-  /** Why an order can never be stored. */
+  /** Why an order can never be stored; a dead letter has a reason of the same name. */
   enum Unfit {
     UNKNOWN_SKU,
     /** The policy in the message differs from the product's: the sale's rules never change. */

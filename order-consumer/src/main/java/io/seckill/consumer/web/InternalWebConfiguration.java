@@ -43,17 +43,12 @@ class InternalWebConfiguration implements WebMvcConfigurer {
             (request, type) -> Operator.of(request.getHeader(Operator.HEADER))));
   }
 
-  private static void requireJson(HttpServletRequest request)
-      throws HttpMediaTypeNotSupportedException {
+  private static byte[] json(HttpServletRequest request)
+      throws IOException, HttpMediaTypeNotSupportedException {
     String type = request.getContentType();
     if (type == null || !type.regionMatches(true, 0, "application/json", 0, 16)) {
       throw new HttpMediaTypeNotSupportedException("Content-Type must be application/json");
     }
-  }
-
-  private static byte[] json(HttpServletRequest request)
-      throws IOException, HttpMediaTypeNotSupportedException {
-    requireJson(request);
     // At most one byte more than is allowed: no default of the framework limits a JSON body.
     byte[] body = request.getInputStream().readNBytes(JsonBody.MAX_BYTES + 1);
     if (body.length > JsonBody.MAX_BYTES) {
