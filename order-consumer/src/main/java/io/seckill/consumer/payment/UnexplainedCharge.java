@@ -40,15 +40,13 @@ record UnexplainedCharge(
 
   static UnexplainedCharge read(ResultSet row) throws SQLException {
     String kind = row.getString("kind");
-    long amount = row.getLong("amount_cents");
-    boolean noAmount = row.wasNull();
     return new UnexplainedCharge(
         row.getLong("id"),
         UnexplainedReason.valueOf(row.getString("reason")),
         kind == null ? null : ChargeReport.ReportKind.valueOf(kind),
         row.getString("charge_id"),
         row.getString("order_id"),
-        noAmount ? null : amount,
+        row.getObject("amount_cents", Long.class),
         row.getString("currency"),
         row.getString("order_status"),
         row.getString("payment_state"),

@@ -83,13 +83,13 @@ class WalletAccounts {
    * whether there were any.
    */
   boolean begin(Collection<Long> users) {
-    Set<Long> others = new TreeSet<>();
-    if (isDemo) {
-      others.addAll(users);
-      WalletTable.find(jdbc, users).values().stream()
-          .filter(wallet -> wallet.seq() > 0)
-          .forEach(wallet -> others.remove(wallet.userId()));
+    if (!isDemo) {
+      return false;
     }
+    Set<Long> others = new TreeSet<>(users);
+    WalletTable.find(jdbc, users).values().stream()
+        .filter(wallet -> wallet.seq() > 0)
+        .forEach(wallet -> others.remove(wallet.userId()));
     if (!others.isEmpty()) {
       wallets.execute(others.stream().map(WalletAccounts::gift).toList());
     }

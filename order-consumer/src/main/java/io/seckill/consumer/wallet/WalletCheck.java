@@ -121,7 +121,6 @@ public class WalletCheck {
     }
   }
 
-  /** MySQL's clock, which all processes share. */
   private Instant now() {
     return UtcColumn.now(JdbcClient.create(jdbc));
   }

@@ -30,9 +30,6 @@ import org.springframework.stereotype.Component;
 @ConditionalOnProperty(name = "seckill.payment.provider", havingValue = "wallet")
 record WalletPayments(Wallets wallets, WalletAccounts accounts) implements ChargesInTransaction {
 
-  /**
-   * @throws IllegalStateException always: it does not name the payer
-   */
   @Override
   public Charge charge(OrderId orderId, long amountCents) {
     throw new IllegalStateException("a wallet is charged for its user only");

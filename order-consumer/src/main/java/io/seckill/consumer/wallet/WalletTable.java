@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -125,16 +124,11 @@ final class WalletTable {
                     WalletKind.valueOf(row.getString(4)),
                     row.getLong(5),
                     row.getLong(6),
-                    longOrNull(row, 7),
+                    row.getObject(7, Long.class),
                     null),
             operations.stream()
                 .flatMap(operation -> Stream.of(operation.userId(), operation.requestId()))
                 .toArray()));
-  }
-
-  private static @Nullable Long longOrNull(ResultSet row, int column) throws SQLException {
-    long value = row.getLong(column);
-    return row.wasNull() ? null : value;
   }
 
   /** These charges by id; those that do not exist are missing. */
@@ -266,7 +260,7 @@ final class WalletTable {
         row.getLong(3),
         row.getLong(4),
         row.getString(5),
-        longOrNull(row, 6),
+        row.getObject(6, Long.class),
         row.getString(7),
         UtcColumn.instant(row, "created_at"));
   }
