@@ -29,7 +29,8 @@ public record DeadLetter(
   static final int MAX_DETAIL = 500;
 
   public DeadLetter {
-    detail = oneLine(detail);
+    String line = detail.replaceAll("\\p{Cntrl}+", " ");
+    detail = line.length() <= MAX_DETAIL ? line : line.substring(0, MAX_DETAIL);
   }
 
   /** One order of the message. */
@@ -45,10 +46,5 @@ public record DeadLetter(
     } catch (UnreadableMessageException e) {
       return null;
     }
-  }
-
-  private static String oneLine(String text) {
-    String line = text.replaceAll("\\p{Cntrl}+", " ");
-    return line.length() <= MAX_DETAIL ? line : line.substring(0, MAX_DETAIL);
   }
 }

@@ -10,8 +10,6 @@ import io.seckill.support.contract.WalletBalance.WalletState;
 import io.seckill.support.contract.WalletEntries.WalletEntryRow;
 import io.seckill.support.contract.WalletKind;
 import io.seckill.support.contract.WalletOperation;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
@@ -233,10 +231,7 @@ final class WalletTable {
     }
     String marks = Sql.repeated("(" + Sql.marks(all.get(0).length) + ")", all.size());
     int count = jdbc.update(sql.formatted(marks), all.stream().flatMap(Arrays::stream).toArray());
-    checkCount(count, countOfRow * all.size());
-  }
-
-  private static void checkCount(int count, int expected) {
+    int expected = countOfRow * all.size();
     if (count != expected) {
       throw new IllegalStateException("%d rows counted in place of %d".formatted(count, expected));
     }
@@ -247,21 +242,18 @@ final class WalletTable {
     return jdbc.query(
         "SELECT seq, kind, amount_cents, balance_after, request_id, charge_id, reason, created_at"
             + " FROM wallet_entry WHERE user_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
-        (row, number) -> entry(row),
+        (row, number) ->
+            new WalletEntryRow(
+                row.getLong(1),
+                WalletKind.valueOf(row.getString(2)),
+                row.getLong(3),
+                row.getLong(4),
+                row.getString(5),
+                row.getObject(6, Long.class),
+                row.getString(7),
+                UtcColumn.instant(row, "created_at")),
         userId,
         before,
         limit);
-  }
-
-  private static WalletEntryRow entry(ResultSet row) throws SQLException {
-    return new WalletEntryRow(
-        row.getLong(1),
-        WalletKind.valueOf(row.getString(2)),
-        row.getLong(3),
-        row.getLong(4),
-        row.getString(5),
-        row.getObject(6, Long.class),
-        row.getString(7),
-        UtcColumn.instant(row, "created_at"));
   }
 }
