@@ -227,7 +227,7 @@ public class Cancellations {
   }
 
   private static SaleOfOrders saleOf(EndedOrder order, Map<Long, SaleOfOrders> sales) {
-    return Objects.requireNonNull(sales.get(order.skuId()));
+    return Objects.requireNonNull(sales.get(order.skuId()), () -> "no product " + order.skuId());
   }
 
   /** One statement for all; it locks the quotas in the order of these orders. */
