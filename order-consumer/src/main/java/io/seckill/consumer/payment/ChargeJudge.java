@@ -52,8 +52,7 @@ final class ChargeJudge {
 
   /** The transaction has locked the order. */
   Verdict judge(OrderRow order, String chargeId) {
-    boolean waits = order.status() == OrderStatus.CONFIRMED;
-    if (!waits && order.status() != OrderStatus.PAID) {
+    if (order.status().hasEnded()) {
       return Verdict.REFUND;
     }
     String keptCharge = kept.get(order.orderId());
@@ -63,7 +62,7 @@ final class ChargeJudge {
     if (!order.orderId().equals(owners.get(chargeId))) {
       return Verdict.OF_OTHER_ORDER;
     }
-    if (!waits || keptCharge != null) {
+    if (order.status() == OrderStatus.PAID || keptCharge != null) {
       return Verdict.SECOND_CHARGE;
     }
     if (contradicted.contains(chargeId)) {

@@ -9,27 +9,19 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * nothing. Work that pauses for longer sets its own value, and restores the old one before the
  * connection returns to the pool.
  */
-public final class WaitTimeout {
-
-  private final JdbcClient connection;
-  private final long before;
-
-  private WaitTimeout(JdbcClient connection, long before) {
-    this.connection = connection;
-    this.before = before;
-  }
+record WaitTimeout(JdbcClient connection, long before) {
 
   /**
    * @param silence whole seconds, at least 1
    */
-  public static WaitTimeout set(JdbcClient connection, Duration silence) {
+  static WaitTimeout set(JdbcClient connection, Duration silence) {
     long before = connection.sql("SELECT @@SESSION.wait_timeout").query(Long.class).single();
     WaitTimeout set = new WaitTimeout(connection, before);
     set.seconds(silence.toSeconds());
     return set;
   }
 
-  public void restore() {
+  void restore() {
     seconds(before);
   }
 
