@@ -33,12 +33,8 @@ record DryRunConsent(RedisSale sales, LostOrders lost, ReconciliationTable table
   @Override
   public Review review(ProductSnapshot sale) {
     UnlistedOrders missing = new UnlistedOrders(table.dryRuns(sale.skuId(), sale.epoch()));
-    int buckets = sales.state(sale.skuId()).bucketCount();
     try {
-      for (int from = 0, to; from < buckets; from = to + 1) {
-        to = RedisSale.lastOfPart(sale, from, buckets);
-        missing.add(lost.missing(sale, from, to));
-      }
+      lost.missing(sale, sales.state(sale.skuId()).bucketCount(), missing::add);
     } catch (UnreadableFieldException e) {
       return new Review(0, Optional.of(e.detail()));
     }

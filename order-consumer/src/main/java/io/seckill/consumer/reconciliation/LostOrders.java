@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -72,11 +73,17 @@ record LostOrders(
     return Optional.of(left);
   }
 
-  /** Orders that have a record in some buckets of Redis, and are not in MySQL. */
-  Map<OrderId, AdmissionRecord> missing(ProductSnapshot sale, int from, int to) {
-    Map<OrderId, AdmissionRecord> missing = sales.part(sale, from, to).records();
-    known.among(missing.keySet()).forEach(missing::remove);
-    return missing;
+  /**
+   * Hands over the orders that have a record in Redis and are not in MySQL, those of some buckets
+   * at a time.
+   */
+  void missing(ProductSnapshot sale, int buckets, Consumer<Map<OrderId, AdmissionRecord>> each) {
+    for (int from = 0, to; from < buckets; from = to + 1) {
+      to = RedisSale.lastOfPart(sale, from, buckets);
+      Map<OrderId, AdmissionRecord> missing = sales.part(sale, from, to).records();
+      known.among(missing.keySet()).forEach(missing::remove);
+      each.accept(missing);
+    }
   }
 
   /**
@@ -91,12 +98,13 @@ record LostOrders(
     if (!lists.hasNone(skuId) || !barriers.pass(Partition.ofSku(skuId), atMost)) {
       return false;
     }
-    int buckets = read.seen().bucketCount();
-    for (int from = 0, last; from < buckets; from = last + 1) {
-      last = RedisSale.lastOfPart(sale, from, buckets);
-      to.addAll(send(sale, missing(sale, from, last), dryRun));
-      partEnds.run();
-    }
+    missing(
+        sale,
+        read.seen().bucketCount(),
+        missing -> {
+          to.addAll(send(sale, missing, dryRun));
+          partEnds.run();
+        });
     return true;
   }
 

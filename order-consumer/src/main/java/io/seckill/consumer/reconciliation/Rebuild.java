@@ -15,8 +15,10 @@ import io.seckill.consumer.products.RedisSaleState;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.Sleeps;
 import io.seckill.consumer.storage.Barriers;
+import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,35 +65,16 @@ record Rebuild(
   private static final Duration POLL = Duration.ofMillis(100);
   static final String CHANGED = "The sale has changed in MySQL meanwhile.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
+  private static final String NOT_STORED =
+      "The barrier has not passed in time; orders are still being stored.";
 
   /** Operators do not move the closing time more often while a sale is loaded. */
   private static final int MOST_LOADINGS = 3;
 
-  /**
-   * The result of a rebuild.
-   *
-   * @param done false when orders were still in flight at the time-out, or another process began to
-   *     load the sale: the sale stays closed until the next run
-   * @param detail for operators
-   */
-  record Rebuilt(boolean done, String detail, RepairLog repairs) {}
-
   /** Ends a run before its last step, and says why. */
-  private static final class NotRebuiltException extends RuntimeException {
-
-    private static final long serialVersionUID = 1L;
-
-    private final String detail;
-
-    NotRebuiltException(String detail) {
-      super(detail);
-      this.detail = detail;
-    }
-  }
-
   private static void require(boolean condition, String otherwise) {
     if (!condition) {
-      throw new NotRebuiltException(otherwise);
+      throw ProblemException.of(ProblemCode.UNAVAILABLE, otherwise);
     }
   }
 
@@ -101,10 +84,12 @@ record Rebuild(
 
   /**
    * @param atMost longest wait for the orders in flight, and again for those sent again
+   * @return UNPROVEN when orders were still in flight at the time-out, or another process began to
+   *     load the sale: the sale stays closed until the next run
    * @throws DataAccessException when MySQL is unavailable; the sale stays closed
    * @throws TransactionException as well
    */
-  Rebuilt run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
+  Found run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
     RepairLog repairs = new RepairLog();
     try {
       bringToRest(sale, seen, atMost, lock, repairs);
@@ -121,20 +106,25 @@ record Rebuild(
         }
         before = raised;
       }
-      return new Rebuilt(false, "Its closing time keeps changing.", repairs);
-    } catch (NotRebuiltException e) {
-      return new Rebuilt(false, e.detail, repairs);
+      return found(RunOutcome.UNPROVEN, "Its closing time keeps changing.", before, repairs);
     } catch (ProblemException e) {
-      return new Rebuilt(false, e.problem().text(), repairs);
+      return found(RunOutcome.UNPROVEN, e.problem().text(), sale, repairs);
     }
   }
 
-  private static Rebuilt done(Loaded loaded, ProductSnapshot sale, RepairLog repairs) {
+  private Found done(Loaded loaded, ProductSnapshot sale, RepairLog repairs) {
     String loading =
         "epoch %d, %d orders, stock %d".formatted(sale.epoch(), loaded.orders(), loaded.stock());
     log.warn("sku {}: rebuilt from MySQL, {}, {}", sale.skuId(), loading, loaded.state());
     repairs.add(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", loading, true));
-    return new Rebuilt(true, "Redis holds the sale; it is " + loaded.state() + ".", repairs);
+    String detail = "Redis holds the sale; it is " + loaded.state() + ".";
+    return found(RunOutcome.REBUILT, detail, sale, repairs);
+  }
+
+  private Found found(
+      RunOutcome outcome, String detail, ProductSnapshot before, RepairLog repairs) {
+    long epoch = ProductRows.find(jdbc, before.skuId()).orElse(before).epoch();
+    return new Found(outcome, repairs.withLostOrders(detail), epoch, repairs);
   }
 
   /**
@@ -170,9 +160,8 @@ record Rebuild(
     require(
         awaitEmptyLists(sku, deadline),
         "Orders of the sale are still in Redis's lists; is a relay running?");
-    require(
-        settle(sale, seen, left(deadline), atMost, lock, repairs),
-        "The barrier has not passed in time; orders are still being stored.");
+    requirePassed(sku, Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+    sendLostAgain(sale, seen, atMost, lock, repairs);
     RedisSaleState now = sales.state(sku);
     require(now.isLoading() && now.highestEpoch() == seen.highestEpoch(), CHANGED_IN_REDIS);
   }
@@ -187,40 +176,29 @@ record Rebuild(
     return true;
   }
 
-  /**
-   * Passes a barrier, and another one if orders that an older Redis had admitted are sent again.
-   * The search for them may take longer than the barriers, and than a lock without a query lasts.
-   */
-  private boolean settle(
-      ProductSnapshot sale,
-      RedisSaleState seen,
-      Duration left,
-      Duration atMost,
-      RunLock lock,
-      RepairLog repairs) {
-    int partition = Partition.ofSku(sale.skuId());
-    if (!barriers.pass(partition, left)) {
-      return false;
-    }
-    boolean hasSent = false;
-    for (int from = 0, to; from < seen.bucketCount(); from = to + 1) {
-      requireHeld(lock);
-      to = RedisSale.lastOfPart(sale, from, seen.bucketCount());
-      for (Repair repair : lost.send(sale, lost.missing(sale, from, to), false)) {
-        repairs.add(repair);
-        if (!repair.kind().isOnlyReported()) {
-          hasSent = true;
-          if (!repair.made()) {
-            return false;
-          }
-        }
-      }
-    }
-    return !hasSent || barriers.pass(partition, atMost);
+  private void requirePassed(long sku, Duration atMost) {
+    require(barriers.pass(Partition.ofSku(sku), atMost), NOT_STORED);
   }
 
-  private static Duration left(long deadline) {
-    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+  /**
+   * Sends orders again that an older Redis had admitted, and passes another barrier behind them.
+   * The search for them may take longer than the barriers, and than a lock without a query lasts.
+   */
+  private void sendLostAgain(
+      ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
+    lost.missing(
+        sale,
+        seen.bucketCount(),
+        missing -> {
+          requireHeld(lock);
+          List<Repair> sent = lost.send(sale, missing, false);
+          repairs.addAll(sent);
+          require(
+              sent.stream().allMatch(one -> one.made() || one.kind().isOnlyReported()), NOT_STORED);
+        });
+    if (repairs.sizeMade() > 0) {
+      requirePassed(sale.skuId(), atMost);
+    }
   }
 
   /**

@@ -7,7 +7,6 @@ import io.seckill.consumer.fallback.AdmittedUnitsTable;
 import io.seckill.consumer.fallback.AdmittedUnitsTable.LateUnits;
 import io.seckill.consumer.products.ProductSnapshot;
 import io.seckill.consumer.reconciliation.Comparisons.Read;
-import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
 import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.support.web.ProblemCode;
@@ -158,9 +157,9 @@ record SaleReconciliation(
     try {
       Duration wait =
           atMost.compareTo(settings.barrierTimeout()) < 0 ? atMost : settings.barrierTimeout();
-      Rebuilt rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
-      isDone = rebuilt.done();
-      return found(rebuilt, read.sale());
+      Found rebuilt = rebuild.run(read.sale(), read.seen(), wait, lock);
+      isDone = rebuilt.outcome() == RunOutcome.REBUILT;
+      return rebuilt;
     } finally {
       if (!isDone) {
         rebuild.backToMySql(skuId, lock);
@@ -180,7 +179,7 @@ record SaleReconciliation(
       return Found.of(read, RunOutcome.UNPROVEN, PREHEAT);
     }
     if (!order.dryRun() && order.mayRebuild()) {
-      return found(rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock), sale);
+      return rebuild.run(sale, read.seen(), settings.barrierTimeout(), lock);
     }
     RepairLog found = new RepairLog();
     found.add(Repair.of(RepairKind.SALE_REBUILT, sale.skuId(), "lost", "rebuilt", false));
@@ -191,14 +190,6 @@ record SaleReconciliation(
       detail = areListed ? REBUILD_NEWER : NOT_PASSED;
     }
     return Found.of(read, RunOutcome.LOST, detail, found);
-  }
-
-  private Found found(Rebuilt rebuilt, ProductSnapshot before) {
-    return new Found(
-        rebuilt.done() ? RunOutcome.REBUILT : RunOutcome.UNPROVEN,
-        rebuilt.repairs().withLostOrders(rebuilt.detail()),
-        comparisons.sale(before.skuId()).orElse(before).epoch(),
-        rebuilt.repairs());
   }
 
   /** Repairs what one comparison has found, unless it is a dry run. */

@@ -9,7 +9,6 @@ import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.consumer.products.ProductSnapshot;
-import io.seckill.consumer.reconciliation.Rebuild.Rebuilt;
 import io.seckill.consumer.runtime.ConfirmingPublisher;
 import io.seckill.consumer.runtime.ConnectionPools;
 import io.seckill.consumer.runtime.RunLock;
@@ -78,9 +77,9 @@ class RebuildIT extends ReconciliationFixture {
   @ParameterizedTest
   @CsvSource({"state, OPEN", "loading, 7"})
   void leavesASaleAloneThatHasChangedInRedisMeanwhile(String field, String value) {
-    Rebuilt end = rebuild(sale, SOON, part -> sale.setField(field, value));
+    Found end = rebuild(sale, SOON, part -> sale.setField(field, value));
 
-    assertThat(end.done()).isFalse();
+    assertThat(end.outcome()).isEqualTo(RunOutcome.UNPROVEN);
     assertThat(end.detail()).contains("Redis has changed");
     assertThat(epoch()).isEqualTo(1);
   }
@@ -147,7 +146,7 @@ class RebuildIT extends ReconciliationFixture {
     large.setField("bucketCount", "3"); // so full that each is read alone
     List<Integer> parts = new ArrayList<>();
 
-    Rebuilt end =
+    Found end =
         rebuild(
             large,
             SOON,
@@ -167,9 +166,9 @@ class RebuildIT extends ReconciliationFixture {
     OrderMessage order = sale.admit(1, 1);
     sale.outbox(order);
 
-    Rebuilt end = rebuild(sale, Duration.ZERO, part -> {});
+    Found end = rebuild(sale, Duration.ZERO, part -> {});
 
-    assertThat(end.done()).isFalse();
+    assertThat(end.outcome()).isEqualTo(RunOutcome.UNPROVEN);
     assertThat(end.detail()).contains("still in Redis's lists");
     consumer.redis().del(RedisKeys.outbox(Partition.ofSku(sale.sku)));
     flood.publish(order);
@@ -183,9 +182,9 @@ class RebuildIT extends ReconciliationFixture {
     OrderMessage lost = sale.admit(1, 1);
     long before = ledger.number(barriers);
 
-    Rebuilt end = rebuild(sale, SOON, part -> {});
+    Found end = rebuild(sale, SOON, part -> {});
 
-    assertThat(end.done()).as(end.detail()).isTrue();
+    assertThat(end.outcome()).as(end.detail()).isEqualTo(RunOutcome.REBUILT);
     assertThat(ledger.number(barriers) - before).as("the second").isEqualTo(2);
     assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
   }
@@ -200,11 +199,12 @@ class RebuildIT extends ReconciliationFixture {
     LostOrders unsent =
         new LostOrders(bean.sales(), bean.lists(), bean.barriers(), bean.known(), confirmsNothing);
 
-    assertThat(rebuild(sale, SOON, part -> {}, unsent).done()).isFalse();
+    assertThat(rebuild(sale, SOON, part -> {}, unsent).outcome())
+        .isEqualTo(RunOutcome.UNPROVEN);
     assertThat(epoch()).isEqualTo(1);
 
-    Rebuilt end = rebuild(sale, SOON, part -> {});
-    assertThat(end.done()).as(end.detail()).isTrue();
+    Found end = rebuild(sale, SOON, part -> {});
+    assertThat(end.outcome()).as(end.detail()).isEqualTo(RunOutcome.REBUILT);
     assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
   }
 
@@ -215,13 +215,13 @@ class RebuildIT extends ReconciliationFixture {
     Duration atMost = Duration.ofSeconds(10);
     long began = System.nanoTime();
 
-    Rebuilt end =
+    Found end =
         rebuild(
             sale,
             atMost,
             part -> eventually().until(() -> System.nanoTime() - began > atMost.toNanos()));
 
-    assertThat(end.done()).as(end.detail()).isTrue();
+    assertThat(end.outcome()).as(end.detail()).isEqualTo(RunOutcome.REBUILT);
     assertThat(ledger.status(lost)).isEqualTo("CONFIRMED");
   }
 
@@ -321,11 +321,11 @@ class RebuildIT extends ReconciliationFixture {
    *
    * @param searching called with the first bucket of each part before it is read
    */
-  private static Rebuilt rebuild(AdmittedSale sale, Duration atMost, IntConsumer searching) {
+  private static Found rebuild(AdmittedSale sale, Duration atMost, IntConsumer searching) {
     return rebuild(sale, atMost, searching, consumer.bean(LostOrders.class));
   }
 
-  private static Rebuilt rebuild(
+  private static Found rebuild(
       AdmittedSale sale, Duration atMost, IntConsumer searching, LostOrders lost) {
     Rebuild bean = consumer.bean(Rebuild.class);
     RedisSale redis =
