@@ -197,20 +197,7 @@ public class Reconciler implements SaleReturn {
   }
 
   private Report report(long skuId, Order order, Instant start, Found found) {
-    Report report =
-        new Report(
-            null,
-            skuId,
-            order.startedBy(),
-            order.dryRun(),
-            found.outcome(),
-            found.detail(),
-            found.epoch(),
-            found.repairs().counts(),
-            found.repairs().first(Report.MOST_SHOWN),
-            start,
-            clock.instant(),
-            null);
+    Report report = Report.of(skuId, order, found, start, clock.instant());
     meters.count(report.outcome(), found.repairs());
     boolean byOperator =
         !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);

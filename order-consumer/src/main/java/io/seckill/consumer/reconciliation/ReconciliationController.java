@@ -12,7 +12,6 @@ import io.seckill.support.web.ProblemException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,19 +82,8 @@ record ReconciliationController(
     try {
       return run(shard, order);
     } catch (ProblemException e) {
-      return new Report(
-          null,
-          shard,
-          order.startedBy(),
-          order.dryRun(),
-          RunOutcome.UNPROVEN,
-          e.problem().text(),
-          0,
-          Map.of(),
-          List.of(),
-          start,
-          clock.instant(),
-          null);
+      Found refused = new Found(RunOutcome.UNPROVEN, e.problem().text(), 0, new RepairLog());
+      return Report.of(shard, order, refused, start, clock.instant());
     }
   }
 

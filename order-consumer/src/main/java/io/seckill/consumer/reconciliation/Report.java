@@ -3,6 +3,7 @@ package io.seckill.consumer.reconciliation;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.seckill.common.sale.Shards;
+import io.seckill.consumer.reconciliation.Reconciler.Order;
 import io.seckill.support.web.SkuIdSerializer;
 import java.time.Instant;
 import java.util.Comparator;
@@ -36,15 +37,22 @@ record Report(
 
   static final int MOST_SHOWN = 100;
 
-  private static final List<RunOutcome> WORST_LAST =
-      List.of(
-          RunOutcome.NOT_ON_SALE,
-          RunOutcome.CLEAN,
-          RunOutcome.REPAIRED,
-          RunOutcome.REBUILT,
-          RunOutcome.FOUND,
-          RunOutcome.LOST,
-          RunOutcome.UNPROVEN);
+  /** The report of a run that has ended, before it is stored. */
+  static Report of(long skuId, Order order, Found found, Instant start, Instant end) {
+    return new Report(
+        null,
+        skuId,
+        order.startedBy(),
+        order.dryRun(),
+        found.outcome(),
+        found.detail(),
+        found.epoch(),
+        found.repairs().counts(),
+        found.repairs().first(MOST_SHOWN),
+        start,
+        end,
+        null);
+  }
 
   /** The number of the shard that was reconciled; null for a SKU. */
   @JsonProperty
@@ -60,10 +68,7 @@ record Report(
    * @param parts in the order in which they ran
    */
   static Report ofShards(List<Report> parts) {
-    Report worst =
-        parts.stream()
-            .max(Comparator.comparingInt(part -> WORST_LAST.indexOf(part.outcome)))
-            .orElseThrow();
+    Report worst = parts.stream().max(Comparator.comparing(Report::outcome)).orElseThrow();
     Map<RepairKind, Integer> counts = new TreeMap<>();
     parts.forEach(part -> part.counts.forEach((kind, n) -> counts.merge(kind, n, Integer::sum)));
     return new Report(
