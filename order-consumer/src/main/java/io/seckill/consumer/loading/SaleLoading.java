@@ -3,7 +3,6 @@ package io.seckill.consumer.loading;
 import io.seckill.common.order.Partition;
 import io.seckill.common.redis.LuaScript;
 import io.seckill.common.redis.RedisKeys;
-import io.seckill.common.sale.SaleExpiry;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.orders.OrderTotals;
 import io.seckill.consumer.products.ProductSnapshot;
@@ -21,7 +20,7 @@ import redis.clients.jedis.UnifiedJedis;
  * server, so that a crash, a failover, or a second loading leaves either the old sale or an
  * unfinished one that admits nothing; the next loading starts over. Every method blocks.
  */
-final class SaleLoading {
+record SaleLoading(UnifiedJedis redis, ProductSnapshot sale, int buckets) {
 
   private static final int BUCKETS_PER_CLEAR = 256;
 
@@ -29,18 +28,6 @@ final class SaleLoading {
   private static final LuaScript BEGIN = script("loading_begin.lua");
   private static final LuaScript CLEAR = script("loading_clear.lua");
   private static final LuaScript FINISH = script("loading_finish.lua");
-
-  private final UnifiedJedis redis;
-  private final ProductSnapshot sale;
-  private final int buckets;
-  private final SaleExpiry expiry;
-
-  SaleLoading(UnifiedJedis redis, ProductSnapshot sale, int buckets) {
-    this.redis = redis;
-    this.sale = sale;
-    this.buckets = buckets;
-    this.expiry = sale.expiry();
-  }
 
   /**
    * Checks that Redis accepts writes now, and that nothing else is in place of the sale's keys.
@@ -67,7 +54,7 @@ final class SaleLoading {
             List.of(
                 Long.toString(sale.epoch()),
                 Integer.toString(buckets),
-                Long.toString(expiry.rulesMs()),
+                Long.toString(sale.expiry().rulesMs()),
                 Long.toString(sale.lastSeq()),
                 Long.toString(stored.orders()),
                 Long.toString(stored.units()),
@@ -161,10 +148,6 @@ final class SaleLoading {
     return new BucketWriter(redis, sale, buckets);
   }
 
-  int buckets() {
-    return buckets;
-  }
-
   /**
    * Puts the SKU on sale.
    *
@@ -187,7 +170,7 @@ final class SaleLoading {
                 Long.toString(sale.epoch()),
                 Long.toString(stock),
                 Long.toString(sale.skuId()),
-                Long.toString(expiry.restMs()),
+                Long.toString(sale.expiry().restMs()),
                 state,
                 Long.toString(loaded.lastSeq()),
                 Long.toString(stored.orders()),

@@ -35,34 +35,16 @@ import redis.clients.jedis.exceptions.JedisException;
  * not answer keeps the others from nothing: {@link PendingStops} opens it when Redis answers.
  */
 @Component
-public class SaleTransitions {
+public record SaleTransitions(
+    Products products,
+    TransactionOperations transactions,
+    PendingStops stops,
+    SaleStates states,
+    UnifiedJedis redis,
+    RedisSafety safety,
+    RedisCallGuard guard) {
 
   private static final Logger log = LoggerFactory.getLogger(SaleTransitions.class);
-
-  private final Products products;
-  private final TransactionOperations transactions;
-  private final PendingStops stops;
-  private final SaleStates states;
-  private final UnifiedJedis redis;
-  private final RedisSafety safety;
-  private final RedisCallGuard guard;
-
-  SaleTransitions(
-      Products products,
-      TransactionOperations transactions,
-      PendingStops stops,
-      SaleStates states,
-      UnifiedJedis redis,
-      RedisSafety safety,
-      RedisCallGuard guard) {
-    this.products = products;
-    this.transactions = transactions;
-    this.stops = stops;
-    this.states = states;
-    this.redis = redis;
-    this.safety = safety;
-    this.guard = guard;
-  }
 
   /**
    * Opens the sale in both stores, a strong one in MySQL alone. One that is open already counts as
