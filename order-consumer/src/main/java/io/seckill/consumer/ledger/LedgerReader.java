@@ -94,7 +94,7 @@ record LedgerReader(
    */
   List<SkuLedger> readStrong(Collection<Long> skus) {
     return mysqlItems.read(skus).values().stream()
-        .map(sale -> new BalanceCheck(sale).solve(clock.instant()))
+        .map(sale -> BalanceCheck.ofStrong(sale).solve(clock.instant()))
         .toList();
   }
 
@@ -144,7 +144,7 @@ record LedgerReader(
             .filter(change -> change.epoch() >= loaded) // else Redis was loaded with MySQL's units
             .mapToLong(change -> changing(sale, change))
             .sum();
-    return new BalanceCheck(sale, partition, reading.checked(), changing).solve(reading.at());
+    return BalanceCheck.of(sale, partition, reading.checked(), changing).solve(reading.at());
   }
 
   /**
@@ -166,49 +166,42 @@ record LedgerReader(
    *
    * <p>MySQL can have decided orders that the relay has not counted as published yet. They count as
    * decided, so they are subtracted from those in the outbox and the private queues.
+   *
+   * @param queue null when it was not checked
+   * @param changing units of stock changes under way
    */
-  private static final class BalanceCheck {
+  private record BalanceCheck(
+      DatabaseSaleCounters mysql,
+      RedisSaleCounters redis,
+      OrderTotals dead,
+      Lists lists,
+      @Nullable Queue queue,
+      long compensating,
+      long changing) {
 
-    private final DatabaseSaleCounters mysql;
-    private final RedisSaleCounters redis;
-    private final OrderTotals dead;
-    private final Lists lists;
-    private final @Nullable Queue queue;
-    private final long compensating;
-    private final long changing;
-
-    /**
-     * @param queue null when it was not checked
-     * @param changing units of stock changes under way
-     */
-    BalanceCheck(
+    static BalanceCheck of(
         DatabaseSaleCounters mysql,
         PartitionItems partition,
         @Nullable Queue queue,
         long changing) {
+      OrderTotals dead = mysql.of(Item.DEAD_LETTERS);
+      Lists lists = partition.lists();
       Optional<RedisSaleCounters> sale = partition.sale(mysql.skuId());
-      boolean offSale = sale.map(found -> isPreheat(found, mysql)).orElse(isOffSale(mysql));
-      this.mysql = mysql;
-      this.dead = mysql.of(Item.DEAD_LETTERS);
-      this.redis =
-          offSale
-              ? RedisSaleCounters.absent(mysql, mysql.stock() - dead.units())
-              : sale.orElseGet(() -> RedisSaleCounters.absent(mysql, 0));
-      this.lists = partition.lists();
-      this.queue = queue;
-      this.compensating = offSale ? 0 : units(Item.COMPENSATING);
-      this.changing = offSale ? 0 : changing;
+      if (sale.map(found -> isPreheat(found, mysql)).orElse(isOffSale(mysql))) {
+        long stock = mysql.stock() - dead.units();
+        RedisSaleCounters redis = RedisSaleCounters.absent(mysql, stock);
+        return new BalanceCheck(mysql, redis, dead, lists, queue, 0, 0);
+      }
+      RedisSaleCounters redis = sale.orElseGet(() -> RedisSaleCounters.absent(mysql, 0));
+      long compensating = mysql.of(Item.COMPENSATING).units();
+      return new BalanceCheck(mysql, redis, dead, lists, queue, compensating, changing);
     }
 
-    /** Of a strong sale: nothing but MySQL counts. A dead letter of its SKU never took a unit. */
-    BalanceCheck(DatabaseSaleCounters mysql) {
-      this.mysql = mysql;
-      this.redis = RedisSaleCounters.none(mysql);
-      this.dead = OrderTotals.NONE;
-      this.lists = Lists.none(Partition.ofSku(mysql.skuId()));
-      this.queue = null;
-      this.compensating = 0;
-      this.changing = 0;
+    /** Nothing but MySQL counts. A dead letter of the SKU never took a unit. */
+    static BalanceCheck ofStrong(DatabaseSaleCounters mysql) {
+      RedisSaleCounters redis = RedisSaleCounters.none(mysql);
+      Lists lists = Lists.none(Partition.ofSku(mysql.skuId()));
+      return new BalanceCheck(mysql, redis, OrderTotals.NONE, lists, null, 0, 0);
     }
 
     /** Redis need not have the sale: it has not been preheated, or is over. */
@@ -224,7 +217,7 @@ record LedgerReader(
     SkuLedger solve(Instant readAt) {
       Units units = units();
       Orders orders = orders();
-      MySql inMySql = mysql();
+      MySql inMySql = inMySql();
       boolean balanced = !SkuLedger.differ(units, orders, inMySql, lists, queue);
       return new SkuLedger(
           mysql.skuId(),
@@ -282,7 +275,7 @@ record LedgerReader(
           admitted - relay - broker - dead.orders() - mysql.decided().orders());
     }
 
-    private MySql mysql() {
+    private MySql inMySql() {
       long expected = mysql.total() - units(Item.CONFIRMED) - units(Item.PAID);
       return new MySql(mysql.stock(), expected, expected - mysql.stock());
     }
