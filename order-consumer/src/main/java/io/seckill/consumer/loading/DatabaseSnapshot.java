@@ -219,7 +219,6 @@ public final class DatabaseSnapshot {
     Map<OrderId, AdmissionRecord> found = new HashMap<>();
     Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
     Map<OrderId, PendingUnits> compensations = new HashMap<>();
-    Map<Long, Long> quotas = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, CHUNK)) {
       found.putAll(stored.among(sale.skuId(), ids));
       aliases.putAll(stored.aliases("a.order_id", ids));
@@ -228,14 +227,21 @@ public final class DatabaseSnapshot {
           Map.of("ids", Orders.ids(ids), "epoch", sale.epoch()),
           row -> compensations.put(new OrderId(row.getLong(1)), pending(row)));
     }
+    return new DatabasePart(found, aliases, quotas(jdbc, sale.skuId(), users), compensations);
+  }
+
+  /** Units of these users above 0, in the transaction of {@code jdbc}, or as committed now. */
+  public static Map<Long, Long> quotas(JdbcClient jdbc, long sku, Collection<Long> users) {
+    Map<Long, Long> quotas = new HashMap<>();
     for (List<Long> ids : Sql.chunks(users, CHUNK)) {
-      read(
-          "SELECT user_id, owned_count FROM user_quota WHERE sku_id = :sku"
-              + " AND user_id IN (:ids) AND owned_count > 0",
-          Map.of("sku", sale.skuId(), "ids", ids),
-          row -> quotas.put(row.getLong(1), row.getLong(2)));
+      quotas.putAll(
+          jdbc.sql(
+                  "SELECT user_id, owned_count FROM user_quota WHERE sku_id = :sku"
+                      + " AND user_id IN (:ids) AND owned_count > 0")
+              .params(Map.of("sku", sku, "ids", ids))
+              .query(Sql.map(row -> row.getLong(1), row -> row.getLong(2))));
     }
-    return new DatabasePart(found, aliases, quotas, compensations);
+    return quotas;
   }
 
   private static PendingUnits pending(ResultSet row) throws SQLException {

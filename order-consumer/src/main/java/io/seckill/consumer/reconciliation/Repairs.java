@@ -7,6 +7,7 @@ import io.seckill.common.order.AdmissionRecord;
 import io.seckill.common.order.OrderId;
 import io.seckill.common.redis.RedisKeys;
 import io.seckill.common.sale.SaleState;
+import io.seckill.consumer.loading.DatabaseSnapshot;
 import io.seckill.consumer.orders.Compensations;
 import io.seckill.consumer.orders.OrderResult;
 import io.seckill.consumer.orders.OrderResults;
@@ -129,8 +130,8 @@ record Repairs(
    */
   private void quotas(Comparison found, boolean dryRun, Consumer<Repair> to) {
     Map<Long, Long> now =
-        orders.quotas(
-            found.sale().skuId(), found.quotas().stream().map(WrongQuota::userId).toList());
+        DatabaseSnapshot.quotas(
+            jdbc, found.sale().skuId(), found.quotas().stream().map(WrongQuota::userId).toList());
     Map<Integer, List<WrongQuota>> byBucket =
         found.quotas().stream()
             .filter(quota -> now.getOrDefault(quota.userId(), 0L) == quota.stored())
