@@ -14,7 +14,6 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -156,27 +155,16 @@ class DatabaseBalanceItems {
     return items;
   }
 
-  /** Those of these SKUs whose sales MySQL alone decides. */
-  Set<Long> strongAmong(Collection<Long> skus) {
-    Set<Long> strong = new HashSet<>();
+  /** Those of these SKUs whose sales MySQL alone decides, each with its shards if it has some. */
+  Map<Long, List<Long>> strongAmong(Collection<Long> skus) {
+    Map<Long, List<Long>> strong = new HashMap<>();
     read(
-        "SELECT sku_id FROM products WHERE "
+        "SELECT sku_id, IF(state = 'NEW', 1, shards) FROM products WHERE "
             + SalePhase.REDIS_DOES_NOT_DECIDE
             + " AND sku_id IN (:skus)",
         skus,
-        row -> strong.add(row.getLong(1)));
+        row -> strong.put(row.getLong(1), Shards.ids(row.getLong(1), row.getInt(2))));
     return strong;
-  }
-
-  /** The shards of those of these SKUs that have some. */
-  Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
-    Map<Long, List<Long>> shards = new HashMap<>();
-    read(
-        "SELECT sku_id, shards FROM products WHERE shards > 1 AND state <> 'NEW'"
-            + " AND sku_id IN (:skus)",
-        skus,
-        row -> shards.put(row.getLong(1), Shards.ids(row.getLong(1), row.getInt(2))));
-    return shards;
   }
 
   /**

@@ -106,10 +106,10 @@ public class Ledgers {
   }
 
   private SkuLedger of(long skuId, int reuseMs) {
-    Set<Long> strong = mysql.strongAmong(Set.of(skuId));
-    List<Long> shards = mysql.shardsAmong(strong).get(skuId);
-    if (shards == null) {
-      return of(skuId, queueOf(skuId, strong), reuseMs);
+    Map<Long, List<Long>> strong = mysql.strongAmong(Set.of(skuId));
+    List<Long> shards = strong.getOrDefault(skuId, List.of());
+    if (shards.isEmpty()) {
+      return of(skuId, queueOf(skuId, strong.keySet()), reuseMs);
     }
     SkuLedger known = last.get(skuId);
     return known != null && isYounger(known.readAt(), reuseMs)
@@ -123,7 +123,7 @@ public class Ledgers {
     for (int reads = 0; reads < READS && (ledger == null || ledger.differs()); reads++) {
       int reused = reads == 0 ? reuseMs : 0;
       List<SkuLedger> read =
-          byQueue(shards, mysql.strongAmong(shards)).entrySet().stream()
+          byQueue(shards, mysql.strongAmong(shards).keySet()).entrySet().stream()
               .flatMap(queue -> readLocked(queue.getKey(), queue.getValue(), reused).stream())
               .sorted(Comparator.comparingInt(shard -> Shards.shard(shard.skuId())))
               .toList();
@@ -180,11 +180,12 @@ public class Ledgers {
   void refresh() {
     long start = System.nanoTime();
     watch(mysql.watched(MAX_SKUS));
-    Set<Long> strong = mysql.strongAmong(watched.keySet());
-    Map<Long, List<Long>> sharded = mysql.shardsAmong(strong);
+    Map<Long, List<Long>> strong = mysql.strongAmong(watched.keySet());
+    Map<Long, List<Long>> sharded = new HashMap<>(strong);
+    sharded.values().removeIf(List::isEmpty);
     Set<Long> whole = new HashSet<>(watched.keySet());
     whole.removeAll(sharded.keySet());
-    byQueue(whole, strong)
+    byQueue(whole, strong.keySet())
         .forEach((queue, skus) -> readOrWarn("queue " + queue, () -> readLocked(queue, skus, 0)));
     sharded.forEach((sku, shards) -> readOrWarn("sku " + sku, () -> sharded(sku, shards, 0)));
     meters.show(latest(), Duration.ofNanos(System.nanoTime() - start), clock.instant());

@@ -22,11 +22,9 @@ import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -52,8 +50,7 @@ class LedgersTest {
 
   private static final Instant NOW = Instant.parse("2026-11-26T10:00:00Z");
 
-  private final Set<Long> strong = new HashSet<>();
-  private final Map<Long, List<Long>> shards = new HashMap<>();
+  private final Map<Long, List<Long>> strong = new HashMap<>();
   private Instant now = NOW;
   private String state = "OPEN";
   private long epochInRedis = 1;
@@ -82,7 +79,7 @@ class LedgersTest {
   void aReadingThatTakesLongReplacesNoLaterOne() {
     whileReading =
         () -> {
-          strong.add(SKU);
+          strong.put(SKU, List.of());
           later(Duration.ofSeconds(1));
           assertThat(ledgers.of(SKU).decides()).isEqualTo(Decider.MYSQL);
         };
@@ -164,8 +161,7 @@ class LedgersTest {
   /** A second reading would say the same. */
   @Test
   void readsShardsWhoseQueueMayStillLackOrdersOnce() {
-    strong.add(PARENT);
-    shards.put(PARENT, List.of(SKU));
+    strong.put(PARENT, List.of(SKU));
     inBroker = 0L;
     assertThat(ledgers.of(PARENT).waiting()).contains("the ledger does not balance");
     inBroker = 1L;
@@ -297,13 +293,8 @@ class LedgersTest {
     }
 
     @Override
-    Set<Long> strongAmong(Collection<Long> skus) {
-      return Set.copyOf(strong);
-    }
-
-    @Override
-    Map<Long, List<Long>> shardsAmong(Collection<Long> skus) {
-      return Map.copyOf(shards);
+    Map<Long, List<Long>> strongAmong(Collection<Long> skus) {
+      return Map.copyOf(strong);
     }
 
     @Override
