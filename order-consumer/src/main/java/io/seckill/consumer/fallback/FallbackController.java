@@ -1,7 +1,7 @@
 package io.seckill.consumer.fallback;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.seckill.common.sale.FallbackMode;
-import io.seckill.common.sale.SalePhase;
 import io.seckill.common.sale.Shards;
 import io.seckill.consumer.fallback.FallbackSales.InFallback;
 import io.seckill.consumer.fallback.GatewayTable.Overview;
@@ -10,13 +10,11 @@ import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.RequestChecks;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -41,7 +39,6 @@ record FallbackController(
   private static final int MOST_SHOWN = 200;
 
   /**
-   * @param startedBy an operator or "automatic"; null before the first
    * @param salesOfRedis how many Redis decides, each shard once; those that are over do not count
    * @param salesInFallback how many there are, a SKU with shards once
    * @param reservedUnits of them all
@@ -49,12 +46,7 @@ record FallbackController(
    */
   record View(
       FallbackMode mode,
-      SalePhase state,
-      long term,
-      @Nullable String startedBy,
-      Instant changedAt,
-      int failurePercent,
-      int failuresPerSecond,
+      @JsonUnwrapped FallbackTable.Row row,
       List<GatewayNode> gateways,
       long salesOfRedis,
       int salesInFallback,
@@ -64,16 +56,10 @@ record FallbackController(
   @GetMapping(PATH)
   View show() {
     Overview now = gateways.overview();
-    FallbackTable.Row row = now.fallback();
     List<InFallback> all = bySku(sales.all());
     return new View(
         settings.fallback(),
-        row.state(),
-        row.term(),
-        row.startedBy(),
-        row.changedAt(),
-        row.failurePercent(),
-        row.failuresPerSecond(),
+        now.fallback(),
         now.gateways().all(),
         sales.countOfRedis(),
         all.size(),
@@ -100,23 +86,21 @@ record FallbackController(
 
   @PostMapping(PATH + "/enter")
   View enter(Operator operator) {
-    return audited(
-        operator, "fallback-enter", "mode=" + settings.fallback().text(), () -> enterNow(operator));
-  }
-
-  private String enterNow(Operator operator) {
-    control.enter(operator);
-    return "term=" + table.read().term();
+    return switched(operator, "fallback-enter", () -> control.enter(operator));
   }
 
   @PostMapping(PATH + "/leave")
   View leave(Operator operator) {
+    return switched(operator, "fallback-leave", control::leave);
+  }
+
+  private View switched(Operator operator, String action, Runnable work) {
     return audited(
         operator,
-        "fallback-leave",
+        action,
         "mode=" + settings.fallback().text(),
         () -> {
-          control.leave();
+          work.run();
           return "term=" + table.read().term();
         });
   }

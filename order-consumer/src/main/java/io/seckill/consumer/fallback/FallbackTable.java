@@ -1,5 +1,6 @@
 package io.seckill.consumer.fallback;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.seckill.common.sale.SalePhase;
 import io.seckill.consumer.runtime.UtcColumn;
 import java.sql.ResultSet;
@@ -60,7 +61,7 @@ public class FallbackTable {
       SalePhase state,
       long term,
       @Nullable String startedBy,
-      Instant enteredAt,
+      @JsonIgnore Instant enteredAt,
       Instant changedAt,
       int failurePercent,
       int failuresPerSecond) {
