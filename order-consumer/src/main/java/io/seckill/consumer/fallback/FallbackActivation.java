@@ -42,7 +42,7 @@ final class FallbackActivation {
     this.table = table;
     this.sales = sales;
     this.gateways = gateways;
-    this.reserves = new SaleReserves(mysql, looks);
+    this.reserves = new SaleReserves(mysql.jdbc(), looks);
     this.transactions = mysql.transactions();
   }
 

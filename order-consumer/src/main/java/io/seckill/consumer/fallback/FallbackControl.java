@@ -89,7 +89,6 @@ class FallbackControl {
     return last == SalePhase.RETURNING;
   }
 
-  /** Takes the next step, if it is time for one. */
   void tick() {
     Overview now = gateways.overview();
     boolean rests = false;
@@ -266,17 +265,14 @@ class FallbackControl {
     return done;
   }
 
-  /** Ends the fallback when no sale is left in it. Returns whether it has ended by this call. */
-  boolean end() {
-    boolean ended =
-        moveIf(row -> row.isIn(SalePhase.RETURNING) && sales.all().isEmpty(), SalePhase.REDIS);
-    if (ended) {
+  /** Ends the fallback when no sale is left in it. */
+  void end() {
+    if (moveIf(row -> row.isIn(SalePhase.RETURNING) && sales.all().isEmpty(), SalePhase.REDIS)) {
       meters.left();
       Row row = table.read();
       audit.record(
           new Operator(AUTOMATIC), "fallback-end", "term=" + row.term(), "state=" + row.state());
     }
-    return ended;
   }
 
   /** Returns whether the locked row was so, and the state is now this one. */

@@ -63,7 +63,8 @@ class FallbackReturn {
     }
   }
 
-  private static Duration doubled(Duration first, int times) {
+  /** A time that doubles with each attempt to return a sale, up to a limit. */
+  static Duration doubled(Duration first, int times) {
     return first.multipliedBy(1L << Math.min(times, MOST_DOUBLINGS));
   }
 

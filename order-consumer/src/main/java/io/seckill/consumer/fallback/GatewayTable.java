@@ -120,7 +120,6 @@ class GatewayTable {
         .update();
   }
 
-  /** Removes a gateway, if it is registered. */
   void forget(String token) {
     jdbc.sql("DELETE FROM gateway_node WHERE token = ?").param(token).update();
   }

@@ -18,8 +18,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * Reserves units of sales for orders that Redis may have promised, many sales with a few
  * statements: nobody sells them until then.
+ *
+ * @param looks the last one at each sale in Redis: so much was admitted at least
  */
-final class SaleReserves {
+record SaleReserves(JdbcClient jdbc, SaleObservations looks) {
 
   private static final String LOCK_ENTERING =
       "SELECT sku_id, epoch, stock AS units FROM products FORCE INDEX (PRIMARY)"
@@ -52,17 +54,6 @@ final class SaleReserves {
           + ") = "
           + OrderId.MYSQL_WORKER
           + " AND epoch = ?";
-
-  private final JdbcClient jdbc;
-  private final SaleObservations looks;
-
-  /**
-   * @param looks the last one at each sale in Redis: so much was admitted at least
-   */
-  SaleReserves(FallbackDatabase mysql, SaleObservations looks) {
-    this.jdbc = mysql.jdbc();
-    this.looks = looks;
-  }
 
   /** A row that the transaction has locked, with the units that can be reserved. */
   private record Locked(long skuId, long epoch, long units) {}

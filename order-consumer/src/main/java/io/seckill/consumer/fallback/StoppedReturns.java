@@ -26,8 +26,6 @@ final class StoppedReturns {
    */
   private static final Duration LONGEST = Duration.ofSeconds(5);
 
-  private static final int MOST_DOUBLINGS = 5;
-
   private final FallbackSales sales;
   private final LongSupplier nanoTime;
 
@@ -42,7 +40,6 @@ final class StoppedReturns {
     this.nanoTime = nanoTime;
   }
 
-  /** Looks once. */
   void resume() {
     List<InFallback> all = sales.all();
     resumed.keySet().retainAll(all.stream().map(InFallback::skuId).toList());
@@ -61,8 +58,7 @@ final class StoppedReturns {
   }
 
   private Duration longest(long skuId) {
-    int doublings = Math.min(resumed.getOrDefault(skuId, 0), MOST_DOUBLINGS);
-    return LONGEST.multipliedBy(1L << doublings);
+    return FallbackReturn.doubled(LONGEST, resumed.getOrDefault(skuId, 0));
   }
 
   /** A row that the loading keeps locked delays no other sale. */

@@ -120,8 +120,6 @@ class FallbackReturnTest {
     }
 
     @Override
-    boolean end() {
-      return false;
-    }
+    void end() {}
   }
 }
