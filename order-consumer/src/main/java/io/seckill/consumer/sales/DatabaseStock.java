@@ -30,7 +30,7 @@ record DatabaseStock(StockChangeTable table, JdbcClient jdbc) {
     if (change.state() != ChangeState.PENDING || isBetween(sale)) {
       return;
     }
-    if (isPooled(change) && table.add(change.skuId(), change.delta(), MAX_STOCK)) {
+    if (isPooled(change) && table.add(change.skuId(), change.delta())) {
       table.move(
           change, isOnlyInMySql(sale) ? ChangeState.DONE : ChangeState.MYSQL_DONE, sale.epoch());
     } else {

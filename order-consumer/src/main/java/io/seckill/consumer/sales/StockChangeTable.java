@@ -38,7 +38,6 @@ record StockChangeTable(JdbcClient jdbc) {
     return find(skuId, changeId, "");
   }
 
-  /** The change as it is now. */
   StockChange read(StockChange change) {
     return find(change.skuId(), change.changeId(), "").orElseThrow(DatabaseStock::gone);
   }
@@ -73,14 +72,14 @@ record StockChangeTable(JdbcClient jdbc) {
   }
 
   /** Adds units to the product, as long as its total stays within bounds. */
-  boolean add(long skuId, long units, long maxInitialStock) {
+  boolean add(long skuId, long units) {
     return jdbc.sql(
                 "UPDATE products SET stock = stock + :units, initial_stock = initial_stock + :units"
                     + NOTICED
                     + " WHERE sku_id = :sku AND initial_stock <= :max - :units")
             .param("units", units)
             .param("sku", skuId)
-            .param("max", maxInitialStock)
+            .param("max", DatabaseStock.MAX_STOCK)
             .update()
         == 1;
   }

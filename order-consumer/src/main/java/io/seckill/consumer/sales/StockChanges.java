@@ -166,8 +166,8 @@ record StockChanges(
     }
     return switch (change.state()) {
       case PENDING ->
-          change.isAddition() ? addToMySql(change, sale.shardIds()) : takeFromRedis(change);
-      case MYSQL_DONE -> addToRedis(change);
+          change.isAddition() ? addToMySql(change, sale.shardIds()) : takeFromRedis(change, sale);
+      case MYSQL_DONE -> addToRedis(change, sale);
       case UNDOING -> undoInRedis(change);
       case DONE, REFUSED -> Step.ON;
     };
@@ -183,8 +183,7 @@ record StockChanges(
     return Step.ON;
   }
 
-  private Step addToRedis(StockChange change) {
-    ProductSnapshot sale = mysql.sale(change.skuId());
+  private Step addToRedis(StockChange change, ProductSnapshot sale) {
     if (sale.epoch() != change.epoch() || DatabaseStock.isOnlyInMySql(sale)) {
       table.move(change, ChangeState.DONE, change.epoch());
       return Step.ON;
@@ -199,8 +198,7 @@ record StockChanges(
     };
   }
 
-  private Step takeFromRedis(StockChange change) {
-    ProductSnapshot sale = mysql.sale(change.skuId());
+  private Step takeFromRedis(StockChange change, ProductSnapshot sale) {
     if (sale.epoch() != change.epoch()) {
       return restart(change, sale.epoch());
     }
