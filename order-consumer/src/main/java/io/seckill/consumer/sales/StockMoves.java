@@ -271,16 +271,22 @@ public class StockMoves {
 
   /** Takes what is missing from as few as can give it. */
   public static List<Units> richest(List<Units> stocks, long missing) {
-    List<Units> from = new ArrayList<>();
-    long left = missing;
-    for (Units shard :
-        stocks.stream().sorted(Comparator.comparingLong(Units::units).reversed()).toList()) {
+    return first(
+        missing,
+        stocks.stream().sorted(Comparator.comparingLong(Units::units).reversed()).toList());
+  }
+
+  /** The first of these units, at most so many in all. */
+  public static List<Units> first(long most, List<Units> of) {
+    List<Units> taken = new ArrayList<>();
+    long left = most;
+    for (Units shard : of) {
       long units = Math.min(left, shard.units());
       if (units > 0) {
-        from.add(new Units(shard.shardId(), units));
+        taken.add(new Units(shard.shardId(), units));
         left -= units;
       }
     }
-    return from;
+    return taken;
   }
 }

@@ -1,8 +1,9 @@
 package io.seckill.consumer.shards;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.seckill.consumer.sales.StockMoves;
 import io.seckill.consumer.sales.StockMoves.Units;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -76,14 +77,9 @@ final class MovePlan {
   }
 
   private Map<Long, Long> byAsking(long free) {
-    Map<Long, Long> wanted = new HashMap<>();
-    long left = free;
-    for (ShardState shard : askingFirst()) {
-      long units = Math.min(left, shard.asked());
-      wanted.put(shard.id(), units);
-      left -= units;
-    }
-    return wanted;
+    List<Units> asked =
+        askingFirst().stream().map(shard -> new Units(shard.id(), shard.asked())).toList();
+    return StockMoves.first(free, asked).stream().collect(toMap(Units::shardId, Units::units));
   }
 
   private List<ShardState> askingFirst() {
@@ -140,15 +136,7 @@ final class MovePlan {
                             shard -> (double) shard.stock() / Math.max(1, target(shard))))
                 .toList()
             : askingFirst();
-    List<Units> to = new ArrayList<>();
-    long left = units;
-    for (ShardState shard : poorest) {
-      long given = Math.min(left, missing(shard));
-      if (given > 0) {
-        to.add(new Units(shard.id(), given));
-        left -= given;
-      }
-    }
-    return to;
+    return StockMoves.first(
+        units, poorest.stream().map(shard -> new Units(shard.id(), missing(shard))).toList());
   }
 }

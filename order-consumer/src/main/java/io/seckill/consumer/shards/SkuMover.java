@@ -119,14 +119,11 @@ final class SkuMover {
 
   /** As many of the units as these are of all shards, and at least one. */
   static List<Units> partsOf(List<Long> takers, int shards, long free) {
-    return equalParts(takers, Math.max(1, free * takers.size() / shards));
-  }
-
-  private static List<Units> equalParts(List<Long> shards, long units) {
-    long part = units / shards.size();
-    long rest = units % shards.size();
-    return IntStream.range(0, shards.size())
-        .mapToObj(n -> new Units(shards.get(n), n < rest ? part + 1 : part))
+    long units = Math.max(1, free * takers.size() / shards);
+    long part = units / takers.size();
+    long rest = units % takers.size();
+    return IntStream.range(0, takers.size())
+        .mapToObj(n -> new Units(takers.get(n), n < rest ? part + 1 : part))
         .filter(given -> given.units() > 0)
         .toList();
   }
