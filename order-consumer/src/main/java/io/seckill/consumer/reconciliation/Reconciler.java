@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.consumer.fallback.SaleReturn;
 import io.seckill.consumer.runtime.ConnectionPools;
+import io.seckill.consumer.runtime.ConnectionShare;
 import io.seckill.consumer.runtime.RunLock;
 import io.seckill.consumer.runtime.SqlFailure;
 import io.seckill.support.web.ProblemCode;
@@ -13,7 +14,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -40,7 +40,8 @@ public class Reconciler implements SaleReturn {
   private final SaleReconciliation reconciliation;
   private final ReconciliationTable table;
   private final Duration lockSilence;
-  private final Semaphore runs = new Semaphore(ConnectionPools.RECONCILIATION_RUNS);
+  private final ConnectionShare runs =
+      new ConnectionShare(ConnectionPools.RECONCILIATION_RUNS, Duration.ZERO);
   private final Clock clock;
   private final ReconciliationMeters meters;
 
@@ -103,22 +104,26 @@ public class Reconciler implements SaleReturn {
     if (!order.isWaitedFor()) {
       return alone(skuId, order, work);
     }
-    if (!runs.tryAcquire()) {
-      throw ProblemException.of(
-          ProblemCode.UNAVAILABLE,
-          "Other SKUs are being reconciled already; send the same request again.");
-    }
-    try {
-      return alone(skuId, order, work);
-    } finally {
-      runs.release();
-    }
+    return runs.within(
+        () -> alone(skuId, order, work),
+        () -> {
+          throw ProblemException.of(
+              ProblemCode.UNAVAILABLE,
+              "Other SKUs are being reconciled already; send the same request again.");
+        });
   }
 
   @Override
   public Optional<String> returnToRedis(long skuId, Duration atMost) {
     try {
-      return returned(skuId, atMost);
+      Report report =
+          run(
+              skuId,
+              Order.rebuildInBackground(FALLBACK),
+              lock -> reconciliation.returnToRedis(skuId, atMost, lock));
+      return report.outcome() == RunOutcome.REBUILT || report.outcome() == RunOutcome.NOT_ON_SALE
+          ? Optional.empty()
+          : Optional.of(report.detail());
     } catch (ProblemException e) {
       return Optional.of(e.problem().text());
     } catch (UnreadableFieldException e) {
@@ -163,17 +168,6 @@ public class Reconciler implements SaleReturn {
     }
   }
 
-  private Optional<String> returned(long skuId, Duration atMost) {
-    Report report =
-        run(
-            skuId,
-            Order.rebuildInBackground(FALLBACK),
-            lock -> reconciliation.returnToRedis(skuId, atMost, lock));
-    return report.outcome() == RunOutcome.REBUILT || report.outcome() == RunOutcome.NOT_ON_SALE
-        ? Optional.empty()
-        : Optional.of(report.detail());
-  }
-
   private Report alone(long skuId, Order order, Function<RunLock, Found> work) {
     try (RunLock lock =
         RunLock.take(dataSource, "reconcile-" + skuId, lockSilence)
@@ -183,9 +177,7 @@ public class Reconciler implements SaleReturn {
                         ProblemCode.RECONCILIATION_RUNNING,
                         "This SKU is being reconciled already."))) {
       Instant start = clock.instant();
-      Report report = report(skuId, order, start, work.apply(lock));
-      log.debug("{}: {} under {}", report, report.outcome(), lock);
-      return report;
+      return report(skuId, order, start, work.apply(lock));
     } catch (DataAccessException | TransactionException e) {
       if (SqlFailure.of(e).isRefusal()) {
         throw e; // a defect, not MySQL's absence
