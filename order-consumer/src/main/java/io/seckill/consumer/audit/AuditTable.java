@@ -148,7 +148,6 @@ class AuditTable {
         .update();
   }
 
-  /** Audits of a day in the order of SKUs. */
   List<SaleAudit> of(LocalDate day, long afterSku, int limit) {
     Map<Long, List<SaleAudit>> shards =
         afterSku >= Shards.LARGEST_SKU ? Map.of() : shards(day, afterSku + 1, limit);

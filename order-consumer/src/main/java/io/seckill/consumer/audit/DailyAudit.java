@@ -189,14 +189,6 @@ class DailyAudit {
     return made;
   }
 
-  private static void refusePurged(long sku, DatabaseSnapshot mysql) {
-    if (mysql.isPurged(sku)) {
-      throw ProblemException.of(
-          ProblemCode.ARCHIVED, "The orders of this sale are deleted; there is nothing to count.");
-    }
-  }
-
-  /** Counts a SKU with its shards. */
   private SaleAudit count(ProductSnapshot sku, DatabaseSnapshot mysql, AuditRun run) {
     List<SaleAudit> shards =
         sku.shardIds().stream()
@@ -213,7 +205,11 @@ class DailyAudit {
     SaleCount count = new SaleCount();
     add(sale, mysql.stored(), count, run.stepEnds());
     if (sale.archived()) {
-      refusePurged(sale.skuId(), mysql);
+      if (mysql.isPurged(sale.skuId())) {
+        throw ProblemException.of(
+            ProblemCode.ARCHIVED,
+            "The orders of this sale are deleted; there is nothing to count.");
+      }
       add(sale, mysql.history(), count, run.stepEnds());
     }
     if (SaleCount.keepsQuotas(sale)) {

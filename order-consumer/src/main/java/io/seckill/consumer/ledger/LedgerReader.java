@@ -46,7 +46,6 @@ record LedgerReader(
     UnifiedJedis redis,
     Clock clock) {
 
-  /** The number of the queue that carries a SKU's orders, 0..3. */
   static int queueOf(long skuId) {
     return Partition.ofSku(skuId) % BrokerTopology.ORDER_QUEUES;
   }

@@ -230,7 +230,6 @@ public class Ledgers {
     return since == null ? Duration.ZERO : Duration.between(since, clock.instant());
   }
 
-  /** Returns the last ledger read of every SKU on sale. */
   List<SkuLedger> latest() {
     return watched.keySet().stream().map(last::get).filter(Objects::nonNull).toList();
   }

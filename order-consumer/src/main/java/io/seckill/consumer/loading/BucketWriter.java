@@ -66,7 +66,6 @@ final class BucketWriter {
     }
   }
 
-  /** Adds the units that a user has taken. */
   void quota(long userId, long units) {
     add(userId, RedisKeys.quotaField(userId), units == 0 ? NOTHING : Long.toString(units));
   }
@@ -109,7 +108,6 @@ final class BucketWriter {
     add(RedisKeys.bucket(sku, bucket), RedisKeys.ENDED_RANGE, "1:" + (count + 1));
   }
 
-  /** Sends the fields that are still buffered. */
   void flush() {
     if (filling.fields > 0) {
       calls.add(filling);

@@ -59,7 +59,6 @@ final class ChangedOrders {
     return written;
   }
 
-  /** How many orders are written. */
   int orders() {
     return orders;
   }

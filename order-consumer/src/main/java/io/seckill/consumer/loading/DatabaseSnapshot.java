@@ -73,12 +73,10 @@ public final class DatabaseSnapshot {
       "SELECT order_id, user_id, stock_units, quota_units, created_at FROM compensation";
 
   private final JdbcClient jdbc;
-  private final SaleOrders stored;
 
   /** {@code jdbc} queries in one transaction, at REPEATABLE READ. */
   DatabaseSnapshot(JdbcClient jdbc) {
     this.jdbc = jdbc;
-    this.stored = SaleOrders.stored(jdbc);
   }
 
   /** Empty when there is no such product. */
@@ -109,7 +107,7 @@ public final class DatabaseSnapshot {
 
   /** The orders that are in the running tables. */
   public SaleOrders stored() {
-    return stored;
+    return SaleOrders.stored(jdbc);
   }
 
   /** The orders that an archive has moved to the history. */
@@ -220,8 +218,8 @@ public final class DatabaseSnapshot {
     Map<OrderId, AdmissionRecord> aliases = new HashMap<>();
     Map<OrderId, PendingUnits> compensations = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, CHUNK)) {
-      found.putAll(stored.among(sale.skuId(), ids));
-      aliases.putAll(stored.aliases("a.order_id", ids));
+      found.putAll(stored().among(sale.skuId(), ids));
+      aliases.putAll(stored().aliases("a.order_id", ids));
       read(
           COMPENSATIONS + " WHERE order_id IN (:ids) AND epoch = :epoch",
           Map.of("ids", Orders.ids(ids), "epoch", sale.epoch()),

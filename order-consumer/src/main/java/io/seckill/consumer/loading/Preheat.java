@@ -17,6 +17,7 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.BiConsumer;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionOperations;
@@ -44,13 +45,6 @@ public class Preheat {
 
   /** With the other waits of a preheat, much shorter than the gateway's time-out for one. */
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  /** Receives how many orders of a product MySQL gives up. */
-  @FunctionalInterface
-  public interface GivesUp {
-
-    void accept(long skuId, long orders);
-  }
 
   private final Products products;
   private final InFlightCheck inFlight;
@@ -86,8 +80,8 @@ public class Preheat {
    * A closed sale may have orders that MySQL has lost, and that operators have looked at ({@link
    * LostOrderConsent}): they are given up.
    *
-   * @param givesUp called as soon as MySQL has the new epoch, of shards for each; not without such
-   *     orders
+   * @param givesUp called with the number of such orders of a product as soon as MySQL has the new
+   *     epoch, of shards for each; not without such orders
    * @return the row with its new epoch, once Redis holds it unless the sale is a strong one
    * @throws ProblemException 404 UNKNOWN_SKU; 409 ARCHIVED, SALE_RUNNING, ORDERS_IN_FLIGHT,
    *     PREHEAT_OVERTAKEN, FOREIGN_KEY, UNSAFE_REDIS, REFUSED during a fallback, when the closing
@@ -96,7 +90,7 @@ public class Preheat {
    * @throws JedisException when Redis is unavailable: the sale admits nothing until the preheat is
    *     repeated
    */
-  public ProductRow run(long skuId, GivesUp givesUp) {
+  public ProductRow run(long skuId, BiConsumer<Long, Long> givesUp) {
     Product product = find(skuId);
     if (product.phase() == SalePhase.STRONG) {
       return transactions.execute(tx -> beginInMySql(skuId, SalePhase.STRONG));
@@ -118,7 +112,7 @@ public class Preheat {
   }
 
   /** A failure leaves some shards preheated and others not; a repeat begins anew with all. */
-  private ProductRow loadShards(long skuId, GivesUp givesUp) {
+  private ProductRow loadShards(long skuId, BiConsumer<Long, Long> givesUp) {
     ProductRow row =
         transactions.execute(
             tx -> {
@@ -129,7 +123,7 @@ public class Preheat {
     return products.readWithShards(skuId);
   }
 
-  private void loadShard(long skuId, GivesUp givesUp) {
+  private void loadShard(long skuId, BiConsumer<Long, Long> givesUp) {
     safety.refuseUnsafe();
     refuseByRedis(find(skuId));
     var unused = load(skuId, givesUp);
@@ -166,7 +160,7 @@ public class Preheat {
         ProblemCode.REFUSED, "MySQL decides sales until the fallback ends; preheat it then.");
   }
 
-  private ProductRow load(long skuId, GivesUp givesUp) {
+  private ProductRow load(long skuId, BiConsumer<Long, Long> givesUp) {
     for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
       long epoch = raiseEpoch(skuId, givesUp);
       if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
@@ -191,7 +185,7 @@ public class Preheat {
     }
   }
 
-  private long raiseEpoch(long skuId, GivesUp givesUp) {
+  private long raiseEpoch(long skuId, BiConsumer<Long, Long> givesUp) {
     InFlightProof proof = inFlight.prove(products.findBySkuId(skuId).orElseThrow(Product::unknown));
     BegunEpoch begun = transactions.execute(tx -> begin(skuId, proof));
     if (begun.lost() > 0) {

@@ -123,7 +123,6 @@ public final class SaleOrders {
    */
   public record Payment(String state, long amountCents, long refundedCents) {}
 
-  /** The payments of these orders. */
   public Map<OrderId, Payment> payments(Collection<OrderId> orders) {
     Map<OrderId, Payment> payments = new HashMap<>();
     for (List<OrderId> ids : Sql.chunks(orders, DatabaseSnapshot.CHUNK)) {

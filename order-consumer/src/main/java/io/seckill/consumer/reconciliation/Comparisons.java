@@ -21,10 +21,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Reads both stores in the order that a {@link Comparison} needs: MySQL page by page, then Redis
@@ -76,8 +74,8 @@ record Comparisons(
    * @return empty when there is no such product
    * @throws ProblemException 409 for a strong sale, which is not in Redis, and for one that MySQL
    *     decides in a fallback; 503 when Redis loses it meanwhile, or it is loaded or archived
-   * @throws DataAccessException when MySQL is unavailable
-   * @throws TransactionException as well
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable, or a
+   *     TransactionException
    */
   Optional<Read> read(long skuId, Runnable stepEnds, Consumer<Comparison> each) {
     String server = servers.provenServer(Partition.ofSku(skuId));
@@ -139,9 +137,9 @@ record Comparisons(
       to = RedisSale.lastOfPart(sale, from, buckets);
       RedisPart part = redis.part(sale, from, to);
       Set<OrderId> orders = part.orders();
-      orders.addAll(candidates.orders(from, to));
+      orders.addAll(Candidates.of(candidates.orders, from, to));
       Set<Long> users = part.users();
-      users.addAll(candidates.users(from, to));
+      users.addAll(Candidates.of(candidates.users, from, to));
       comparison.add(mysql.part(sale, orders, users), part);
       refuseChanged(sale);
       each.accept(comparison);
@@ -245,17 +243,8 @@ record Comparisons(
       return found >= Comparison.MOST_FINDINGS;
     }
 
-    /** Orders of these buckets. */
-    Set<OrderId> orders(int from, int to) {
-      return of(orders, from, to);
-    }
-
-    /** Users of these buckets with a quota. */
-    Set<Long> users(int from, int to) {
-      return of(users, from, to);
-    }
-
-    private static <T> Set<T> of(Map<Integer, Set<T>> byBucket, int from, int to) {
+    /** Those of these buckets. */
+    static <T> Set<T> of(Map<Integer, Set<T>> byBucket, int from, int to) {
       return IntStream.rangeClosed(from, to)
           .mapToObj(bucket -> byBucket.getOrDefault(bucket, Set.of()))
           .flatMap(Set::stream)

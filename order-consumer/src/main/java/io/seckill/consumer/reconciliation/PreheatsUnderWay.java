@@ -39,7 +39,6 @@ final class PreheatsUnderWay {
     return now - first.nanos() < LONGEST.toNanos();
   }
 
-  /** Forgets all other sales. */
   void retain(Collection<Long> skus) {
     bySku.keySet().retainAll(skus);
   }

@@ -22,10 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
@@ -86,8 +84,8 @@ record Rebuild(
    * @param atMost longest wait for the orders in flight, and again for those sent again
    * @return UNPROVEN when orders were still in flight at the time-out, or another process began to
    *     load the sale: the sale stays closed until the next run
-   * @throws DataAccessException when MySQL is unavailable; the sale stays closed
-   * @throws TransactionException as well
+   * @throws org.springframework.dao.DataAccessException when MySQL is unavailable, or a
+   *     TransactionException; the sale stays closed
    */
   Found run(ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock) {
     RepairLog repairs = new RepairLog();

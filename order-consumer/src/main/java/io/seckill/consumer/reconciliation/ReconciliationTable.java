@@ -115,7 +115,6 @@ record ReconciliationTable(JdbcClient jdbc, TransactionOperations transactions) 
     return requireNonNull(stored.id());
   }
 
-  /** The latest reports of a SKU. */
   private List<Report> withoutRepairs(long skuId) {
     return jdbc.sql(
             "SELECT * FROM reconciliation WHERE sku_id = ? ORDER BY id DESC LIMIT " + MOST_REPORTS)

@@ -136,7 +136,6 @@ class RedisSale {
   /** A field of one of a sale's buckets, with a name that {@link RedisKeys} forms. */
   record Field(int bucket, String name) {}
 
-  /** Returns those of these fields that do not exist. */
   Set<Field> absent(long sku, Collection<Field> fields) {
     Map<Field, Response<Boolean>> answers = new LinkedHashMap<>();
     try (AbstractPipeline pipeline = redis.pipelined()) {

@@ -128,7 +128,7 @@ class RedisServers {
 
   /** Sends another barrier after a while: one that the broker has lost never passes. */
   private void send(Proof proof) {
-    OptionalLong barrier = barriers.send(anyOf(proof.servers));
+    OptionalLong barrier = barriers.send(proof.servers.keySet().iterator().next());
     if (barrier.isPresent()) {
       if (!proof.sent.isEmpty()) {
         log.warn(NOT_STORED, proof.servers);
@@ -165,10 +165,6 @@ class RedisServers {
   private void keep(Map<Integer, String> servers) {
     servers.forEach(this::keep);
     log.info("redis has changed, and what was published before is stored: {}", servers);
-  }
-
-  private static int anyOf(Map<Integer, String> servers) {
-    return servers.keySet().iterator().next();
   }
 
   private Map<Integer, String> proven() {

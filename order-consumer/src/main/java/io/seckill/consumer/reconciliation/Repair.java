@@ -19,7 +19,6 @@ record Repair(RepairKind kind, String subject, String found, String wanted, bool
     return new Key(kind, subject);
   }
 
-  /** The same repair, found again by a later comparison. */
   Repair foundAgain(Repair later) {
     return new Repair(kind, subject, found, later.wanted(), later.made());
   }

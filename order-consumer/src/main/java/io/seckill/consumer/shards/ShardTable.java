@@ -47,7 +47,6 @@ class ShardTable {
     this.jdbc = jdbc;
   }
 
-  /** SKUs whose shards are bought now. */
   List<ProductSnapshot> onSale() {
     return jdbc.sql(ON_SALE).query((row, number) -> ProductRows.read(row)).list();
   }
