@@ -35,7 +35,7 @@ class FallbackControl {
   private static final Logger log = LoggerFactory.getLogger(FallbackControl.class);
 
   /** Purchases are refused until the next step. */
-  private static final Duration STEPS = Duration.ofMillis(250);
+  static final Duration STEPS = Duration.ofMillis(250);
 
   /** No fallback can begin here; another process may begin one, which this one then shows. */
   private static final Duration LOOKS_WITHOUT_FALLBACK = Duration.ofSeconds(1);

@@ -33,9 +33,6 @@ class FallbackReturn {
 
   private static final int MOST_DOUBLINGS = 5;
 
-  /** Purchases are refused until the next step. */
-  private static final Duration STEPS = Duration.ofMillis(250);
-
   private final FallbackTable table;
   private final FallbackSales sales;
   private final FallbackControl control;
@@ -70,7 +67,7 @@ class FallbackReturn {
 
   @Bean
   Sweeper fallbackReturnSweeper() {
-    return new Sweeper("fallback-return", STEPS, this::round);
+    return new Sweeper("fallback-return", FallbackControl.STEPS, this::round);
   }
 
   void round() {

@@ -85,8 +85,6 @@ class BrokerBalanceItems {
   @Component
   static class UnackedBoard {
 
-    private static final Logger log = LoggerFactory.getLogger(UnackedBoard.class);
-
     static final Duration POST_INTERVAL = Duration.ofMillis(250);
 
     private static final Duration NOTE_LIFE = Duration.ofSeconds(2);

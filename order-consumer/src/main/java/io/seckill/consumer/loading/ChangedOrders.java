@@ -21,9 +21,6 @@ import java.util.stream.Collectors;
  */
 final class ChangedOrders {
 
-  /** Orders handled at once. */
-  private static final int PAGE = 1_000;
-
   private final WrittenOrders written;
   private final BucketWriter writer;
   private final boolean keepsQuota;
@@ -120,7 +117,7 @@ final class ChangedOrders {
       ProductSnapshot sale,
       Set<OrderId> changed,
       Runnable beforeReplacing) {
-    for (List<OrderId> page : Sql.chunks(changed, PAGE)) {
+    for (List<OrderId> page : Sql.chunks(changed, DatabaseSnapshot.CHUNK)) {
       beforeReplacing.run();
       write(database, sale, page);
     }

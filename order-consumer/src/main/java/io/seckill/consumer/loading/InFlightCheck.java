@@ -164,7 +164,8 @@ record InFlightCheck(
         || !isProvenServerOf(product.skuId());
   }
 
-  private static long seq(Product product) {
+  /** The sequence number to continue from when all orders are settled. */
+  static long seq(Product product) {
     return Math.max(product.settled(), product.lastSeq());
   }
 

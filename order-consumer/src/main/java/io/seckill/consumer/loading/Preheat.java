@@ -40,9 +40,6 @@ import redis.clients.jedis.exceptions.JedisException;
 @Component
 public class Preheat {
 
-  /** Operators do not move the closing time more often while a sale is loaded. */
-  private static final int MOST_LOADINGS = 3;
-
   /** With the other waits of a preheat, much shorter than the gateway's time-out for one. */
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
@@ -161,7 +158,7 @@ public class Preheat {
   }
 
   private ProductRow load(long skuId, BiConsumer<Long, Long> givesUp) {
-    for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+    for (int loadings = 0; loadings < SaleLoader.MOST_LOADINGS; loadings++) {
       long epoch = raiseEpoch(skuId, givesUp);
       if (loader.load(skuId, epoch, Replacing.AT_REST, () -> {}).isPresent()) {
         return products.findBySkuId(skuId).orElseThrow(Product::unknown).row();
@@ -210,7 +207,7 @@ public class Preheat {
       throw InFlightCheck.notProven();
     }
     long lost = inFlight.of(product, seen, proof).refuse().lost();
-    long seq = unknown || lost > 0 ? seqAbove(product, seen) : seq(product);
+    long seq = unknown || lost > 0 ? seqAbove(product, seen) : InFlightCheck.seq(product);
     return new BegunEpoch(
         product
             .preheat(settings.maxPerOrder(), settings.retention(), seq, seen.highestEpoch())
@@ -261,11 +258,6 @@ public class Preheat {
     }
   }
 
-  /** The sequence number to continue from when all orders are settled. */
-  private static long seq(Product product) {
-    return Math.max(product.lastSeq(), product.settled());
-  }
-
   /**
    * The sequence number to continue from when Redis has lost its number, or MySQL its orders: above
    * any that Redis can have used, as in a rebuild. Each order that was admitted and not stored held
@@ -273,7 +265,7 @@ public class Preheat {
    * the counters in Redis, also when an earlier preheat has ended here.
    */
   private static long seqAbove(Product product, RedisSaleState seen) {
-    long stored = seq(product);
+    long stored = InFlightCheck.seq(product);
     long known = seen.isTooFarAhead(stored) ? 0 : seen.seq();
     return Math.max(stored, known) + Math.max(1, product.initialStock());
   }

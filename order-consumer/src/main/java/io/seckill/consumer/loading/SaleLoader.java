@@ -33,6 +33,9 @@ public class SaleLoader {
 
   private static final Logger log = LoggerFactory.getLogger(SaleLoader.class);
 
+  /** Operators do not move the closing time more often while a sale is loaded. */
+  public static final int MOST_LOADINGS = 3;
+
   /** Orders stored while the ones before them were written: with fewer, the sale is stopped. */
   private static final int MANY = 500;
 

@@ -66,9 +66,6 @@ record Rebuild(
   private static final String NOT_STORED =
       "The barrier has not passed in time; orders are still being stored.";
 
-  /** Operators do not move the closing time more often while a sale is loaded. */
-  private static final int MOST_LOADINGS = 3;
-
   /** Ends a run before its last step, and says why. */
   private static void require(boolean condition, String otherwise) {
     if (!condition) {
@@ -92,7 +89,7 @@ record Rebuild(
     try {
       bringToRest(sale, seen, atMost, lock, repairs);
       ProductSnapshot before = sale;
-      for (int loadings = 0; loadings < MOST_LOADINGS; loadings++) {
+      for (int loadings = 0; loadings < SaleLoader.MOST_LOADINGS; loadings++) {
         requireHeld(lock);
         require(raiseEpoch(before, seen), CHANGED);
         ProductSnapshot raised = ProductRows.find(jdbc, sale.skuId()).orElseThrow();

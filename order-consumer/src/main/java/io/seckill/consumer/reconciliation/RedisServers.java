@@ -91,7 +91,7 @@ class RedisServers {
     @Nullable JedisException failure = null;
     for (int p = 0; p < Partition.COUNT; p++) {
       try {
-        String now = together.isEmpty() ? replicationId(p) : (String) together.get(p);
+        String now = together.isEmpty() ? ReplicationId.of(redis, p) : (String) together.get(p);
         if (!proven.containsKey(p)) {
           adopt(p, now);
         } else if (!now.equals(proven.get(p))) {
@@ -145,7 +145,7 @@ class RedisServers {
 
   /** Whether the partition still has this {@link #provenServer}; each promotion makes a new id. */
   boolean isStill(int partition, String server) {
-    return server.isEmpty() || server.equals(replicationId(partition));
+    return server.isEmpty() || server.equals(ReplicationId.of(redis, partition));
   }
 
   /**
@@ -153,7 +153,7 @@ class RedisServers {
    * time.
    */
   boolean prove(int partition) {
-    Map<Integer, String> server = Map.of(partition, replicationId(partition));
+    Map<Integer, String> server = Map.of(partition, ReplicationId.of(redis, partition));
     if (!barriers.pass(partition, barrierTimeout)) {
       log.warn(NOT_STORED, server);
       return false;
@@ -193,9 +193,5 @@ class RedisServers {
         IntStream.range(0, Partition.COUNT).mapToObj(ReplicationId::keys).toList();
     return ReplicationId.SCRIPT.callEach(
         redis, keys, Collections.nCopies(Partition.COUNT, List.of()));
-  }
-
-  private String replicationId(int partition) {
-    return ReplicationId.of(redis, partition);
   }
 }
