@@ -43,7 +43,7 @@ public class Reconciler implements SaleReturn {
   private final ConnectionShare runs =
       new ConnectionShare(ConnectionPools.RECONCILIATION_RUNS, Duration.ZERO);
   private final Clock clock;
-  private final ReconciliationMeters meters;
+  private final MeterRegistry meters;
 
   Reconciler(
       ConnectionPools pools,
@@ -57,7 +57,14 @@ public class Reconciler implements SaleReturn {
     this.table = table;
     this.lockSilence = settings.lockSilence();
     this.clock = clock;
-    this.meters = new ReconciliationMeters(meters);
+    this.meters = meters;
+    // Every tag value from the start, so that an alert sees the first increment.
+    for (RunOutcome outcome : RunOutcome.values()) {
+      ended(outcome);
+    }
+    for (RepairKind kind : RepairKind.values()) {
+      counter(kind);
+    }
   }
 
   /**
@@ -190,54 +197,33 @@ public class Reconciler implements SaleReturn {
 
   private Report report(long skuId, Order order, Instant start, Found found) {
     Report report = Report.of(skuId, order, found, start, clock.instant());
-    meters.count(report.outcome(), found.repairs());
+    count(report.outcome(), found.repairs());
     boolean byOperator =
         !order.startedBy().equals(Schedule.NAME) && !order.startedBy().equals(FALLBACK);
     return byOperator || !found.repairs().isEmpty() ? table.keep(report, found.repairs()) : report;
   }
 
-  /**
-   * Counters of reconciliation. Every tag value is registered at start, so that an alert sees the
-   * first increment.
-   */
-  private static final class ReconciliationMeters {
+  /** Counts a run, its repairs that were made, and the differences that it only reports. */
+  private void count(RunOutcome outcome, RepairLog repairs) {
+    ended(outcome).increment();
+    repairs.countsMade().forEach((kind, made) -> counter(kind).increment(made));
+    repairs.counts().forEach((kind, n) -> counter(kind).increment(kind.isOnlyReported() ? n : 0));
+  }
 
-    private final MeterRegistry meters;
+  private Counter ended(RunOutcome outcome) {
+    return Counter.builder("seckill.consumer.reconciliations")
+        .description("Runs of the reconciliation, of one SKU each")
+        .tag("outcome", outcome.name())
+        .register(meters);
+  }
 
-    ReconciliationMeters(MeterRegistry meters) {
-      this.meters = meters;
-      for (RunOutcome outcome : RunOutcome.values()) {
-        runs(outcome);
-      }
-      for (RepairKind kind : RepairKind.values()) {
-        of(kind);
-      }
-    }
-
-    /** Counts a run, its repairs that were made, and the differences that it only reports. */
-    void count(RunOutcome outcome, RepairLog repairs) {
-      runs(outcome).increment();
-      repairs.countsMade().forEach((kind, made) -> of(kind).increment(made));
-      repairs
-          .counts()
-          .forEach((kind, found) -> of(kind).increment(kind.isOnlyReported() ? found : 0));
-    }
-
-    private Counter runs(RunOutcome outcome) {
-      return Counter.builder("seckill.consumer.reconciliations")
-          .description("Runs of the reconciliation, of one SKU each")
-          .tag("outcome", outcome.name())
-          .register(meters);
-    }
-
-    private Counter of(RepairKind kind) {
-      Counter.Builder counter =
-          kind.isOnlyReported()
-              ? Counter.builder("seckill.consumer.findings")
-                  .description("What the reconciliation has only reported, again in each run")
-              : Counter.builder("seckill.consumer.repairs")
-                  .description("What the reconciliation has set right");
-      return counter.tag("kind", kind.name()).register(meters);
-    }
+  private Counter counter(RepairKind kind) {
+    Counter.Builder counter =
+        kind.isOnlyReported()
+            ? Counter.builder("seckill.consumer.findings")
+                .description("What the reconciliation has only reported, again in each run")
+            : Counter.builder("seckill.consumer.repairs")
+                .description("What the reconciliation has set right");
+    return counter.tag("kind", kind.name()).register(meters);
   }
 }
