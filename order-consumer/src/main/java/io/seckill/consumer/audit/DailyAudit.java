@@ -20,7 +20,6 @@ import io.seckill.support.web.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,8 +40,8 @@ import org.springframework.stereotype.Component;
 @Component
 class DailyAudit {
 
-  /** Of the day, UTC. */
-  private static final LocalTime AT = LocalTime.of(3, 0);
+  /** Of the day, UTC: its audits become due. */
+  private static final int HOUR = 3;
 
   private static final Logger log = LoggerFactory.getLogger(DailyAudit.class);
 
@@ -90,7 +89,8 @@ class DailyAudit {
 
   /** Makes the audits that are due, unless another process does. */
   void round() {
-    Instant due = due(table.now());
+    LocalDate day = today();
+    Instant due = due(day);
     List<Long> sales = table.due(due);
     begun.keySet().retainAll(sales);
     if (!sales.isEmpty()) {
@@ -100,7 +100,7 @@ class DailyAudit {
           if (lock == null || !lock.isHeld() || Thread.currentThread().isInterrupted()) {
             break;
           }
-          auditOrWait(sku, day(due), pace.steps(lock));
+          auditOrWait(sku, day, pace.steps(lock));
         }
       }
     }
@@ -123,23 +123,13 @@ class DailyAudit {
     }
   }
 
-  /** The latest time at which the audits of a day became due. */
-  private Instant due(Instant now) {
-    Instant today = due(day(now));
-    return today.isAfter(now) ? today.minus(Duration.ofDays(1)) : today;
-  }
-
   private static Instant due(LocalDate day) {
-    return day.atTime(AT).toInstant(ZoneOffset.UTC);
-  }
-
-  private static LocalDate day(Instant time) {
-    return LocalDate.ofInstant(time, ZoneOffset.UTC);
+    return day.atTime(HOUR, 0).toInstant(ZoneOffset.UTC);
   }
 
   /** The day whose audits are due, or made. */
   LocalDate today() {
-    return day(due(table.now()));
+    return LocalDate.ofInstant(table.now().minus(Duration.ofHours(HOUR)), ZoneOffset.UTC);
   }
 
   /**
