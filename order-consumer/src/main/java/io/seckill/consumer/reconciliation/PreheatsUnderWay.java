@@ -30,12 +30,10 @@ final class PreheatsUnderWay {
     }
     long now = nanoTime.getAsLong();
     FirstSeen first =
-        bySku.compute(
+        bySku.merge(
             sale.skuId(),
-            (sku, known) ->
-                known == null || known.epoch() != sale.epoch()
-                    ? new FirstSeen(sale.epoch(), now)
-                    : known);
+            new FirstSeen(sale.epoch(), now),
+            (known, seenNow) -> known.epoch() == seenNow.epoch() ? known : seenNow);
     return now - first.nanos() < LONGEST.toNanos();
   }
 

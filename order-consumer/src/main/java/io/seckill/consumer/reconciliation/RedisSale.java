@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -144,14 +143,8 @@ class RedisSale {
       }
       pipeline.sync();
     }
-    Set<Field> absent = new LinkedHashSet<>();
-    answers.forEach(
-        (field, answer) -> {
-          if (!PipelineReplies.get(answer)) {
-            absent.add(field);
-          }
-        });
-    return absent;
+    answers.values().removeIf(exists -> PipelineReplies.get(exists));
+    return answers.keySet();
   }
 
   /** Returns whether the stock was replaced; not after an admission or change since the read. */
