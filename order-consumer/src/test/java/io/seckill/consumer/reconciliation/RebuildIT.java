@@ -199,8 +199,7 @@ class RebuildIT extends ReconciliationFixture {
     LostOrders unsent =
         new LostOrders(bean.sales(), bean.lists(), bean.barriers(), bean.known(), confirmsNothing);
 
-    assertThat(rebuild(sale, SOON, part -> {}, unsent).outcome())
-        .isEqualTo(RunOutcome.UNPROVEN);
+    assertThat(rebuild(sale, SOON, part -> {}, unsent).outcome()).isEqualTo(RunOutcome.UNPROVEN);
     assertThat(epoch()).isEqualTo(1);
 
     Found end = rebuild(sale, SOON, part -> {});
