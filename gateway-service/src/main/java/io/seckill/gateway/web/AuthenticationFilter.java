@@ -5,7 +5,6 @@ import io.seckill.gateway.security.RateLimits;
 import io.seckill.gateway.security.TokenVerifier;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
@@ -19,35 +18,42 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
 import org.springframework.web.util.pattern.PathPattern;
-import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
 
 /**
  * Authenticates, authorizes and rate-limits requests: on the shopper port every path except the
  * open ones needs a shopper's token, on the admin port every path except pages, probes and metrics
- * needs a token with the operators' scope. Shoppers are rate-limited, operators are not.
+ * needs a token with the operators' scope. Shoppers are rate-limited, operators are not. A path of
+ * the other port is answered 404, before all that.
  */
 @Component
-@Order(Ordered.HIGHEST_PRECEDENCE + 3)
+@Order(Ordered.HIGHEST_PRECEDENCE + 2)
 record AuthenticationFilter(TokenVerifier tokens, RateLimits limits, ProblemWriter problems)
     implements WebFilter {
 
   private static final List<PathPattern> OPEN_TO_SHOPPERS =
-      patterns("/", "/assets/**", "/api/v1/skus", "/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
+      Port.patterns(
+          "/", "/assets/**", "/api/v1/skus", "/api/v1/skus/{sku}", "/api/v1/openapi.yaml");
   private static final List<PathPattern> OPEN_TO_OPERATORS =
-      patterns("/ops", "/ops/assets/**", "/actuator/**", "/api/v1/health");
+      Port.patterns("/ops", "/ops/assets/**", "/actuator/**", "/api/v1/health");
 
   /** Paths to which a POST needs no token, because demo mode issues tokens there. */
   private static final List<PathPattern> OPEN_POSTS =
-      patterns("/api/v1/demo/token", "/admin/v1/demo/token");
+      Port.patterns("/api/v1/demo/token", "/admin/v1/demo/token");
 
   private static final Problem NO_OPERATOR =
       Problem.of(ProblemCode.FORBIDDEN, "The token lacks the operators' scope.");
 
   @Override
   public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+    return Mono.deferContextual(context -> filter(Port.of(context), exchange, chain));
+  }
+
+  private Mono<Void> filter(Port port, ServerWebExchange exchange, WebFilterChain chain) {
     ServerHttpRequest request = exchange.getRequest();
-    Port port = Port.of(exchange);
+    if (!port.serves(request.getPath().pathWithinApplication())) {
+      return problems.write(exchange, Problem.of(ProblemCode.NOT_FOUND));
+    }
     if (port == Port.SHOPPER && !admitsAddress(request)) {
       return problems.write(exchange, Problem.of(ProblemCode.TOO_MANY_REQUESTS));
     }
@@ -94,9 +100,5 @@ record AuthenticationFilter(TokenVerifier tokens, RateLimits limits, ProblemWrit
       return List.of();
     }
     return port == Port.ADMIN ? OPEN_TO_OPERATORS : OPEN_TO_SHOPPERS;
-  }
-
-  private static List<PathPattern> patterns(String... texts) {
-    return Arrays.stream(texts).map(PathPatternParser.defaultInstance::parse).toList();
   }
 }

@@ -1,8 +1,8 @@
 package io.seckill.gateway.web;
 
+import java.util.Arrays;
 import java.util.List;
 import org.springframework.http.server.PathContainer;
-import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.util.context.Context;
@@ -19,14 +19,9 @@ enum Port {
 
   /** Matched as routes are, so that an encoded or decorated path cannot be taken for another. */
   private static final List<PathPattern> ADMIN_PATHS =
-      List.of(
-          pattern("/admin/**"),
-          pattern("/ops/**"),
-          pattern("/actuator/**"),
-          pattern("/api/v1/metrics/**"),
-          pattern("/api/v1/health"));
+      patterns("/admin/**", "/ops/**", "/actuator/**", "/api/v1/metrics/**", "/api/v1/health");
 
-  /** Marks the requests that are handled under this context as this port's, for the filters. */
+  /** Marks the requests that are handled under this context as this port's. */
   Context mark(Context context) {
     return context.put(ATTRIBUTE, this);
   }
@@ -36,23 +31,13 @@ enum Port {
     return context.getOrDefault(ATTRIBUTE, SHOPPER) == ADMIN ? ADMIN : SHOPPER;
   }
 
-  /** Stores the result of {@link #of(ContextView)} in the exchange, for later filters. */
-  void remember(ServerWebExchange exchange) {
-    exchange.getAttributes().put(ATTRIBUTE, this);
-  }
-
-  /** The port that was stored in the exchange. */
-  static Port of(ServerWebExchange exchange) {
-    return exchange.getRequiredAttribute(ATTRIBUTE);
-  }
-
   /** Whether this port serves the path. */
   boolean serves(PathContainer path) {
     boolean adminPath = ADMIN_PATHS.stream().anyMatch(pattern -> pattern.matches(path));
     return adminPath == (this == ADMIN);
   }
 
-  private static PathPattern pattern(String text) {
-    return PathPatternParser.defaultInstance.parse(text);
+  static List<PathPattern> patterns(String... texts) {
+    return Arrays.stream(texts).map(PathPatternParser.defaultInstance::parse).toList();
   }
 }
