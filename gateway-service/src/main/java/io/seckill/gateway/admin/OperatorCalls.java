@@ -2,6 +2,7 @@ package io.seckill.gateway.admin;
 
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.gateway.backends.ConsumerAnswer;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.catalogue.ProductCache;
@@ -76,11 +77,11 @@ final class OperatorCalls {
           RequestMappingInfo.paths("/admin/v1" + route.path())
               .methods(route.method())
               .produces(MediaType.APPLICATION_JSON_VALUE);
-      if (route.hasBody()) {
+      if (route.has(Trait.BODY)) {
         mapping.consumes(MediaType.APPLICATION_JSON_VALUE);
       }
       mappings.registerMapping(
-          mapping.build(), new Handler(route), route.hasBody() ? WITH_BODY : WITHOUT_BODY);
+          mapping.build(), new Handler(route), route.has(Trait.BODY) ? WITH_BODY : WITHOUT_BODY);
     }
   }
 
@@ -118,7 +119,7 @@ final class OperatorCalls {
 
   private Mono<ConsumerAnswer> read(
       OperatorRoute route, Target target, ServerWebExchange exchange) {
-    String query = route.hasQuery() ? exchange.getRequest().getURI().getRawQuery() : null;
+    String query = route.has(Trait.QUERY) ? exchange.getRequest().getURI().getRawQuery() : null;
     Mono<ConsumerAnswer> answer =
         consumer.forward(
             HttpMethod.GET,
@@ -151,7 +152,8 @@ final class OperatorCalls {
         route.action(),
         target.subject(),
         consumer
-            .forward(route.method().asHttpMethod(), target.path(), body, headers, route.isLong())
+            .forward(
+                route.method().asHttpMethod(), target.path(), body, headers, route.has(Trait.LONG))
             .flatMap(answer -> isRouted(answer.body()) ? afterReading(answer) : Mono.just(answer)),
         answer -> "done");
   }

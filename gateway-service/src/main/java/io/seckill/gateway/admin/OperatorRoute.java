@@ -62,9 +62,9 @@ enum OperatorRoute {
   private final RequestMethod method;
   private final String path;
   private final String action;
-  private final boolean hasQuery;
-  private final boolean hasBody;
-  private final boolean isLong;
+
+  @SuppressWarnings("ImmutableEnumChecker") // of Set.of
+  private final Set<Trait> traits;
 
   OperatorRoute(String path, Trait... traits) {
     this(GET, path, "", traits);
@@ -75,10 +75,7 @@ enum OperatorRoute {
     this.method = method;
     this.path = path;
     this.action = action;
-    Set<Trait> all = Set.of(traits);
-    this.hasQuery = all.contains(QUERY);
-    this.hasBody = all.contains(BODY);
-    this.isLong = all.contains(LONG);
+    this.traits = Set.of(traits);
   }
 
   /**
@@ -122,15 +119,7 @@ enum OperatorRoute {
     return action;
   }
 
-  boolean hasQuery() {
-    return hasQuery;
-  }
-
-  boolean hasBody() {
-    return hasBody;
-  }
-
-  boolean isLong() {
-    return isLong;
+  boolean has(Trait trait) {
+    return traits.contains(trait);
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.gateway.admin.OperatorRoute.Target;
+import io.seckill.gateway.admin.OperatorRoute.Trait;
 import io.seckill.support.web.ProblemException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,8 @@ class OperatorRouteTest {
     "ORDER, order, 9, /orders/9, order=9",
     "REPLAY, id, 9, /dead-letters/9/replay, deadLetter=9",
     "CLOSE_CHARGE, id, 9, /unexplained-charges/9/close, unexplainedCharge=9",
-    "RECHARGE, user, 9223372036854775807, /wallets/9223372036854775807/recharges, user=9223372036854775807",
+    "RECHARGE, user, 9223372036854775807, /wallets/9223372036854775807/recharges,"
+        + " user=9223372036854775807",
     "REFUND_CHARGE, charge, 9, /wallet/charges/9/refunds, charge=9",
     "CHECK_WALLETS, other, 9, /wallet/check, wallets",
     "ENTER_FALLBACK, other, 9, /fallback/enter, fallback"
@@ -56,7 +58,7 @@ class OperatorRouteTest {
   @Test
   void waitsLongForCallsThatReadManyRowsOrWaitForOrders() {
     assertThat(OperatorRoute.values())
-        .filteredOn(OperatorRoute::isLong)
+        .filteredOn(route -> route.has(Trait.LONG))
         .containsExactlyInAnyOrder(
             OperatorRoute.PUT_PRODUCT,
             OperatorRoute.PREHEAT,
