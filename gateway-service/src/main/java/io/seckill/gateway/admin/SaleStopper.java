@@ -32,18 +32,6 @@ record SaleStopper(
     SaleStates redis,
     @Qualifier("stopCalls") BlockingCalls calls) {
 
-  /** Operations that stop purchases. */
-  enum Stop {
-    PAUSE(SaleState.PAUSED),
-    CLOSE(SaleState.CLOSED);
-
-    private final SaleState target;
-
-    Stop(SaleState target) {
-      this.target = target;
-    }
-  }
-
   sealed interface Stopped {
 
     /** Both stores have the stop. */
@@ -78,38 +66,40 @@ record SaleStopper(
   /**
    * Stops admission in Redis at once, then in MySQL; 409 ILLEGAL_TRANSITION with the state that
    * prevents it, 503 when neither store is known to have the stop.
+   *
+   * @param target PAUSED or CLOSED
    */
-  Mono<Stopped> stop(Stop stop, long skuId, String operator) {
+  Mono<Stopped> stop(SaleState target, long skuId, String operator) {
     List<Long> inRedis =
         idsInRedis(skuId).stream().filter(id -> products.decides(id) != Decider.MYSQL).toList();
     if (inRedis.isEmpty()) {
-      return stopMySqlFirst(stop, skuId, operator, strongNotTaken());
+      return stopMySqlFirst(target, skuId, operator, strongNotTaken());
     }
-    return stopRedis(stop, inRedis, operator)
+    return stopRedis(target, inRedis, operator)
         .flatMap(
             noted ->
                 noted.isPresent()
-                    ? stopMySql(stop, skuId, operator, noted.get())
-                    : stopMySqlFirst(stop, skuId, operator, notTaken()));
+                    ? stopMySql(target, skuId, operator, noted.get())
+                    : stopMySqlFirst(target, skuId, operator, notTaken()));
   }
 
   /** Redis follows, if it decides the sale: a fallback may have begun or ended in between. */
   private Mono<Stopped> stopMySqlFirst(
-      Stop stop, long skuId, String operator, ProblemException notTaken) {
+      SaleState target, long skuId, String operator, ProblemException notTaken) {
     return consumer
-        .changeState(skuId, stop.target, operator)
+        .changeState(skuId, target, operator)
         .onErrorMap(SaleStopper::isUnavailable, e -> notTaken)
-        .flatMap(moved -> followInRedis(stop, moved));
+        .flatMap(moved -> followInRedis(target, moved));
   }
 
   /**
    * Stops the sale, or all of these shards that can be reached, at once. Returns whether Redis has
    * recorded a stop; empty when it has not answered for one of them.
    */
-  private Mono<Optional<Boolean>> stopRedis(Stop stop, List<Long> ids, String operator) {
+  private Mono<Optional<Boolean>> stopRedis(SaleState target, List<Long> ids, String operator) {
     long now = System.currentTimeMillis();
     return Flux.fromIterable(ids)
-        .map(id -> new PendingStop(id, stop.target.name(), now, operator))
+        .map(id -> new PendingStop(id, target.name(), now, operator))
         .flatMap(
             one ->
                 calls
@@ -124,11 +114,11 @@ record SaleStopper(
     return shards == 1 ? List.of(skuId) : Shards.ids(skuId, shards);
   }
 
-  private Mono<Stopped> stopMySql(Stop stop, long skuId, String operator, boolean noted) {
+  private Mono<Stopped> stopMySql(SaleState target, long skuId, String operator, boolean noted) {
     Mono<Stopped> moved =
-        consumer.changeState(skuId, stop.target, operator).map(Stopped.Everywhere::new);
+        consumer.changeState(skuId, target, operator).map(Stopped.Everywhere::new);
     return noted
-        ? moved.onErrorResume(SaleStopper::isUnavailable, e -> stoppedInRedis(stop, skuId))
+        ? moved.onErrorResume(SaleStopper::isUnavailable, e -> stoppedInRedis(target, skuId))
         : moved;
   }
 
@@ -136,7 +126,7 @@ record SaleStopper(
    * A SKU that is not in the last read of the products may have shards, or be a strong sale. It is
    * stopped only if Redis has the sale under the id of the SKU.
    */
-  private Mono<Stopped> stoppedInRedis(Stop stop, long skuId) {
+  private Mono<Stopped> stoppedInRedis(SaleState target, long skuId) {
     Mono<Boolean> isInRedis =
         products.lastRead(skuId) != null
             ? Mono.just(true)
@@ -144,10 +134,10 @@ record SaleStopper(
                 .call(() -> redis.version(skuId) > 0)
                 .onErrorReturn(SaleStopper::isUnavailable, false);
     return isInRedis.flatMap(
-        found -> found ? partly(skuId, stop, Missing.MYSQL) : Mono.error(notTaken()));
+        found -> found ? partly(skuId, target, Missing.MYSQL) : Mono.error(notTaken()));
   }
 
-  private Mono<Stopped> followInRedis(Stop stop, ProductRow moved) {
+  private Mono<Stopped> followInRedis(SaleState target, ProductRow moved) {
     Flux<ProductRow> rows = moved.shards() == 1 ? Flux.just(moved) : shardsOf(moved);
     return rows.filter(ProductRow::redisDecides)
         .flatMap(
@@ -162,7 +152,7 @@ record SaleStopper(
             everywhere ->
                 everywhere
                     ? Mono.just(new Stopped.Everywhere(moved))
-                    : partly(moved.skuId(), stop, Missing.REDIS));
+                    : partly(moved.skuId(), target, Missing.REDIS));
   }
 
   /** The rows of the shards, as they are now: each has an epoch and a version of its own. */
@@ -178,8 +168,8 @@ record SaleStopper(
         product.skuId(), product.state().name(), product.epoch(), product.stateVersion(), null);
   }
 
-  private static Mono<Stopped> partly(long skuId, Stop stop, Missing awaiting) {
-    return Mono.just(new Stopped.Partly(skuId, stop.target, awaiting, awaiting.detail));
+  private static Mono<Stopped> partly(long skuId, SaleState target, Missing awaiting) {
+    return Mono.just(new Stopped.Partly(skuId, target, awaiting, awaiting.detail));
   }
 
   /** Whether the outcome is unknown because a store or a service does not answer. */

@@ -1,10 +1,9 @@
 package io.seckill.gateway.admin;
 
-import io.seckill.gateway.admin.SaleStopper.Stop;
+import io.seckill.common.sale.SaleState;
 import io.seckill.gateway.admin.SaleStopper.Stopped;
 import io.seckill.gateway.web.Caller;
 import io.seckill.support.web.PathIds;
-import java.util.Locale;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -21,22 +20,23 @@ record StopController(SaleStopper stopper, ReactiveAudit audit) {
 
   @PostMapping("/pause")
   Mono<ResponseEntity<Object>> pause(@PathVariable String sku, ServerWebExchange exchange) {
-    return stop(Stop.PAUSE, sku, exchange);
+    return stop("pause", SaleState.PAUSED, sku, exchange);
   }
 
   @PostMapping("/close")
   Mono<ResponseEntity<Object>> close(@PathVariable String sku, ServerWebExchange exchange) {
-    return stop(Stop.CLOSE, sku, exchange);
+    return stop("close", SaleState.CLOSED, sku, exchange);
   }
 
-  private Mono<ResponseEntity<Object>> stop(Stop stop, String sku, ServerWebExchange exchange) {
+  private Mono<ResponseEntity<Object>> stop(
+      String action, SaleState target, String sku, ServerWebExchange exchange) {
     long skuId = PathIds.sku(sku);
     return audit
         .write(
             exchange,
-            stop.name().toLowerCase(Locale.ROOT),
+            action,
             "sku=" + skuId,
-            stopper.stop(stop, skuId, Caller.operatorOf(exchange)),
+            stopper.stop(target, skuId, Caller.operatorOf(exchange)),
             stopped ->
                 stopped instanceof Stopped.Partly partly ? "awaiting=" + partly.awaiting() : "done")
         .map(StopController::entity);
