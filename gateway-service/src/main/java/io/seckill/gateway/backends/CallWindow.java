@@ -12,15 +12,14 @@ final class CallWindow {
   private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(1) / SLICES;
 
   private final LongSupplier nanoTime;
-  private final int[] calls = new int[SLICES];
-  private final int[] failed = new int[SLICES];
-  private final int[] slow = new int[SLICES];
+  private final Counts[] slices = new Counts[SLICES];
   private int present;
   private long presentSinceNanos;
 
   CallWindow(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
     this.presentSinceNanos = nanoTime.getAsLong();
+    clear();
   }
 
   /**
@@ -47,37 +46,27 @@ final class CallWindow {
   }
 
   synchronized void add(boolean hasFailed, Duration took, Duration slowFrom) {
-    int at = advance();
-    calls[at]++;
-    failed[at] += hasFailed ? 1 : 0;
-    slow[at] += took.compareTo(slowFrom) >= 0 ? 1 : 0;
+    advance();
+    boolean isSlow = took.compareTo(slowFrom) >= 0;
+    slices[present] = slices[present].plus(new Counts(1, hasFailed ? 1 : 0, isSlow ? 1 : 0));
   }
 
   synchronized Counts counts() {
     advance();
-    return new Counts(sum(calls), sum(failed), sum(slow));
+    return Arrays.stream(slices).reduce(Counts.NONE, Counts::plus);
   }
 
   synchronized void clear() {
-    Arrays.fill(calls, 0);
-    Arrays.fill(failed, 0);
-    Arrays.fill(slow, 0);
+    Arrays.fill(slices, Counts.NONE);
   }
 
-  /** Empties the slices that have become older than a second; returns the index of the present. */
-  private int advance() {
-    long slices = Math.max(0, (nanoTime.getAsLong() - presentSinceNanos) / SLICE_NANOS);
-    presentSinceNanos += slices * SLICE_NANOS;
-    for (long s = Math.min(slices, SLICES); s > 0; s--) {
+  /** Empties the slices that have become older than a second. */
+  private void advance() {
+    long passed = Math.max(0, (nanoTime.getAsLong() - presentSinceNanos) / SLICE_NANOS);
+    presentSinceNanos += passed * SLICE_NANOS;
+    for (long s = Math.min(passed, SLICES); s > 0; s--) {
       present = (present + 1) % SLICES;
-      calls[present] = 0;
-      failed[present] = 0;
-      slow[present] = 0;
+      slices[present] = Counts.NONE;
     }
-    return present;
-  }
-
-  private static int sum(int[] slices) {
-    return Arrays.stream(slices).sum();
   }
 }
