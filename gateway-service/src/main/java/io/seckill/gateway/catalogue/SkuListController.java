@@ -10,7 +10,6 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.PathIds;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -40,7 +39,6 @@ final class SkuListController {
   private final SortedSkus sorted;
   private final SaleStockCache sales;
   private final AsyncLoadingCache<Query, Page> pages;
-  private final Clock clock = Clock.systemUTC();
 
   SkuListController(ProductCache products, SaleStockCache sales) {
     this.sorted = new SortedSkus(products::all, Ticker.systemTicker());
@@ -96,11 +94,10 @@ final class SkuListController {
             PathIds.limit(limit, MAX_LIMIT, MAX_LIMIT));
     // Shared with other callers: one that cancels must not cancel it for them.
     return Mono.fromFuture(() -> pages.get(query), true)
-        .map(page -> new Shown(page.skus(), page.next(), now()));
-  }
-
-  private Instant now() {
-    return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        .map(
+            page ->
+                new Shown(
+                    page.skus(), page.next(), Instant.now().truncatedTo(ChronoUnit.MILLIS)));
   }
 
   private Mono<Page> read(Query query) {

@@ -6,7 +6,6 @@ import com.github.benmanes.caffeine.cache.Ticker;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace;
 import io.seckill.gateway.catalogue.SkuListController.SkuPlace.When;
 import io.seckill.support.contract.ProductRow;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,7 +29,6 @@ final class SortedSkus {
 
   private final Supplier<Collection<ProductRow>> products;
   private final AsyncLoadingCache<Optional<When>, NavigableMap<SkuPlace, ProductRow>> sorted;
-  private final Clock clock = Clock.systemUTC();
 
   SortedSkus(Supplier<Collection<ProductRow>> products, Ticker ticker) {
     this.products = products;
@@ -71,7 +69,7 @@ final class SortedSkus {
   }
 
   private NavigableMap<SkuPlace, ProductRow> sort(@Nullable When when) {
-    Instant now = clock.instant();
+    Instant now = Instant.now();
     NavigableMap<SkuPlace, ProductRow> skus = new TreeMap<>();
     for (ProductRow product : products.get()) {
       SkuPlace place = SkuPlace.of(product, now);

@@ -16,7 +16,6 @@ import io.seckill.gateway.ops.SnapshotReader.Snapshot.Links;
 import io.seckill.gateway.ops.SnapshotReader.Snapshot.Reachability;
 import io.seckill.gateway.ops.SnapshotReader.Snapshot.Services;
 import io.seckill.support.contract.ProductRow;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -33,7 +32,15 @@ import tools.jackson.databind.JsonNode;
 
 /** Reads snapshots; an unavailable service leaves a gap in the snapshot instead of failing it. */
 @Component
-class SnapshotReader {
+record SnapshotReader(
+    SalesTable mysql,
+    ProductCache products,
+    LaneRegistry lanes,
+    SaleStates states,
+    @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
+    ConsumerClient consumer,
+    AdmissionProperties admission,
+    OpsProperties settings) {
 
   static final int MAX_LEDGERS = 20;
 
@@ -42,35 +49,6 @@ class SnapshotReader {
       Comparator.comparing((ProductRow product) -> !product.state().isRunning())
           .thenComparing(ProductRow::skuId);
   private static final Duration PATIENCE = Duration.ofMillis(1500);
-
-  private final SalesTable mysql;
-  private final ProductCache products;
-  private final LaneRegistry lanes;
-  private final SaleStates states;
-  private final BlockingCalls redisCalls;
-  private final ConsumerClient consumer;
-  private final String durableIn;
-  private final Links links;
-  private final Clock clock = Clock.systemUTC();
-
-  SnapshotReader(
-      SalesTable mysql,
-      ProductCache products,
-      LaneRegistry lanes,
-      SaleStates states,
-      @Qualifier("operatorRedisCalls") BlockingCalls redisCalls,
-      ConsumerClient consumer,
-      AdmissionProperties admission,
-      OpsProperties settings) {
-    this.mysql = mysql;
-    this.products = products;
-    this.lanes = lanes;
-    this.states = states;
-    this.redisCalls = redisCalls;
-    this.consumer = consumer;
-    this.durableIn = admission.durableIn().name();
-    this.links = new Links(settings.brokerUiUrl(), settings.grafanaUrl());
-  }
 
   /** Values read from Redis. */
   private record InRedis(Lanes lanes, List<PendingStop> stops) {}
@@ -143,7 +121,7 @@ class SnapshotReader {
     Reachability inRedis =
         redis.map(InRedis::lanes).map(SnapshotReader::reachability).orElse(Reachability.DOWN);
     return new Snapshot(
-        clock.instant().truncatedTo(ChronoUnit.MILLIS),
+        Instant.now().truncatedTo(ChronoUnit.MILLIS),
         new Services(
             inRedis,
             Reachability.of(sales.isPresent()),
@@ -152,8 +130,8 @@ class SnapshotReader {
             redis
                 .map(read -> Reachability.of(read.lanes().anyAlive()))
                 .orElse(Reachability.UNKNOWN)),
-        durableIn,
-        links,
+        admission.durableIn().name(),
+        new Links(settings.brokerUiUrl(), settings.grafanaUrl()),
         sales.map(Sales::products).or(this::lastRead).orElse(null),
         ledgers,
         redis.map(InRedis::lanes).orElse(null),
