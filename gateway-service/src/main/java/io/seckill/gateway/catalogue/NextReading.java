@@ -51,6 +51,11 @@ final class NextReading {
     }
   }
 
+  /** Whether the next read is to begin early. */
+  synchronized boolean isWanted() {
+    return isWanted;
+  }
+
   /** Begins the read: callers from now on wait for another one. */
   synchronized Asked begin() {
     Asked asked = new Asked(next, wanted);

@@ -5,7 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.seckill.common.sale.Decider;
 import io.seckill.gateway.catalogue.NextReading.Asked;
 import io.seckill.support.contract.ProductRow;
-import io.seckill.support.thread.DaemonThreads;
+import io.seckill.support.thread.RepeatingTask;
 import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import java.time.Duration;
@@ -13,13 +13,8 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -37,12 +32,11 @@ import reactor.core.publisher.Mono;
 @Component
 public final class ProductCache implements SmartLifecycle {
 
-  private static final Logger log = LoggerFactory.getLogger(ProductCache.class);
-  private static final long READ_EVERY_MS = 1_000;
-  private static final long READ_EARLIEST_MS = 250;
+  private static final Duration READ_EVERY = Duration.ofSeconds(1);
+  private static final Duration READ_EARLIEST = Duration.ofMillis(250);
 
   /** Longest time until the next read has ended, while MySQL answers at once. */
-  public static final Duration NEXT_READ_WITHIN = Duration.ofMillis(READ_EARLIEST_MS + 750);
+  public static final Duration NEXT_READ_WITHIN = READ_EARLIEST.plusMillis(750);
 
   /** Longest wait for a SKU that is not cached; MySQL may hang for longer. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -54,8 +48,8 @@ public final class ProductCache implements SmartLifecycle {
 
   private final JdbcClient mysql;
   private volatile @Nullable ProductReading latest;
-  private volatile @Nullable ScheduledExecutorService reader;
-  private boolean failing; // used by the reader thread only
+  private volatile @Nullable RepeatingTask reader;
+  private long begunNanos; // of the last read; used by the reader thread only
 
   private final NextReading next = new NextReading();
   private final Cache<Long, ProductRow> ended =
@@ -115,20 +109,10 @@ public final class ProductCache implements SmartLifecycle {
 
   /** Begins the next read soon, if it is not about to begin. */
   public void readSoon() {
-    ScheduledExecutorService running = reader;
+    RepeatingTask running = reader;
     if (running != null) {
-      next.want(() -> schedule(running));
+      next.want(running::runSoon);
     }
-  }
-
-  private void schedule(ScheduledExecutorService running) {
-    ProductReading before = latest;
-    long ageMs =
-        before == null
-            ? READ_EARLIEST_MS
-            : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before.atNanos());
-    var unused =
-        running.schedule(this::read, Math.max(0, READ_EARLIEST_MS - ageMs), TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -233,6 +217,7 @@ public final class ProductCache implements SmartLifecycle {
   }
 
   private void read() {
+    begunNanos = System.nanoTime();
     Asked begun = next.begin();
     CompletableFuture<ProductReading> asked = begun.reading();
     try {
@@ -244,40 +229,38 @@ public final class ProductCache implements SmartLifecycle {
         }
       }
       latest = now;
-      failing = false;
       asked.complete(now);
-    } catch (RuntimeException | Error e) { // a throw would end the schedule
-      if (!failing) {
-        log.warn("products cannot be read, using those of the last read: {}", e.toString());
-      }
-      failing = true;
+    } catch (RuntimeException | Error e) {
       asked.completeExceptionally(unavailable());
+      throw e;
     }
   }
 
   @Override
   public void start() {
-    ScheduledExecutorService started =
-        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("products"));
-    started.execute(() -> readEverySecond(started));
-    reader = started;
+    begunNanos = System.nanoTime() - READ_EVERY.toNanos();
+    reader = new RepeatingTask("products", this::pause, this::readIfDue);
   }
 
-  /** A fixed rate would make up for each read that was missed while this process stood still. */
-  private void readEverySecond(ScheduledExecutorService running) {
-    long begunNanos = System.nanoTime();
-    read();
-    long restMs = READ_EVERY_MS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
-    var unused = // refused after a stop
-        running.schedule(() -> readEverySecond(running), restMs, TimeUnit.MILLISECONDS);
+  /** Time left until the next read is due; one that is wanted is due earlier. */
+  private Duration pause() {
+    Duration every = next.isWanted() ? READ_EARLIEST : READ_EVERY;
+    return every.minusNanos(System.nanoTime() - begunNanos);
+  }
+
+  /** A request that wants a read ends the pause at once. */
+  private void readIfDue() {
+    if (pause().compareTo(Duration.ZERO) <= 0) {
+      read();
+    }
   }
 
   @Override
   public void stop() {
-    ScheduledExecutorService running = reader;
+    RepeatingTask running = reader;
     reader = null;
     if (running != null) {
-      running.shutdownNow();
+      running.close();
     }
   }
 
