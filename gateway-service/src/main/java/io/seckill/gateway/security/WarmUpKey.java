@@ -8,11 +8,13 @@ import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
 import java.security.Key;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
 
 /**
  * A key of this process for the tokens of its warm-up, which nobody else can sign where an issuer
  * signs those of shoppers. It exists from its first use to the end of the warm-up. Thread-safe.
  */
+@Component
 final class WarmUpKey {
 
   static final JWSAlgorithm ALGORITHM = JWSAlgorithm.RS256;

@@ -1,15 +1,16 @@
 package io.seckill.gateway.security;
 
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.springframework.stereotype.Component;
 
 /**
  * Makes tokens of nonexistent shoppers for the purchases with which a gateway warms up: signed with
  * the secret, or, where an issuer signs the tokens of shoppers, with a key of this process.
  * Thread-safe.
  */
+@Component
 public final class WarmUpTokens {
 
   /** Each token is used at once. */
@@ -23,13 +24,11 @@ public final class WarmUpTokens {
 
   private final SecurityProperties settings;
   private final WarmUpKey key;
-  private final Clock clock;
   private final AtomicReferenceArray<Signed> signed = new AtomicReferenceArray<>(SHOPPERS_WITH_KEY);
 
-  WarmUpTokens(SecurityProperties settings, WarmUpKey key, Clock clock) {
+  WarmUpTokens(SecurityProperties settings, WarmUpKey key) {
     this.settings = settings;
     this.key = key;
-    this.clock = clock;
   }
 
   private record Signed(String token, Instant until) {}
@@ -44,7 +43,7 @@ public final class WarmUpTokens {
     }
     int shopper = number % SHOPPERS_WITH_KEY;
     Signed last = signed.get(shopper);
-    if (last == null || last.until().minus(LIFETIME.dividedBy(2)).isBefore(clock.instant())) {
+    if (last == null || last.until().minus(LIFETIME.dividedBy(2)).isBefore(Instant.now())) {
       last = sign(TokenSigner.withKey(settings, key.pair()), shopper);
       signed.set(shopper, last);
     }
@@ -57,7 +56,7 @@ public final class WarmUpTokens {
   }
 
   private Signed sign(TokenSigner signer, int number) {
-    Instant until = clock.instant().plus(LIFETIME);
+    Instant until = Instant.now().plus(LIFETIME);
     return new Signed(signer.sign(Long.toString(Long.MAX_VALUE - number), null, until), until);
   }
 }

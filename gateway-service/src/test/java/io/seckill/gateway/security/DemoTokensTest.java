@@ -18,7 +18,7 @@ class DemoTokensTest {
   @Test
   void givesTokensThatTheVerifierTakesForWhomTheyAreFor() {
     SecurityProperties settings = settings(TestTokens.SECRET, "");
-    DemoTokens tokens = new DemoTokens(settings, ON, false, Clock.systemUTC());
+    DemoTokens tokens = new DemoTokens(settings, ON, new MockEnvironment());
     try (TokenVerifier verifier = new TokenVerifier(settings, new WarmUpKey(), Clock.systemUTC())) {
       Identity shopper = verifier.verify(tokens.shopper(42).token());
       Identity operator = verifier.verify(tokens.operator().token());
@@ -34,22 +34,19 @@ class DemoTokensTest {
   void givesNoneWhenItIsOff() {
     DemoTokens tokens =
         new DemoTokens(
-            settings(TestTokens.SECRET, ""), new DemoMode(false, false), true, Clock.systemUTC());
+            settings(TestTokens.SECRET, ""), new DemoMode(false, false), profile("prod"));
 
     assertThat(tokens.shopper(42)).isNull();
     assertThat(tokens.operator()).isNull();
   }
 
   @Test
-  void refusesToStartUnderAProductionProfileOrWithAKeySet() {
-    assertThatThrownBy(
-            () -> new DemoTokens(settings(TestTokens.SECRET, ""), ON, true, Clock.systemUTC()))
-        .hasMessageContaining("seckill.demo.enabled")
-        .hasMessageContaining("production");
+  void refusesToStartWithAKeySet() {
     assertThatThrownBy(
             () ->
                 new DemoTokens(
-                    settings("", "https://issuer.example/keys"), ON, false, Clock.systemUTC()))
+                    settings("", "https://issuer.example/keys"), ON, new MockEnvironment()))
+        .hasMessageContaining("seckill.demo.enabled")
         .hasMessageContaining("key set");
   }
 
@@ -57,11 +54,16 @@ class DemoTokensTest {
   @ValueSource(strings = {"prod", "production"})
   void refusesToStartUnderEitherProfileOfProduction(String profile) {
     SecurityProperties settings = settings(TestTokens.SECRET, "");
-    MockEnvironment environment = new MockEnvironment();
-    environment.setActiveProfiles(profile);
 
-    assertThatThrownBy(() -> new SecurityConfiguration().demoTokens(settings, ON, environment))
+    assertThatThrownBy(() -> new DemoTokens(settings, ON, profile(profile)))
+        .hasMessageContaining("seckill.demo.enabled")
         .hasMessageContaining("production profile");
+  }
+
+  private static MockEnvironment profile(String name) {
+    MockEnvironment environment = new MockEnvironment();
+    environment.setActiveProfiles(name);
+    return environment;
   }
 
   private static SecurityProperties settings(String secret, String jwkSetUri) {

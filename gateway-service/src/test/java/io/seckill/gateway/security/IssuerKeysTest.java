@@ -301,7 +301,7 @@ class IssuerKeysTest {
   @Test
   void takesTheTokensOfItsOwnWarmUpUntilThatEnds() {
     try (TokenVerifier verifier = verifier()) {
-      WarmUpTokens tokens = new WarmUpTokens(settings, warmUpKey, Clock.systemUTC());
+      WarmUpTokens tokens = new WarmUpTokens(settings, warmUpKey);
 
       Identity first = verifier.verify(tokens.shopper(0));
       Identity second = verifier.verify(tokens.shopper(1));
