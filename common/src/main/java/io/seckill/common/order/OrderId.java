@@ -28,7 +28,6 @@ public record OrderId(long value) implements Comparable<OrderId> {
   /** Bits below the time. */
   public static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
 
-  private static final int MAX_DIGITS = 19;
 
   public OrderId {
     if (value <= 0) {
@@ -59,16 +58,9 @@ public record OrderId(long value) implements Comparable<OrderId> {
    */
   @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
   public static OrderId parse(String text) {
-    if (text.isEmpty() || text.length() > MAX_DIGITS || text.charAt(0) == '0') {
+    long value = WholeNumber.positive(text);
+    if (value == 0) {
       throw new IllegalArgumentException("not an order id");
-    }
-    long value = 0;
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c < '0' || c > '9') {
-        throw new IllegalArgumentException("not an order id");
-      }
-      value = value * 10 + (c - '0'); // 19 digits overflow to a negative value, refused below
     }
     return new OrderId(value);
   }

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.WholeNumber;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.web.CorrelationId;
 import io.seckill.gateway.web.HttpAnswer;
@@ -78,7 +79,7 @@ record PurchaseRoute(
     }
     HttpHeaders headers = head.headers();
     String sku = skuText(head.uri());
-    long skuId = sku == null ? 0 : SafeText.positive(sku, OrderMessage.MAX_SKU_ID);
+    long skuId = sku == null ? 0 : WholeNumber.positive(sku);
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = PurchaseBody.quantity(body);
     if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {

@@ -1,7 +1,7 @@
 package io.seckill.gateway.security;
 
+import io.seckill.common.order.WholeNumber;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
  * The caller named by a verified token. Never taken from a request's body.
@@ -15,11 +15,9 @@ public record Identity(long userId, String subject, Set<String> scopes) {
   /** Scope that operators' calls require. */
   public static final String ADMIN_SCOPE = "seckill.admin";
 
-  private static final Pattern SHOPPER = Pattern.compile("[1-9][0-9]{0,18}");
-
   /** The identity of a subject; {@code userId} is derived from it. */
   static Identity of(String subject, Set<String> scopes) {
-    return new Identity(shopperId(subject), subject, scopes);
+    return new Identity(WholeNumber.positive(subject), subject, scopes);
   }
 
   /** Whether this is a user who may buy: the subject is a decimal 1..2^63-1. */
@@ -30,14 +28,5 @@ public record Identity(long userId, String subject, Set<String> scopes) {
   /** Whether operators' calls are allowed. */
   public boolean isOperator() {
     return scopes.contains(ADMIN_SCOPE);
-  }
-
-  /** Returns 0 unless the text is a decimal 1..2^63-1 without sign or leading zero. */
-  private static long shopperId(String subject) {
-    try {
-      return SHOPPER.matcher(subject).matches() ? Long.parseLong(subject) : 0;
-    } catch (NumberFormatException e) { // 2^63 and more
-      return 0;
-    }
   }
 }

@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import io.seckill.common.order.WholeNumber;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -137,6 +138,7 @@ final class RequestTarget {
   }
 
   private static boolean isPort(String text) {
-    return text.isEmpty() || SafeText.positive(text, MAX_PORT) > 0;
+    long port = WholeNumber.positive(text);
+    return text.isEmpty() || (port > 0 && port <= MAX_PORT);
   }
 }

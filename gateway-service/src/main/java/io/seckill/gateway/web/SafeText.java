@@ -20,27 +20,6 @@ public final class SafeText {
     return true;
   }
 
-  /**
-   * The number a decimal text stands for: digits only, no sign, no leading zero.
-   *
-   * @param max largest value, at most 2^63-1
-   * @return 1..max, or 0 for any other text
-   */
-  public static long positive(String text, long max) {
-    if (text.isEmpty() || text.length() > 19 || text.charAt(0) == '0') {
-      return 0;
-    }
-    long value = 0;
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c < '0' || c > '9') {
-        return 0;
-      }
-      value = value * 10 + (c - '0'); // 19 digits overflow to a negative value, refused below
-    }
-    return value > 0 && value <= max ? value : 0;
-  }
-
   /** Whether the text is a W3C traceparent that may be passed on. */
   public static boolean isTraceparent(String text) {
     if (text.length() != 55) {

@@ -2,10 +2,10 @@ package io.seckill.support.web;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.WholeNumber;
 import io.seckill.common.sale.Shards;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,6 @@ public final class PathIds {
    */
   public static final long NEVER_ON_SALE = OrderMessage.MAX_SKU_ID;
 
-  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,18}");
 
   private static final int DAY_CHARS = 10;
 
@@ -94,13 +93,10 @@ public final class PathIds {
    * @throws ProblemException 400 naming the field
    */
   public static long number(String field, String text) {
-    try {
-      if (NUMBER.matcher(text).matches()) {
-        return Long.parseLong(text);
-      }
-    } catch (NumberFormatException e) {
-      // 2^63 or more
+    long number = WholeNumber.positive(text);
+    if (number == 0) {
+      throw ProblemException.invalid(field, field + " must be a whole number from 1.");
     }
-    throw ProblemException.invalid(field, field + " must be a whole number from 1.");
+    return number;
   }
 }
