@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.redis.RedisClients;
 import io.seckill.common.redis.RedisSettings;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.backends.ConsumerClient;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.batching.RequestBatcher;
@@ -79,7 +80,14 @@ class AdmissionConfiguration {
       ProductCache products,
       AdmissionProperties settings) {
     return new AdmitAnswers(
-        servers, watch::wake, marks, shield, promises, products::lastRead, settings.durability());
+        servers,
+        watch::wake,
+        marks,
+        shield,
+        promises,
+        products::lastRead,
+        settings.durability(),
+        new RecentPublishes());
   }
 
   @Bean

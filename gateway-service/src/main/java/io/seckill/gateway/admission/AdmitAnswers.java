@@ -27,38 +27,19 @@ import org.jspecify.annotations.Nullable;
  * Answers the purchases of a call from its reply. Before that it hands the admitted orders over to
  * this gateway's lanes, and remembers them for a fallback; when the broker must have them, it waits
  * for its confirms. Thread-safe.
+ *
+ * @param onOtherServer called when a call reaches a server that is not verified
+ * @param products a SKU's row in MySQL; null when it is not known
  */
-final class AdmitAnswers {
-
-  private final VerifiedServers servers;
-  private final Runnable onOtherServer;
-  private final HighWaterMarks marks;
-  private final SoldOutShield shield;
-  private final Promises promises;
-  private final LongFunction<@Nullable ProductRow> products;
-  private final Durability durability;
-  private final RecentPublishes published = new RecentPublishes();
-
-  /**
-   * @param onOtherServer called when a call reaches a server that is not verified
-   * @param products a SKU's row in MySQL; null when it is not known
-   */
-  AdmitAnswers(
-      VerifiedServers servers,
-      Runnable onOtherServer,
-      HighWaterMarks marks,
-      SoldOutShield shield,
-      Promises promises,
-      LongFunction<@Nullable ProductRow> products,
-      Durability durability) {
-    this.servers = servers;
-    this.onOtherServer = onOtherServer;
-    this.marks = marks;
-    this.shield = shield;
-    this.promises = promises;
-    this.products = products;
-    this.durability = durability;
-  }
+record AdmitAnswers(
+    VerifiedServers servers,
+    Runnable onOtherServer,
+    HighWaterMarks marks,
+    SoldOutShield shield,
+    Promises promises,
+    LongFunction<@Nullable ProductRow> products,
+    Durability durability,
+    RecentPublishes published) {
 
   /** {@code askedNanos} is System.nanoTime() before the call. */
   void answer(AdmitRequest request, AdmitReply reply, long askedNanos) {

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.Partition;
 import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Unknown;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.backends.RedisBreaker;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.fallback.Promises;
@@ -125,7 +126,14 @@ class AdmitCallTest {
             durability,
             new AdmitRequests(servers, promises, Calls.IDS::next, sku -> null, lanes, durability),
             new AdmitAnswers(
-                servers, () -> {}, new HighWaterMarks(), shield, promises, sku -> null, durability),
+                servers,
+                () -> {},
+                new HighWaterMarks(),
+                shield,
+                promises,
+                sku -> null,
+                durability,
+                new RecentPublishes()),
             new AdmissionMetrics(new SimpleMeterRegistry()))
         .execute(
             List.of(

@@ -2,6 +2,7 @@ package io.seckill.gateway.admission;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.SnowflakeIds;
+import io.seckill.gateway.admission.BrokerConfirms.RecentPublishes;
 import io.seckill.gateway.backends.RedisBreakers;
 import io.seckill.gateway.batching.RequestBatcher;
 import io.seckill.gateway.fallback.Promises;
@@ -69,7 +70,14 @@ final class Calls {
             durability,
             new AdmitRequests(servers, promises, IDS::next, products, lanes, durability),
             new AdmitAnswers(
-                servers, () -> otherServers++, marks, shield, promises, products, durability),
+                servers,
+                () -> otherServers++,
+                marks,
+                shield,
+                promises,
+                products,
+                durability,
+                new RecentPublishes()),
             new AdmissionMetrics(meters));
     verify(redis);
   }
