@@ -7,7 +7,6 @@ import io.seckill.support.web.ProblemCode;
 import io.seckill.support.web.ProblemException;
 import io.seckill.support.web.RequestChecks;
 import io.seckill.support.web.StrictJson;
-import java.time.Instant;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
@@ -51,30 +50,25 @@ final class DemoController {
     }
   }
 
-  /** The token; {@code expiresAt} in ISO-8601, UTC. */
-  record Granted(String token, String expiresAt) {
-
-    static Granted of(@Nullable DemoToken demo) {
-      if (demo == null) {
-        throw ProblemException.of(ProblemCode.NOT_FOUND);
-      }
-      Instant expiresAt = demo.expiresAt();
-      return new Granted(demo.token(), expiresAt.toString());
-    }
-  }
-
   @PostMapping("/api/v1/demo/token")
-  Granted shopper(
+  DemoToken shopper(
       @RequestHeader(name = HttpHeaders.HOST, required = false) @Nullable String host,
       @RequestBody(required = false) byte @Nullable [] body) {
-    return Granted.of(
+    return granted(
         issues(demo, host) ? tokens.shopper(StrictJson.read(body, SignIn.class).userId()) : null);
   }
 
   @PostMapping("/admin/v1/demo/token")
-  Granted operator(
+  DemoToken operator(
       @RequestHeader(name = HttpHeaders.HOST, required = false) @Nullable String host) {
-    return Granted.of(issues(demo, host) ? tokens.operator() : null);
+    return granted(issues(demo, host) ? tokens.operator() : null);
+  }
+
+  private static DemoToken granted(@Nullable DemoToken token) {
+    if (token == null) {
+      throw ProblemException.of(ProblemCode.NOT_FOUND);
+    }
+    return token;
   }
 
   /**
