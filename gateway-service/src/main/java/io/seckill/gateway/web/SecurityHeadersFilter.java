@@ -1,5 +1,6 @@
 package io.seckill.gateway.web;
 
+import java.util.List;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -24,20 +25,15 @@ final class SecurityHeadersFilter implements WebFilter {
         .getResponse()
         .beforeCommit(
             () -> {
-              setIfAbsent(headers, "X-Content-Type-Options", "nosniff");
-              setIfAbsent(headers, "X-Frame-Options", "DENY");
-              setIfAbsent(headers, "Referrer-Policy", "no-referrer");
-              setIfAbsent(
-                  headers, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-              setIfAbsent(headers, HttpHeaders.CACHE_CONTROL, "no-store");
+              headers.putIfAbsent("X-Content-Type-Options", List.of("nosniff"));
+              headers.putIfAbsent("X-Frame-Options", List.of("DENY"));
+              headers.putIfAbsent("Referrer-Policy", List.of("no-referrer"));
+              headers.putIfAbsent(
+                  "Content-Security-Policy",
+                  List.of("default-src 'none'; frame-ancestors 'none'"));
+              headers.putIfAbsent(HttpHeaders.CACHE_CONTROL, List.of("no-store"));
               return Mono.empty();
             });
     return chain.filter(exchange);
-  }
-
-  private static void setIfAbsent(HttpHeaders headers, String name, String value) {
-    if (!headers.containsHeader(name)) {
-      headers.set(name, value);
-    }
   }
 }
