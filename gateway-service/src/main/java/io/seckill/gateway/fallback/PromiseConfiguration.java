@@ -22,11 +22,6 @@ class PromiseConfiguration {
           + " UNION ALL SELECT order_id FROM order_alias WHERE order_id IN (:ids)";
 
   @Bean
-  PromisedOrders promisedOrders() {
-    return new PromisedOrders();
-  }
-
-  @Bean
   Promises promises(PromiseProperties settings, ProductCache products, PromisedOrders orders) {
     return new Promises(
         settings.fallback(),

@@ -15,11 +15,13 @@ import java.util.function.BiPredicate;
 import java.util.function.BinaryOperator;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
+import org.springframework.stereotype.Component;
 
 /**
  * The orders that Redis admitted for this gateway and that MySQL may not have yet, and the most
  * units that Redis has reported. Thread-safe; every call is short.
  */
+@Component
 final class PromisedOrders {
 
   /** Some 25 MB. A sale has as many orders as units at most. */

@@ -100,7 +100,7 @@ class PageRoutes {
    * update.
    */
   private static Mono<ServerResponse> asset(ServerRequest request, PageSet files) {
-    PageSet.File file = files.asset(request.pathVariable("name"));
+    PageSet.@Nullable File file = files.assets.get(request.pathVariable("name"));
     boolean current = request.pathVariable("version").equals(files.version);
     return send(request, file, current ? KEEP : ASK_EACH_TIME);
   }
@@ -177,11 +177,6 @@ class PageRoutes {
       this.version = DigestUtils.md5DigestAsHex(all.toByteArray());
       files.forEach((name, text) -> assets.put(name, File.of(name, text)));
       this.page = File.of(pageName, filled(html, values));
-    }
-
-    /** Null when there is no asset of this name. */
-    @Nullable File asset(String name) {
-      return assets.get(name);
     }
 
     private byte[] filled(byte[] html, Map<String, String> values) {
