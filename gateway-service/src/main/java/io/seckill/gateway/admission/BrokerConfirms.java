@@ -172,7 +172,6 @@ final class BrokerConfirms {
       }
     }
 
-    /** The call waits no longer. */
     void leave(OrderId order, BrokerConfirms call) {
       Published one = orders.getIfPresent(order);
       if (one != null) {

@@ -10,7 +10,6 @@ import java.time.Duration;
  */
 public record Durability(Store in, int replicas, Duration within) {
 
-  /** Where an order is when "queued" is answered. */
   public enum Store {
     /** On the disk of Redis's primary. */
     REDIS,

@@ -163,7 +163,6 @@ public final class RedisBreaker {
     }
   }
 
-  /** Redis as seen now. */
   public synchronized Health health() {
     noteUsable();
     Counts counts = ofAll();

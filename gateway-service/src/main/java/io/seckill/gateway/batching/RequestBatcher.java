@@ -87,12 +87,10 @@ public final class RequestBatcher<T extends PendingRequest> implements AutoClose
     }
   }
 
-  /** Requests waiting, over all partitions. */
   public int depth() {
     return queues.depth();
   }
 
-  /** Registers how many requests wait. */
   public void registerDepth(MeterRegistry meters) {
     Gauge.builder("seckill.queue.depth", this, RequestBatcher::depth)
         .description("Requests that wait to be sent to the service that decides them")

@@ -55,7 +55,6 @@ record ProductReading(
         : bySku.values().stream().filter(one -> !Shards.isShard(one.skuId())).toList();
   }
 
-  /** See {@link ProductCache#shards}. */
   int shards(long skuId) {
     return shards.isEmpty() ? 1 : shards.getOrDefault(skuId, 1);
   }
@@ -65,17 +64,14 @@ record ProductReading(
     return !ofMySql.isEmpty() && ofMySql.contains(skuId) ? Decider.MYSQL : Decider.REDIS;
   }
 
-  /** See {@link ProductCache#isOfRedis}. */
   boolean isOfRedis(long skuId, long inTerm) {
     return isYoungerThan(FRESH) && term == inTerm && !ofMySql.contains(skuId);
   }
 
-  /** See {@link ProductCache#freshlyRead}. */
   @Nullable ProductRow fresh(long skuId) {
     return isYoungerThan(FRESH) ? bySku.get(skuId) : null;
   }
 
-  /** See {@link ProductCache#mayHaveStored}. */
   boolean mayHaveStored(long skuId, long seq) {
     ProductRow product = bySku.get(skuId);
     return !isYoungerThan(FRESH)

@@ -108,7 +108,6 @@ final class PromisedOrders {
     dropped.values().removeIf(order -> settled.test(order.skuId(), order.seq()));
   }
 
-  /** Forgets the units of the SKUs whose sales are over. */
   synchronized void forgetUnits(LongPredicate isOver) {
     admitted.keySet().removeIf(isOver::test);
   }

@@ -50,7 +50,6 @@ record SnapshotReader(
           .thenComparing(ProductRow::skuId);
   private static final Duration PATIENCE = Duration.ofMillis(1500);
 
-  /** Values read from Redis. */
   private record InRedis(Lanes lanes, List<PendingStop> stops) {}
 
   /** Never fails; answers within about three seconds. */

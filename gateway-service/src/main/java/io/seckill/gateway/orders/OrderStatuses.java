@@ -58,7 +58,6 @@ public class OrderStatuses {
   /** Owner and SKU of an order that Redis had; neither changes. */
   private record Found(long userId, long skuId) {}
 
-  /** The result of a status query. */
   sealed interface Status {
     /** Throws ProblemException 404, 429 or 503 when there is no order to show. */
     OrderView order();

@@ -38,7 +38,6 @@ final class SettleRates {
     }
   }
 
-  /** Notes a reading. */
   void read(long skuId, long settled, long nowMs) {
     marks
         .asMap()

@@ -43,7 +43,6 @@ public final class DemoTokens {
 
   public record DemoToken(String token, Instant expiresAt) {}
 
-  /** Whether demo mode is on. */
   public boolean isOn() {
     return on;
   }

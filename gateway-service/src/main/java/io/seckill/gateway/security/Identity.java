@@ -15,7 +15,6 @@ public record Identity(long userId, String subject, Set<String> scopes) {
   /** Scope that operators' calls require. */
   public static final String ADMIN_SCOPE = "seckill.admin";
 
-  /** The identity of a subject; {@code userId} is derived from it. */
   static Identity of(String subject, Set<String> scopes) {
     return new Identity(WholeNumber.positive(subject), subject, scopes);
   }
@@ -25,7 +24,6 @@ public record Identity(long userId, String subject, Set<String> scopes) {
     return userId > 0;
   }
 
-  /** Whether operators' calls are allowed. */
   public boolean isOperator() {
     return scopes.contains(ADMIN_SCOPE);
   }

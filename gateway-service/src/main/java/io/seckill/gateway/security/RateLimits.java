@@ -196,7 +196,6 @@ public final class RateLimits {
               .build();
     }
 
-    /** Takes one token if there is one. */
     boolean take(Object key) {
       long now = nanoTime.getAsLong();
       int sharedBy = gateways.count();
@@ -220,7 +219,6 @@ public final class RateLimits {
       }
     }
 
-    /** Number of keys in memory now. */
     long size() {
       buckets.cleanUp();
       return buckets.estimatedSize();

@@ -47,8 +47,6 @@ final class TokenSigner {
   }
 
   /**
-   * Signs a token.
-   *
    * @param scope null for none
    * @param expiresAt expiry; fractions of a second are dropped
    */

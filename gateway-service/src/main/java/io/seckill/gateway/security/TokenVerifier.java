@@ -156,7 +156,6 @@ public final class TokenVerifier implements AutoCloseable {
     return known != null && known.isValidAt(clock.millis()) ? known.identity() : null;
   }
 
-  /** Called after the keys have changed. */
   void useOtherKeys() {
     keySets.incrementAndGet();
     verified.invalidateAll();

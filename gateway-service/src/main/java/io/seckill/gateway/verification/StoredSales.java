@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Reads the sales from MySQL; never writes. */
@@ -80,7 +79,6 @@ record StoredSales(JdbcTemplate mysql) {
     }
   }
 
-  /** Throws DataAccessException when MySQL cannot be queried. */
   List<Sale> all() {
     return mysql.query(
         SALES,
@@ -98,8 +96,6 @@ record StoredSales(JdbcTemplate mysql) {
    * Returns, by partition, the replication id of the Redis server for which MySQL has stored
    * everything that was published before that server took over. A partition without such a server
    * is not contained.
-   *
-   * @throws DataAccessException when MySQL cannot be queried
    */
   Map<Integer, String> provenServers() {
     Map<Integer, String> proven = new HashMap<>();

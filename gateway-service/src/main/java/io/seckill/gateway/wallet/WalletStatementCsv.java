@@ -27,12 +27,10 @@ record WalletStatementCsv(LocalDate from, LocalDate to) {
   private static final Pattern FORMULA =
       Pattern.compile("(^|;)(?=[\\s\"]*[=+\\-@\\uFF1D\\uFF0B\\uFF0D\\uFF20\\t\\r])");
 
-  /** The name of its file. */
   String name() {
     return "wallet-" + from + "-" + to + ".csv";
   }
 
-  /** A page, and whether it is the first. */
   private record Page(JsonNode json, boolean isFirst) {
 
     boolean isLast() {

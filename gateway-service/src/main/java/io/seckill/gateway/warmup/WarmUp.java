@@ -139,7 +139,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
       return count.get();
     }
 
-    /** Describes which part of the purchase path is warm. */
     String whatIsWarm() {
       int byRedis = byStatus.getOrDefault(UNKNOWN_SKU, 0);
       if (byRedis > count() / 2) {
@@ -150,7 +149,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
           : "warm is HTTP, little or nothing of what is behind it";
     }
 
-    /** Numbers of answers by status. */
     @Override
     public String toString() {
       return byStatus.toString();
@@ -200,8 +198,6 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     }
 
     /**
-     * Makes one purchase.
-     *
      * @param number from 0, different for each purchase
      * @return the status of the answer, or the error that prevented one
      */

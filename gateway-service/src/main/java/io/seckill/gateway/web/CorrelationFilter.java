@@ -16,7 +16,6 @@ import reactor.core.publisher.Mono;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 public final class CorrelationFilter implements WebFilter {
 
-  /** Exchange attribute with the id, a String. */
   static final String ATTRIBUTE = CorrelationFilter.class.getName();
 
   @Override
@@ -28,7 +27,6 @@ public final class CorrelationFilter implements WebFilter {
     return chain.filter(exchange);
   }
 
-  /** The id of an exchange that passed this filter. */
   public static String idOf(ServerWebExchange exchange) {
     return exchange.getRequiredAttribute(ATTRIBUTE);
   }

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 /** Id of a request, by which the log lines for a shopper's complaint are found. */
 public final class CorrelationId {
 
-  /** Request and answer header. */
   public static final String HEADER = "X-Correlation-Id";
 
   private static final int MIN_CHARS = 8;

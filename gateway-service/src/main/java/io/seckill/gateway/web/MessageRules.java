@@ -47,7 +47,6 @@ final class MessageRules extends ChannelDuplexHandler {
     this.refused = refused;
   }
 
-  /** A request breaks a rule. */
   private static final class BrokenRuleException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

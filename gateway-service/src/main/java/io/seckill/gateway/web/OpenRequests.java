@@ -46,7 +46,6 @@ final class OpenRequests implements SmartLifecycle {
     return count.get();
   }
 
-  /** A connection has got its handler. */
   void connected(DirectHandler connection) {
     connections.add(connection);
     if (!running) {

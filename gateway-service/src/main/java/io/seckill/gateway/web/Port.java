@@ -31,7 +31,6 @@ enum Port {
     return context.getOrDefault(ATTRIBUTE, SHOPPER) == ADMIN ? ADMIN : SHOPPER;
   }
 
-  /** Whether this port serves the path. */
   boolean serves(PathContainer path) {
     boolean adminPath = ADMIN_PATHS.stream().anyMatch(pattern -> pattern.matches(path));
     return adminPath == (this == ADMIN);

@@ -36,7 +36,6 @@ public record RequestHead(
     }
   }
 
-  /** Whether the caller takes an answer in JSON. */
   public boolean acceptsJson() {
     String first = headers.get(HttpHeaderNames.ACCEPT);
     if (first == null || first.equals("*/*") || first.equals(MediaType.APPLICATION_JSON_VALUE)) {

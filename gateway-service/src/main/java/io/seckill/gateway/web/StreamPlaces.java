@@ -62,7 +62,6 @@ public final class StreamPlaces {
     takenByUser.computeIfPresent(userId, (user, n) -> n == 1 ? null : n - 1);
   }
 
-  /** Streams that are open. */
   public int taken() {
     return taken.get();
   }
