@@ -82,33 +82,23 @@ class PromiseConfiguration {
    * Ends this gateway's registration at order-consumer when it stops: after the web servers, so
    * that no purchase arrives any more, and before the event loops, which the calls need.
    */
-  private static final class Deregistration implements SmartLifecycle {
-
-    private final Heartbeats heartbeats;
-    private final PromiseSender sender;
-    private volatile boolean running;
-
-    Deregistration(Heartbeats heartbeats, PromiseSender sender) {
-      this.heartbeats = heartbeats;
-      this.sender = sender;
-    }
+  private record Deregistration(Heartbeats heartbeats, PromiseSender sender)
+      implements SmartLifecycle {
 
     @Override
-    public void start() {
-      running = true;
-    }
+    public void start() {}
 
     /** A heartbeat after the transfer would register the gateway again. */
     @Override
     public void stop() {
-      running = false;
       heartbeats.close();
       sender.close();
     }
 
+    /** Both began with their constructors. */
     @Override
     public boolean isRunning() {
-      return running;
+      return true;
     }
 
     /** Earlier phases stop later; the products are read until here. */

@@ -37,11 +37,8 @@ final class ExchangeTurn implements NettyServerCustomizer {
 
   private static Mono<Void> inTurn(Mono<Void> exchange, Connection connection) {
     return exchange
-        .subscribeOn(Schedulers.fromExecutor(start -> runLater(connection, start)))
+        .subscribeOn(
+            Schedulers.fromExecutor(start -> connection.channel().eventLoop().execute(start)))
         .publishOn(Schedulers.fromExecutor(EventLoops.of(connection.channel())));
-  }
-
-  private static void runLater(Connection connection, Runnable start) {
-    connection.channel().eventLoop().execute(start);
   }
 }
