@@ -20,7 +20,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -130,8 +129,8 @@ public final class RedisBreaker {
     if (!apart) {
       return List.of(breaker("redis", config));
     }
-    return IntStream.range(0, Partition.COUNT)
-        .mapToObj(partition -> breaker("redis-" + partition, config))
+    return Partition.ALL.stream()
+        .map(partition -> breaker("redis-" + partition, config))
         .toList();
   }
 
@@ -182,9 +181,9 @@ public final class RedisBreaker {
 
   private synchronized void noteUsable() {
     boolean now =
-        IntStream.range(0, Partition.COUNT)
+        Partition.ALL.stream()
             .filter(partition -> !unsold.contains(partition))
-            .mapToObj(this::breaker)
+            .map(this::breaker)
             .anyMatch(one -> usable ? one.state() == State.CLOSED : one.isUsableAgain());
     if (now != usable) {
       usable = now;

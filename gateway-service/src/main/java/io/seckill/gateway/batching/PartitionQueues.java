@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,7 +68,7 @@ final class PartitionQueues<T extends PendingRequest> {
   PartitionQueues(RequestBatcherProperties settings, boolean apart) {
     this.settings = settings;
     this.apart = apart;
-    this.queues = IntStream.range(0, Partition.COUNT).mapToObj(p -> new Queue<T>(p)).toList();
+    this.queues = Partition.ALL.stream().map(p -> new Queue<T>(p)).toList();
     this.underway = new AtomicReferenceArray<>(settings.threads());
   }
 

@@ -11,7 +11,6 @@ import io.seckill.support.thread.RepeatingTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
@@ -43,8 +42,8 @@ public final class WorkerLeases implements RunningGateways, AutoCloseable {
   /** A lease expires after this duration unless it is renewed. */
   public WorkerLeases(UnifiedJedis redis, RedisBreaker breaker, Duration duration) {
     this.leases =
-        IntStream.range(0, Partition.COUNT)
-            .mapToObj(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), duration))
+        Partition.ALL.stream()
+            .map(p -> new WorkerLease(redis, breaker, p, Clock.systemUTC(), duration))
             .toList();
     this.renewing =
         groups(redis).stream()

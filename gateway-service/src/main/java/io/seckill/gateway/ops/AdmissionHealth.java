@@ -9,7 +9,6 @@ import io.seckill.gateway.ops.HealthReport.Component;
 import io.seckill.gateway.verification.VerifiedServers;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Service;
 
@@ -31,7 +30,7 @@ record AdmissionHealth(
           "With seckill.fallback on, sales of Redis need MySQL and order-consumer.");
     }
     return of(
-        IntStream.range(0, Partition.COUNT).filter(breaker::isOpen).boxed().toList(),
+        Partition.ALL.stream().filter(breaker::isOpen).toList(),
         servers.unverified(),
         redisNodes.refuses(),
         servers.quarantinedOnSale());

@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
@@ -126,8 +125,7 @@ final class BackendHealth {
    * @throws JedisException when no partition answers
    */
   private List<Integer> askAnyPartition() {
-    List<Integer> partitions =
-        new ArrayList<>(IntStream.range(0, Partition.COUNT).boxed().toList());
+    List<Integer> partitions = new ArrayList<>(Partition.ALL);
     Collections.shuffle(partitions);
     if (partitions.stream().noneMatch(this::answers)) {
       throw new JedisException("no node of the cluster answers");

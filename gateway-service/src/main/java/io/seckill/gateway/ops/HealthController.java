@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -97,14 +96,13 @@ final class HealthController {
 
   private static Component relay(Lanes lanes) {
     List<Integer> without =
-        IntStream.range(0, Partition.COUNT)
+        Partition.ALL.stream()
             .filter(
                 partition ->
                     !lanes.unavailable().contains(partition)
                         && lanes.lanes().stream()
                             .noneMatch(
                                 lane -> lane.partition() == partition && lane.drainsOutbox()))
-            .boxed()
             .toList();
     List<String> reasons = new ArrayList<>();
     if (!without.isEmpty()) {

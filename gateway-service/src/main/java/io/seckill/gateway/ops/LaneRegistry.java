@@ -12,7 +12,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -70,6 +69,7 @@ record LaneRegistry(UnifiedJedis redis) {
   private static Lanes lanes(Map<Integer, List<?>> replies) {
     List<Lane> lanes = new ArrayList<>();
     List<Outbox> outboxes = new ArrayList<>(Partition.COUNT);
+    List<Integer> refusing = new ArrayList<>();
     replies.forEach(
         (partition, reply) -> {
           long now = number(reply.get(0));
@@ -79,14 +79,12 @@ record LaneRegistry(UnifiedJedis redis) {
                   number(reply.get(1)),
                   OrderMessageCodec.ageMs(String.valueOf(reply.get(2)), now)));
           lanes.addAll(lanes(partition, now, reply.subList(FIRST_LANE, reply.size())));
+          if (number(reply.get(REFUSES)) == 1) {
+            refusing.add(partition);
+          }
         });
     List<Integer> unavailable =
-        IntStream.range(0, Partition.COUNT).boxed().filter(p -> !replies.containsKey(p)).toList();
-    List<Integer> refusing =
-        replies.entrySet().stream()
-            .filter(partition -> number(partition.getValue().get(REFUSES)) == 1)
-            .map(Map.Entry::getKey)
-            .toList();
+        Partition.ALL.stream().filter(p -> !replies.containsKey(p)).toList();
     return new Lanes(lanes, outboxes, unavailable, refusing);
   }
 

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -189,10 +188,7 @@ final class WaitingOrders implements DisposableBean {
 
     /** Partitions that have not been read for every user yet. */
     private List<Integer> open() {
-      return IntStream.range(0, Partition.COUNT)
-          .filter(p -> done[p] < users.size())
-          .boxed()
-          .toList();
+      return Partition.ALL.stream().filter(p -> done[p] < users.size()).toList();
     }
 
     private void round(List<Integer> partitions) {

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,9 +115,6 @@ public final class VerifiedServers {
 
   /** The partitions that admit nothing. */
   public List<Integer> unverified() {
-    return IntStream.range(0, Partition.COUNT)
-        .filter(p -> replicationIds.get(p) == null)
-        .boxed()
-        .toList();
+    return Partition.ALL.stream().filter(p -> replicationIds.get(p) == null).toList();
   }
 }
