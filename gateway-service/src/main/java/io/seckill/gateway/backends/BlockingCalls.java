@@ -11,7 +11,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -53,7 +52,6 @@ public final class BlockingCalls implements DisposableBean {
 
   /** One queue for all threads: Reactor's own bounded scheduler has one for each thread. */
   private static ThreadPoolExecutor pool(String store, int threads, int waiting) {
-    AtomicInteger made = new AtomicInteger();
     ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
             threads,
@@ -61,9 +59,7 @@ public final class BlockingCalls implements DisposableBean {
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(waiting),
-            work ->
-                DaemonThreads.named("calls-" + store + "-" + made.incrementAndGet())
-                    .newThread(work));
+            DaemonThreads.named("calls-" + store));
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }

@@ -44,7 +44,8 @@ final class PartitionBreaker {
         .onStateTransition(
             event -> {
               if (event.getStateTransition().getToState() == State.CLOSED) {
-                closed();
+                window.clear(); // these calls must not count against the server a second time
+                writes.clear();
               }
             });
   }
@@ -125,11 +126,5 @@ final class PartitionBreaker {
     if (state() == State.CLOSED) {
       breaker.transitionToOpenState();
     }
-  }
-
-  /** Forgets the calls before, so that they do not count against the server a second time. */
-  private void closed() {
-    window.clear();
-    writes.clear();
   }
 }

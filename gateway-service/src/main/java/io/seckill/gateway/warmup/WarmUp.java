@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
@@ -127,16 +126,14 @@ final class WarmUp implements SmartLifecycle, ReactiveHealthIndicator {
     /** There is no such SKU: only the script in Redis gives this answer. */
     private static final int UNKNOWN_SKU = 404;
 
-    private final AtomicInteger count = new AtomicInteger();
     private final Map<Integer, Integer> byStatus = new ConcurrentSkipListMap<>();
 
     void add(int status) {
-      count.incrementAndGet();
       byStatus.merge(status, 1, Integer::sum);
     }
 
     int count() {
-      return count.get();
+      return byStatus.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     String whatIsWarm() {
