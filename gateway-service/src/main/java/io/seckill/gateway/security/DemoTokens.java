@@ -18,14 +18,14 @@ public final class DemoTokens {
   private static final Duration LIFETIME = Duration.ofHours(12);
   private static final String OPERATOR = "demo-operator";
 
-  private final TokenSigner signer;
+  private final SecurityProperties settings;
   private final boolean on;
 
   /**
    * @throws IllegalStateException when demo mode is on under a production profile or with a key set
    */
   DemoTokens(SecurityProperties settings, DemoMode demo, Environment environment) {
-    this.signer = TokenSigner.withSecret(settings);
+    this.settings = settings;
     this.on = demo.enabled();
     boolean production = environment.matchesProfiles("prod", "production");
     if (on && (production || !settings.jwkSetUri().isEmpty())) {
@@ -59,6 +59,7 @@ public final class DemoTokens {
 
   private DemoToken token(String subject, @Nullable String scope) {
     Instant expiresAt = Instant.now().plus(LIFETIME).truncatedTo(ChronoUnit.SECONDS);
-    return new DemoToken(signer.sign(subject, scope, expiresAt), expiresAt);
+    return new DemoToken(
+        TokenSigner.sign(settings, null, subject, scope, expiresAt), expiresAt);
   }
 }

@@ -19,38 +19,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenSigner {
 
-  private static final JWSHeader WITH_SECRET =
-      new JWSHeader.Builder(JWSAlgorithm.HS256).type(JOSEObjectType.JWT).build();
-
-  private final SecurityProperties settings;
-  private final JWSHeader header;
-  private final @Nullable RSAKey key;
-
-  private TokenSigner(SecurityProperties settings, JWSHeader header, @Nullable RSAKey key) {
-    this.settings = settings;
-    this.header = header;
-    this.key = key;
-  }
-
-  /** With the secret, which must be set when a token is signed. */
-  static TokenSigner withSecret(SecurityProperties settings) {
-    return new TokenSigner(settings, WITH_SECRET, null);
-  }
-
-  static TokenSigner withKey(SecurityProperties settings, RSAKey key) {
-    JWSHeader header =
-        new JWSHeader.Builder(WarmUpKey.ALGORITHM)
-            .type(JOSEObjectType.JWT)
-            .keyID(key.getKeyID())
-            .build();
-    return new TokenSigner(settings, header, key);
-  }
+  private TokenSigner() {}
 
   /**
+   * @param settings with the secret, unless there is a key
+   * @param key null to sign with the secret
    * @param scope null for none
    * @param expiresAt expiry; fractions of a second are dropped
    */
-  String sign(String subject, @Nullable String scope, Instant expiresAt) {
+  static String sign(
+      SecurityProperties settings,
+      @Nullable RSAKey key,
+      String subject,
+      @Nullable String scope,
+      Instant expiresAt) {
+    JWSHeader.Builder header =
+        key == null
+            ? new JWSHeader.Builder(JWSAlgorithm.HS256)
+            : new JWSHeader.Builder(WarmUpKey.ALGORITHM).keyID(key.getKeyID());
     JWTClaimsSet claims =
         new JWTClaimsSet.Builder()
             .subject(subject)
@@ -59,7 +45,7 @@ final class TokenSigner {
             .issuer(settings.requiredIssuer())
             .audience(settings.requiredAudience())
             .build();
-    SignedJWT token = new SignedJWT(header, claims);
+    SignedJWT token = new SignedJWT(header.type(JOSEObjectType.JWT).build(), claims);
     try {
       token.sign(key == null ? new MACSigner(settings.secretBytes()) : new RSASSASigner(key));
     } catch (JOSEException e) {

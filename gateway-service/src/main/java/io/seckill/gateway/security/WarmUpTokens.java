@@ -1,8 +1,10 @@
 package io.seckill.gateway.security;
 
+import com.nimbusds.jose.jwk.RSAKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
@@ -39,12 +41,12 @@ public final class WarmUpTokens {
    */
   public String shopper(int number) {
     if (settings.jwkSetUri().isEmpty()) {
-      return sign(TokenSigner.withSecret(settings), number).token();
+      return sign(null, number).token();
     }
     int shopper = number % SHOPPERS_WITH_KEY;
     Signed last = signed.get(shopper);
     if (last == null || last.until().minus(LIFETIME.dividedBy(2)).isBefore(Instant.now())) {
-      last = sign(TokenSigner.withKey(settings, key.pair()), shopper);
+      last = sign(key.pair(), shopper);
       signed.set(shopper, last);
     }
     return last.token();
@@ -55,8 +57,9 @@ public final class WarmUpTokens {
     key.forget();
   }
 
-  private Signed sign(TokenSigner signer, int number) {
+  private Signed sign(@Nullable RSAKey with, int number) {
     Instant until = Instant.now().plus(LIFETIME);
-    return new Signed(signer.sign(Long.toString(Long.MAX_VALUE - number), null, until), until);
+    String subject = Long.toString(Long.MAX_VALUE - number);
+    return new Signed(TokenSigner.sign(settings, with, subject, null, until), until);
   }
 }

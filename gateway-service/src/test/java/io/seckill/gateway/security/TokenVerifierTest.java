@@ -85,7 +85,7 @@ class TokenVerifierTest {
     WarmUpKey key = new WarmUpKey();
     SecurityProperties settings = secret(TestTokens.SECRET);
     TokenVerifier changing = new TokenVerifier(settings, key, clock);
-    String token = TokenSigner.withKey(settings, key.pair()).sign("1", null, now.plusSeconds(60));
+    String token = TokenSigner.sign(settings, key.pair(), "1", null, now.plusSeconds(60));
     assertThat(changing.verify(token)).isNotNull();
 
     key.forget();
@@ -100,7 +100,7 @@ class TokenVerifierTest {
     SecurityProperties settings = secret(TestTokens.SECRET);
     AtomicReference<Runnable> duringCheck = new AtomicReference<>(() -> {});
     TokenVerifier changing = new TokenVerifier(settings, key, running(duringCheck));
-    String token = TokenSigner.withKey(settings, key.pair()).sign("1", null, now.plusSeconds(60));
+    String token = TokenSigner.sign(settings, key.pair(), "1", null, now.plusSeconds(60));
     duringCheck.set(
         () -> {
           key.forget();
