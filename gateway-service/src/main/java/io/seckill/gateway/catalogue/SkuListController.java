@@ -139,7 +139,7 @@ final class SkuListController {
   record SkuPlace(Group group, long atMs, long skuId) implements Comparable<SkuPlace> {
 
     private static final Pattern CURSOR =
-        Pattern.compile("([A-Z_]{4,8})-([0-9]{1,15})-([1-9][0-9]{0,15})");
+        Pattern.compile("(ON_SALE|COMING|PAUSED|SOLD_OUT)-([0-9]{1,15})-([1-9][0-9]{0,15})");
     private static final Comparator<SkuPlace> ORDER =
         Comparator.comparing(SkuPlace::group)
             .thenComparing(SkuPlace::atMs)
@@ -197,15 +197,13 @@ final class SkuListController {
     /** The place whose cursor this is. Throws ProblemException 400 naming cursor. */
     static SkuPlace ofCursor(String cursor) {
       Matcher parts = CURSOR.matcher(cursor);
-      if (parts.matches()) {
-        for (Group group : Group.values()) {
-          if (group.name().equals(parts.group(1))) {
-            return new SkuPlace(
-                group, Long.parseLong(parts.group(2)), Long.parseLong(parts.group(3)));
-          }
-        }
+      if (!parts.matches()) {
+        throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
       }
-      throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
+      return new SkuPlace(
+          Group.valueOf(parts.group(1)),
+          Long.parseLong(parts.group(2)),
+          Long.parseLong(parts.group(3)));
     }
   }
 }

@@ -161,7 +161,8 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
             SaleState.OPEN, SaleState.PAUSED, SaleState.PREHEATED, SaleState.NEW, SaleState.CLOSED);
 
     private static final Pattern CURSOR =
-        Pattern.compile("([A-Z]{3,9})-([0-9]{1,14})-([1-9][0-9]{0,15})");
+        Pattern.compile(
+            "(OPEN|PAUSED|PREHEATED|NEW|CLOSED)-([0-9]{1,14})-([1-9][0-9]{0,15})");
 
     static ProductPlace of(ProductRow product) {
       return new ProductPlace(product.state(), product.opensAt(), product.skuId());
@@ -183,17 +184,13 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
     /** The place whose cursor this is. Throws ProblemException 400 naming cursor. */
     static ProductPlace ofCursor(String cursor) {
       Matcher parts = CURSOR.matcher(cursor);
-      if (parts.matches()) {
-        for (SaleState state : STATES) {
-          if (state.name().equals(parts.group(1))) {
-            return new ProductPlace(
-                state,
-                Instant.ofEpochMilli(Long.parseLong(parts.group(2))),
-                Long.parseLong(parts.group(3)));
-          }
-        }
+      if (!parts.matches()) {
+        throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
       }
-      throw ProblemException.invalid("cursor", "cursor must be the next of an earlier page.");
+      return new ProductPlace(
+          SaleState.valueOf(parts.group(1)),
+          Instant.ofEpochMilli(Long.parseLong(parts.group(2))),
+          Long.parseLong(parts.group(3)));
     }
   }
 }
