@@ -28,7 +28,6 @@ public record OrderId(long value) implements Comparable<OrderId> {
   /** Bits below the time. */
   public static final int TIME_SHIFT = PARTITION_SHIFT + PARTITION_BITS;
 
-
   public OrderId {
     if (value <= 0) {
       throw new IllegalArgumentException("order id must be positive but is " + value);

@@ -129,9 +129,7 @@ public final class RedisBreaker {
     if (!apart) {
       return List.of(breaker("redis", config));
     }
-    return Partition.ALL.stream()
-        .map(partition -> breaker("redis-" + partition, config))
-        .toList();
+    return Partition.ALL.stream().map(partition -> breaker("redis-" + partition, config)).toList();
   }
 
   private PartitionBreaker breaker(String name, CircuitBreakerConfig config) {

@@ -96,8 +96,7 @@ final class SkuListController {
     return Mono.fromFuture(() -> pages.get(query), true)
         .map(
             page ->
-                new Shown(
-                    page.skus(), page.next(), Instant.now().truncatedTo(ChronoUnit.MILLIS)));
+                new Shown(page.skus(), page.next(), Instant.now().truncatedTo(ChronoUnit.MILLIS)));
   }
 
   private Mono<Page> read(Query query) {

@@ -161,8 +161,7 @@ record SalesTable(JdbcClient mysql, @Qualifier("operatorMysqlCalls") BlockingCal
             SaleState.OPEN, SaleState.PAUSED, SaleState.PREHEATED, SaleState.NEW, SaleState.CLOSED);
 
     private static final Pattern CURSOR =
-        Pattern.compile(
-            "(OPEN|PAUSED|PREHEATED|NEW|CLOSED)-([0-9]{1,14})-([1-9][0-9]{0,15})");
+        Pattern.compile("(OPEN|PAUSED|PREHEATED|NEW|CLOSED)-([0-9]{1,14})-([1-9][0-9]{0,15})");
 
     static ProductPlace of(ProductRow product) {
       return new ProductPlace(product.state(), product.opensAt(), product.skuId());

@@ -59,7 +59,6 @@ public final class DemoTokens {
 
   private DemoToken token(String subject, @Nullable String scope) {
     Instant expiresAt = Instant.now().plus(LIFETIME).truncatedTo(ChronoUnit.SECONDS);
-    return new DemoToken(
-        TokenSigner.sign(settings, null, subject, scope, expiresAt), expiresAt);
+    return new DemoToken(TokenSigner.sign(settings, null, subject, scope, expiresAt), expiresAt);
   }
 }

@@ -8,9 +8,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
-/**
- * Creates the beans that verify tokens, which need a secret or a key set, and the rate limits.
- */
+/** Creates the beans that verify tokens, which need a secret or a key set, and the rate limits. */
 @Configuration(proxyBeanMethods = false)
 class SecurityConfiguration {
 

@@ -29,8 +29,7 @@ final class SecurityHeadersFilter implements WebFilter {
               headers.putIfAbsent("X-Frame-Options", List.of("DENY"));
               headers.putIfAbsent("Referrer-Policy", List.of("no-referrer"));
               headers.putIfAbsent(
-                  "Content-Security-Policy",
-                  List.of("default-src 'none'; frame-ancestors 'none'"));
+                  "Content-Security-Policy", List.of("default-src 'none'; frame-ancestors 'none'"));
               headers.putIfAbsent(HttpHeaders.CACHE_CONTROL, List.of("no-store"));
               return Mono.empty();
             });

@@ -20,7 +20,6 @@ public final class PathIds {
    */
   public static final long NEVER_ON_SALE = OrderMessage.MAX_SKU_ID;
 
-
   private static final int DAY_CHARS = 10;
 
   private PathIds() {}
