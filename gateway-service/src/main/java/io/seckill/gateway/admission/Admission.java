@@ -40,7 +40,6 @@ sealed interface Admission
    *
    * @param orderId order id of the first answer
    * @param status latest known status
-   * @param position place in the queue, from 1; 0 when the order is neither QUEUED nor DELAYED
    */
   record Repeated(OrderId orderId, OrderStatus status, long position) implements Queued {}
 

@@ -135,7 +135,6 @@ final class ConsumerLink {
     }
   }
 
-  /** Whether order-consumer answers and reports itself ready. Never fails. */
   Mono<Boolean> isReady() {
     return client
         .get()

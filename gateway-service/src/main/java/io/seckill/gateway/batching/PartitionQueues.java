@@ -62,9 +62,6 @@ final class PartitionQueues<T extends PendingRequest> {
     }
   }
 
-  /**
-   * @param apart whether partitions may lie on different servers
-   */
   PartitionQueues(RequestBatcherProperties settings, boolean apart) {
     this.settings = settings;
     this.apart = apart;

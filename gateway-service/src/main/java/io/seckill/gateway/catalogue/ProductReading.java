@@ -59,7 +59,6 @@ record ProductReading(
     return shards.isEmpty() ? 1 : shards.getOrDefault(skuId, 1);
   }
 
-  /** REDIS for a SKU that was not there. */
   Decider decides(long skuId) {
     return !ofMySql.isEmpty() && ofMySql.contains(skuId) ? Decider.MYSQL : Decider.REDIS;
   }
