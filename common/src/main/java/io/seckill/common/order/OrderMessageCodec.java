@@ -24,7 +24,8 @@ public final class OrderMessageCodec {
   /** Far above the longest valid message (about 400 bytes). */
   public static final int MAX_BYTES = 4_096;
 
-  private static final JsonFactory JSON =
+  /** Its parsers read UTF-8 alone, and refuse a repeated member. */
+  public static final JsonFactory JSON =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8 only

@@ -3,6 +3,7 @@ package io.seckill.gateway.admission;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.WholeNumber;
 import io.seckill.common.sale.Shards;
 import io.seckill.gateway.web.CorrelationId;
@@ -24,9 +25,6 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.StreamReadFeature;
-import tools.jackson.core.TokenStreamFactory;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * {@code POST /api/v1/skus/{sku}/orders}, handled on the server's event loop because it is the hot
@@ -81,7 +79,7 @@ record PurchaseRoute(
     String sku = skuText(head.uri());
     long skuId = sku == null ? 0 : WholeNumber.positive(sku);
     List<String> keys = headers.getAll(KEY_HEADER);
-    int quantity = PurchaseBody.quantity(body);
+    int quantity = quantity(body);
     if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {
       return invalid("skuId", BAD_SKU, head);
     } else if (!keys.isEmpty() && !isKey(keys)) {
@@ -145,45 +143,33 @@ record PurchaseRoute(
     return uri.substring(PREFIX.length(), end);
   }
 
-  /** Parses the body of a purchase, {@code {"quantity":2}}; other members are not allowed. */
-  static final class PurchaseBody {
+  /**
+   * Returns the quantity if the body is a JSON object in UTF-8 with exactly this member, an integer
+   * 1..10,000, as {@code {"quantity":2}}. Returns 0 for any other body.
+   */
+  private static int quantity(byte[] body) {
+    try (JsonParser parser =
+        OrderMessageCodec.JSON.createParser(ObjectReadContext.empty(), body)) {
+      return quantity(parser);
+    } catch (JacksonException e) {
+      return 0;
+    }
+  }
 
-    private static final JsonFactory JSON =
-        JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .disable(TokenStreamFactory.Feature.CHARSET_DETECTION) // UTF-8 only
-            .build();
-
-    private PurchaseBody() {}
-
-    /**
-     * Returns the quantity if the body is a JSON object in UTF-8 with exactly this member, an
-     * integer 1..10,000. Returns 0 for any other body.
-     */
-    static int quantity(byte[] body) {
-      try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), body)) {
-        return read(parser);
-      } catch (JacksonException e) {
+  private static int quantity(JsonParser parser) {
+    long quantity = 0;
+    if (parser.nextToken() != JsonToken.START_OBJECT) {
+      return 0;
+    }
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      boolean known = parser.currentName().equals("quantity");
+      if (!known || parser.nextToken() != JsonToken.VALUE_NUMBER_INT) {
         return 0;
       }
+      quantity = parser.getLongValue();
     }
-
-    private static int read(JsonParser parser) {
-      long quantity = 0;
-      if (parser.nextToken() != JsonToken.START_OBJECT) {
-        return 0;
-      }
-      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-        boolean known = parser.currentName().equals("quantity");
-        if (!known || parser.nextToken() != JsonToken.VALUE_NUMBER_INT) {
-          return 0;
-        }
-        quantity = parser.getLongValue();
-      }
-      boolean complete =
-          parser.currentToken() == JsonToken.END_OBJECT && parser.nextToken() == null;
-      boolean inBounds = quantity >= 1 && quantity <= OrderMessage.MAX_QUANTITY;
-      return complete && inBounds ? (int) quantity : 0;
-    }
+    boolean complete = parser.currentToken() == JsonToken.END_OBJECT && parser.nextToken() == null;
+    boolean inBounds = quantity >= 1 && quantity <= OrderMessage.MAX_QUANTITY;
+    return complete && inBounds ? (int) quantity : 0;
   }
 }
