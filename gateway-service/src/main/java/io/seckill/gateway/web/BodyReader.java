@@ -3,6 +3,8 @@ package io.seckill.gateway.web;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.io.ByteArrayOutputStream;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.server.HttpServerRequest;
@@ -15,21 +17,11 @@ final class BodyReader {
 
   private BodyReader() {}
 
-  /** The body is longer than allowed; part of it may be left unread on the connection. */
-  static final class TooLargeException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    TooLargeException() {
-      super(
-          "request body too large", null, false, false); // an answer, not a defect: no stack trace
-    }
-  }
-
   /**
    * Returns the whole body; empty when there is none.
    *
-   * @param maxBytes a longer body fails with {@link TooLargeException}; with a Content-Length it
-   *     fails without being collected
+   * @param maxBytes a longer body fails with ProblemException 413, and part of it may be left unread
+   *     on the connection; with a Content-Length it fails without being collected
    */
   static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
     int length = announcedBytes(request.requestHeaders());
@@ -42,8 +34,12 @@ final class BodyReader {
     // Unread bytes would cause a connection reset, which loses the answer; so they are read, if not
     // too many.
     return length <= MAX_DISCARDED_BYTES
-        ? request.receive().then(Mono.error(TooLargeException::new))
-        : Mono.error(new TooLargeException());
+        ? request.receive().then(Mono.error(BodyReader::tooLarge))
+        : Mono.error(tooLarge());
+  }
+
+  private static ProblemException tooLarge() {
+    return ProblemException.of(ProblemCode.PAYLOAD_TOO_LARGE);
   }
 
   /**
@@ -72,7 +68,7 @@ final class BodyReader {
 
   private static void append(ByteArrayOutputStream body, ByteBuf part, int maxBytes) {
     if (body.size() + part.readableBytes() > maxBytes) {
-      throw new TooLargeException();
+      throw tooLarge();
     }
     byte[] bytes = new byte[part.readableBytes()];
     part.getBytes(part.readerIndex(), bytes);

@@ -2,6 +2,7 @@ package io.seckill.gateway.web;
 
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -43,11 +44,11 @@ record DirectRoutes(List<DirectRoute> direct, RefusedRequests refused)
         body(route, request)
             .flatMap(body -> Mono.fromCompletionStage(() -> decide(route, head, body)))
             .onErrorResume(
-                BodyReader.TooLargeException.class,
+                ProblemException.class, // of the body: too large
                 e -> {
-                  response.keepAlive(false); // the rest of the body is not worth reading
-                  refused.count(ProblemCode.PAYLOAD_TOO_LARGE);
-                  return Mono.just(problem(ProblemCode.PAYLOAD_TOO_LARGE, head));
+                  response.keepAlive(false); // the rest of it is not worth reading
+                  refused.count(e.problem().code());
+                  return Mono.just(HttpAnswer.problem(e.problem(), head.correlationId()));
                 });
     return HttpAnswerWriter.send(response, answer, head.correlationId());
   }
@@ -68,11 +69,8 @@ record DirectRoutes(List<DirectRoute> direct, RefusedRequests refused)
     return answer.exceptionally(
         failure -> {
           log.error("request failed, correlation id {}", head.correlationId(), failure);
-          return problem(ProblemCode.INTERNAL_ERROR, head);
+          return HttpAnswer.problem(
+              Problem.of(ProblemCode.INTERNAL_ERROR), head.correlationId());
         });
-  }
-
-  private static HttpAnswer problem(ProblemCode code, RequestHead head) {
-    return HttpAnswer.problem(Problem.of(code), head.correlationId());
   }
 }

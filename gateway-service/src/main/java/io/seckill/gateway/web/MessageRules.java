@@ -17,6 +17,7 @@ import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import io.seckill.support.web.Problem;
 import io.seckill.support.web.ProblemCode;
+import io.seckill.support.web.ProblemException;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
@@ -45,14 +46,6 @@ final class MessageRules extends ChannelDuplexHandler {
 
   private MessageRules(RefusedRequests refused) {
     this.refused = refused;
-  }
-
-  private static final class BrokenRuleException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    BrokenRuleException(ProblemCode code) {
-      super(code.name(), null, false, false); // an answer, not a defect: no stack trace
-    }
   }
 
   /**
@@ -85,7 +78,7 @@ final class MessageRules extends ChannelDuplexHandler {
     } else if (message instanceof HttpRequest request) {
       ProblemCode broken = brokenRule(request);
       if (broken != null) {
-        request.setDecoderResult(DecoderResult.failure(new BrokenRuleException(broken)));
+        request.setDecoderResult(DecoderResult.failure(ProblemException.of(broken)));
         refuse(message, broken);
       }
     }
