@@ -135,11 +135,11 @@ final class SkuListController {
    *
    * @param atMs time by which the group is ordered, Unix milliseconds
    */
-  record SkuPlace(Group group, long atMs, long skuId) implements Comparable<SkuPlace> {
+  record SkuPlace(Group group, long atMs, long skuId) {
 
     private static final Pattern CURSOR =
         Pattern.compile("(ON_SALE|COMING|PAUSED|SOLD_OUT)-([0-9]{1,15})-([1-9][0-9]{0,15})");
-    private static final Comparator<SkuPlace> ORDER =
+    static final Comparator<SkuPlace> ORDER =
         Comparator.comparing(SkuPlace::group)
             .thenComparing(SkuPlace::atMs)
             .thenComparing(SkuPlace::skuId);
@@ -182,11 +182,6 @@ final class SkuListController {
                   : state == SaleState.PAUSED ? Group.PAUSED : Group.ON_SALE;
       Instant at = begun ? product.closesAt() : product.opensAt();
       return new SkuPlace(group, at.toEpochMilli(), product.skuId());
-    }
-
-    @Override
-    public int compareTo(SkuPlace other) {
-      return ORDER.compare(this, other);
     }
 
     String cursor() {

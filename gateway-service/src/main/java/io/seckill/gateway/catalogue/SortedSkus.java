@@ -70,7 +70,7 @@ final class SortedSkus {
 
   private NavigableMap<SkuPlace, ProductRow> sort(@Nullable When when) {
     Instant now = Instant.now();
-    NavigableMap<SkuPlace, ProductRow> skus = new TreeMap<>();
+    NavigableMap<SkuPlace, ProductRow> skus = new TreeMap<>(SkuPlace.ORDER);
     for (ProductRow product : products.get()) {
       SkuPlace place = SkuPlace.of(product, now);
       if (place != null && (when == null || when.has(place.group()))) {

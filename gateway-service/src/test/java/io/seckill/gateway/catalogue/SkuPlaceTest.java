@@ -69,7 +69,7 @@ class SkuPlaceTest {
                 product(4, SaleState.OPEN, 5, -9, 50),
                 product(3, SaleState.OPEN, 5, -1, 49))
             .map(product -> Objects.requireNonNull(SkuPlace.of(product, NOW)))
-            .sorted()
+            .sorted(SkuPlace.ORDER)
             .toList();
 
     assertThat(places).extracting(SkuPlace::skuId).containsExactly(3L, 4L, 5L, 6L, 7L, 8L, 9L);
