@@ -139,6 +139,24 @@ class ProductCacheTest {
         .isGreaterThan(Duration.ofMillis(900));
   }
 
+  /** Each request wants the next read at once. */
+  @Test
+  void readsFourTimesASecondAtMostAlsoWhileReadsFail() {
+    mysql.answer.countDown();
+    long start = System.nanoTime();
+    products.start();
+
+    eventually()
+        .until(
+            () -> {
+              products.find(1).subscribe(found -> {}, failure -> {});
+              return mysql.begunNanos.size() >= 5;
+            });
+
+    assertThat(Duration.ofNanos(mysql.begunNanos.get(4) - start))
+        .isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+  }
+
   /** Hangs until it is to fail. */
   private static final class HangingDatabase extends AbstractDataSource {
     private final CountDownLatch asked = new CountDownLatch(1);
