@@ -36,7 +36,9 @@ final class TakenRequest {
       return null;
     }
     int length = BodyReader.announcedBytes(request.headers());
-    if (!fits(length, route.maxBodyBytes())) {
+    int most = route.maxBodyBytes();
+    boolean isUnannounced = length < 0 && most > 0;
+    if (isUnannounced || length > most) {
       return null;
     }
     RequestHead head = RequestHead.of(request.uri(), request.headers(), peer);
@@ -60,14 +62,6 @@ final class TakenRequest {
         && !headers.contains(HttpHeaderNames.TRANSFER_ENCODING)
         && !headers.contains(HttpHeaderNames.EXPECT)
         && !headers.contains(HttpHeaderNames.UPGRADE);
-  }
-
-  /**
-   * @param length -1 when there is no Content-Length
-   * @param max 0 when the route expects no body
-   */
-  private static boolean fits(int length, int max) {
-    return length <= max && (length >= 0 || max == 0);
   }
 
   /** Copies and releases a part of the body. */
