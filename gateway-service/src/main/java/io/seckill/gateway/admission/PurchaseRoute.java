@@ -148,8 +148,7 @@ record PurchaseRoute(
    * 1..10,000, as {@code {"quantity":2}}. Returns 0 for any other body.
    */
   private static int quantity(byte[] body) {
-    try (JsonParser parser =
-        OrderMessageCodec.JSON.createParser(ObjectReadContext.empty(), body)) {
+    try (JsonParser parser = OrderMessageCodec.JSON.createParser(ObjectReadContext.empty(), body)) {
       return quantity(parser);
     } catch (JacksonException e) {
       return 0;

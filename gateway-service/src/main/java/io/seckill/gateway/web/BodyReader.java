@@ -20,8 +20,8 @@ final class BodyReader {
   /**
    * Returns the whole body; empty when there is none.
    *
-   * @param maxBytes a longer body fails with ProblemException 413, and part of it may be left unread
-   *     on the connection; with a Content-Length it fails without being collected
+   * @param maxBytes a longer body fails with ProblemException 413, and part of it may be left
+   *     unread on the connection; with a Content-Length it fails without being collected
    */
   static Mono<byte[]> read(HttpServerRequest request, int maxBytes) {
     int length = announcedBytes(request.requestHeaders());

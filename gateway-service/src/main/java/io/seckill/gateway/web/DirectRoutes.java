@@ -69,8 +69,7 @@ record DirectRoutes(List<DirectRoute> direct, RefusedRequests refused)
     return answer.exceptionally(
         failure -> {
           log.error("request failed, correlation id {}", head.correlationId(), failure);
-          return HttpAnswer.problem(
-              Problem.of(ProblemCode.INTERNAL_ERROR), head.correlationId());
+          return HttpAnswer.problem(Problem.of(ProblemCode.INTERNAL_ERROR), head.correlationId());
         });
   }
 }
