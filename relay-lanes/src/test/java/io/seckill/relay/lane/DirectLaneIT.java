@@ -135,7 +135,7 @@ class DirectLaneIT extends LaneFixture {
   void publishesAgainSoonAfterItMayWrite() {
     String url = ShippedUsers.inRabbit(rabbitServer, rabbit, "gateway");
     String user = "gateway-" + rabbit.name();
-    rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, "", "", "");
+    rabbit.setPermissions(user, "", "", "");
     try (TestRelay relay = start(TestRelay.Tuning.PATIENT);
         TestDirectLanes lanes = TestDirectLanes.start(redis.url(), url, WINDOW)) {
       awaitAll(relay, LaneState.RUNNING);
@@ -145,7 +145,7 @@ class DirectLaneIT extends LaneFixture {
       everythingArrives(admitted);
       assertThat(relay.count("adopted")).isEqualTo(3);
 
-      rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, "", ".*", "");
+      rabbit.setPermissions(user, "", ".*", "");
       publishesAgain(lanes, relay, admitted);
     }
   }

@@ -207,10 +207,7 @@ class LeaseIT extends LaneFixture {
   void handsItsQueueOverWhenItMayNotPublish() {
     String url = ShippedUsers.inRabbit(rabbitServer, rabbit, "relay");
     String user = "relay-" + rabbit.name();
-    rabbitServer.ctl(
-        "set_permissions",
-        "-p",
-        rabbit.name(),
+    rabbit.setPermissions(
         user,
         ".*",
         "^seckill\\.(dead|orders\\..*)$", // it may declare
@@ -226,7 +223,7 @@ class LeaseIT extends LaneFixture {
         assertThat(other.count("adopted")).isEqualTo(10);
       }
 
-      rabbitServer.ctl("set_permissions", "-p", rabbit.name(), user, ".*", ".*", ".*");
+      rabbit.setPermissions(user, ".*", ".*", ".*");
       outbox.admit(10, SKU);
       await("it works soon after it may publish")
           .atMost(Duration.ofSeconds(30))

@@ -59,8 +59,20 @@ final class RabbitManagement {
   /** Creates the vhost and grants its creator all permissions in it. */
   void createVhost(String name) {
     send("PUT", "vhosts/" + name, "");
-    String all = "{\"configure\":\".*\",\"write\":\".*\",\"read\":\".*\"}";
-    send("PUT", "permissions/" + name + "/" + RabbitServer.USER, all);
+    putPermissions(name, RabbitServer.USER, ".*", ".*", ".*");
+  }
+
+  /** Creates a user who may do nothing yet, or gives that user another password. */
+  void putUser(String name, String password) {
+    send("PUT", "users/" + name, "{\"password\":\"%s\",\"tags\":\"\"}".formatted(password));
+  }
+
+  /** Grants a user these permissions in the vhost, in place of all others there. */
+  void putPermissions(String vhost, String user, String configure, String write, String read) {
+    String body =
+        "{\"configure\":\"%s\",\"write\":\"%s\",\"read\":\"%s\"}"
+            .formatted(escaped(configure), escaped(write), escaped(read));
+    send("PUT", "permissions/" + vhost + "/" + user, body);
   }
 
   /** Deletes the vhost, its queues, and the connections to it. */
@@ -72,8 +84,13 @@ final class RabbitManagement {
   void putPolicy(String vhost, String policy, String pattern, String definition) {
     String body =
         "{\"apply-to\":\"queues\",\"pattern\":\"%s\",\"definition\":%s}"
-            .formatted(pattern.replace("\\", "\\\\"), definition);
+            .formatted(escaped(pattern), definition);
     send("PUT", "policies/" + vhost + "/" + policy, body);
+  }
+
+  /** A regular expression in a JSON string. */
+  private static String escaped(String pattern) {
+    return pattern.replace("\\", "\\\\");
   }
 
   void deletePolicy(String vhost, String policy) {

@@ -102,6 +102,13 @@ public final class RabbitVhost {
     server.get().management().deletePolicy(name, policy);
   }
 
+  /**
+   * Grants a user regular expressions over names in this vhost, in place of those granted before.
+   */
+  public void setPermissions(String user, String configure, String write, String read) {
+    server.get().management().putPermissions(name, user, configure, write, read);
+  }
+
   /** Closes all client connections of this vhost from the server's side. */
   public void closeConnections(String reason) {
     RabbitManagement management = server.get().management();

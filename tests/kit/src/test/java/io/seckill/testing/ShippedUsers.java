@@ -74,11 +74,8 @@ public final class ShippedUsers {
     String definitions = read("rabbitmq/definitions.json");
     String ofUser = definitions.substring(definitions.indexOf("\"user\": \"" + user + "\""));
     String name = user + "-" + vhost.name();
-    server.ctl("add_user", name, PASSWORD);
-    server.ctl(
-        "set_permissions",
-        "-p",
-        vhost.name(),
+    server.management().putUser(name, PASSWORD);
+    vhost.setPermissions(
         name,
         permission(ofUser, "configure"),
         permission(ofUser, "write"),
