@@ -95,11 +95,13 @@ class StockChangeIT {
 
   /**
    * Pooled connections that were reset would each fail once more, and breakers may be open, so
-   * another sale is preheated until that works, and the last calls of sweeps are good ones.
+   * another sale is preheated until that works, and the last calls of sweeps are good ones. What
+   * waits on would be tried by the sweeps of all later tests.
    */
   @AfterEach
   void heal() {
     toRedis.heal();
+    consumer.update("DELETE FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')");
     ((RedisClient) consumer.bean(UnifiedJedis.class)).getPool().clear();
     eventually().until(() -> api.post(SPARE + "/preheat", "{}").status() == 200);
     RedisCallGuard guard = consumer.bean(RedisCallGuard.class);
@@ -408,7 +410,6 @@ class StockChangeIT {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aSweepAsksAMySqlThatDoesNotAnswerOnce(boolean isAway) {
-    consumer.update("DELETE FROM stock_change WHERE state NOT IN ('DONE', 'REFUSED')");
     open(1_000);
     insert(sku, "change-1", 50, "PENDING");
     insert(sku, "change-2", 50, "PENDING");
