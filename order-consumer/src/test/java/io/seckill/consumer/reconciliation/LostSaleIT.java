@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
+import io.seckill.consumer.loading.OtherPreheat;
 import io.seckill.consumer.loading.SaleLoader;
 import io.seckill.consumer.loading.SaleLoader.Replacing;
 import io.seckill.consumer.runtime.ConnectionPools;
@@ -115,11 +116,7 @@ class LostSaleIT extends ReconciliationFixture {
     AdmittedSale sale = sale(PurchasePolicy.LIMITED, 5, 100);
     String path = "/internal/v1/skus/" + sale.sku;
     consumer.api().post(path + "/state", "{\"state\":\"CLOSED\"}");
-    try (TestConsumer other =
-        consumer.another(
-            Map.of("seckill.preheat.max-per-order", "7", "seckill.preheat.retention", "2h"))) {
-      assertThat(other.api().post(path + "/preheat", "").status()).isEqualTo(200);
-    }
+    OtherPreheat.of(consumer, 7, Duration.ofHours(2)).run(sale.sku, (sku, orders) -> {});
     sale.forget();
 
     assertThat(outcome(reconcile(sale, false))).isEqualTo("REBUILT");
