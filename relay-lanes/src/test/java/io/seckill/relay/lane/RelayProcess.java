@@ -18,7 +18,7 @@ public final class RelayProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /** The jar as it is shipped, with a free port. */
+  /** The classes of the jar that is shipped, with a free port. */
   public static RelayProcess jar(Map<String, String> environment) throws IOException {
     Path jar =
         Path.of(System.getProperty("seckill.root"), "relay-service/target/relay-service.jar");
