@@ -21,6 +21,7 @@ import io.seckill.relay.lane.TestBroker;
 import io.seckill.relay.lane.TestDirectLanes;
 import io.seckill.relay.lane.TestOutbox;
 import io.seckill.relay.lane.TestRelay;
+import io.seckill.testing.Bounded;
 import io.seckill.testing.MySqlServer;
 import io.seckill.testing.Ports;
 import io.seckill.testing.RabbitServer;
@@ -32,6 +33,7 @@ import io.seckill.testing.TcpProxy;
 import io.seckill.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
@@ -140,8 +142,11 @@ class DirectChannelIT {
       calls.one(attempt(sale, 1, "key-0001", 101)); // refused; the script is loaded
       proxy.dropToClient(true);
 
-      assertThatThrownBy(() -> calls.one(attempt(sale, 2, "key-0001", 1)))
-          .isInstanceOf(JedisException.class);
+      CompletableFuture<Admission> asked =
+          CompletableFuture.supplyAsync(() -> calls.one(attempt(sale, 2, "key-0001", 1)));
+      eventually().until(() -> asked.isDone() || sale.stock() == 99);
+      proxy.cut(); // or the answer would be waited for
+      assertThatThrownBy(() -> Bounded.get(asked)).hasCauseInstanceOf(JedisException.class);
 
       eventually().until(() -> broker.seen() == 1 && outbox.inPrivateQueues() == 0);
       assertThat(sale.outbox()).isEmpty();
