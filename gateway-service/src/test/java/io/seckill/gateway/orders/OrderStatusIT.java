@@ -39,6 +39,9 @@ class OrderStatusIT {
 
   private static final AtomicInteger INVENTED = new AtomicInteger();
 
+  /** Each read of a MySQL that is away takes so long; a read that must succeed is repeated. */
+  private static final String SHORT_WAIT = "spring.datasource.hikari.connection-timeout=1000";
+
   private static GatewayStage stage;
   private static TestGateway gateway;
 
@@ -213,7 +216,10 @@ class OrderStatusIT {
       toMySql.cut();
       try (TestGateway own =
           TestGateway.start(
-              stage.redisDatabase(), stage.mysqlDatabase().via(toMySql), stage.consumer().url())) {
+              stage.redisDatabase(),
+              stage.mysqlDatabase().via(toMySql),
+              stage.consumer().url(),
+              SHORT_WAIT)) {
         eventually().until(() -> own.get(order.user(), path(order)).status() == 200);
         GatewayAnswer early = own.get(order.user(), path(order));
         assertThat(early.text("status")).as(early.toString()).isEqualTo("CONFIRMED");
@@ -447,7 +453,8 @@ class OrderStatusIT {
             TestGateway.start(
                 stage.redisDatabase(),
                 stage.mysqlDatabase().via(toMySql),
-                stage.consumer().url())) {
+                stage.consumer().url(),
+                SHORT_WAIT)) {
       stage.fallbackOfSales("ACTIVE", sku);
       eventually().until(() -> own.bean(ProductCache.class).decides(sku) == Decider.MYSQL);
       toMySql.cut();
@@ -477,7 +484,8 @@ class OrderStatusIT {
             TestGateway.start(
                 stage.redisDatabase(),
                 stage.mysqlDatabase().via(toMySql),
-                stage.consumer().url())) {
+                stage.consumer().url(),
+                SHORT_WAIT)) {
       eventually()
           .until(() -> own.get(alias.user(), path(alias)).text("status"), "CONFIRMED"::equals);
       toMySql.cut();
