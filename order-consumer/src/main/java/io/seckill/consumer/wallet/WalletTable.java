@@ -231,7 +231,10 @@ final class WalletTable {
     }
     String marks = Sql.repeated("(" + Sql.marks(all.get(0).length) + ")", all.size());
     int count = jdbc.update(sql.formatted(marks), all.stream().flatMap(Arrays::stream).toArray());
-    int expected = countOfRow * all.size();
+    checkCount(count, countOfRow * all.size());
+  }
+
+  private static void checkCount(int count, int expected) {
     if (count != expected) {
       throw new IllegalStateException("%d rows counted in place of %d".formatted(count, expected));
     }
