@@ -124,9 +124,10 @@ class DatabaseGate {
   }
 
   /**
-   * Probes MySQL, while the breaker is not closed at most once a second over all callers. The
-   * breaker permits another probe only after a result, so every result is reported to it, an
-   * unexpected exception included.
+   * Probes MySQL: while the breaker is closed as patiently as a batch is stored, so that a slow
+   * MySQL does not open it, and else at most once a second over all callers. The breaker permits
+   * another probe only after a result, so every result is reported to it, an unexpected exception
+   * included.
    *
    * @return whether the breaker is closed afterwards
    */
@@ -136,7 +137,7 @@ class DatabaseGate {
     }
     long start = System.nanoTime();
     try {
-      probe.write();
+      probe.write(breaker.getState() == CircuitBreaker.State.CLOSED);
       breaker.onSuccess(System.nanoTime() - start, TimeUnit.NANOSECONDS);
       closeAfterSuccess();
     } catch (SQLException e) {

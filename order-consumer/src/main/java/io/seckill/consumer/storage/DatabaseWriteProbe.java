@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class DatabaseWriteProbe {
 
-  /** Shorter than for a batch: a frozen server must not block the probe as long. */
+  /** Shorter than for a batch: a server that stays frozen must not block each probe as long. */
   private static final int TIMEOUT_MS = 1_500;
 
   private static final Executor AT_ONCE = Runnable::run;
@@ -23,9 +23,19 @@ public class DatabaseWriteProbe {
     this.orderStorage = pools.orderStorage();
   }
 
-  /** As {@link #probe}, through the connections that store orders; only their writers call it. */
-  public void write() throws SQLException {
-    probe(orderStorage);
+  /**
+   * As {@link #probe}, through the connections that store orders; only their writers call it.
+   *
+   * @param patient whether MySQL may take as long as for a batch
+   */
+  public void write(boolean patient) throws SQLException {
+    if (patient) {
+      try (Connection connection = orderStorage.getConnection()) {
+        write(connection);
+      }
+    } else {
+      probe(orderStorage);
+    }
   }
 
   /**
@@ -38,10 +48,14 @@ public class DatabaseWriteProbe {
     try (Connection connection = pool.getConnection()) {
       int before = connection.getNetworkTimeout();
       connection.setNetworkTimeout(AT_ONCE, TIMEOUT_MS);
-      try (Statement statement = connection.createStatement()) {
-        statement.executeUpdate("DELETE FROM order_alias WHERE order_id = 0");
-      }
+      write(connection);
       connection.setNetworkTimeout(AT_ONCE, before);
+    }
+  }
+
+  private static void write(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.executeUpdate("DELETE FROM order_alias WHERE order_id = 0");
     }
   }
 }

@@ -465,13 +465,34 @@ class OrderStoreIT {
       try {
         assertThatThrownBy(() -> store.store(List.of(order)))
             .isInstanceOf(DatabaseUnavailableException.class);
-        assertThatThrownBy(probe::write).isInstanceOf(java.sql.SQLException.class);
+        assertThatThrownBy(() -> probe.write(false)).isInstanceOf(java.sql.SQLException.class);
       } finally {
         sql.execute("SET GLOBAL read_only = 0");
       }
     }
-    probe.write();
+    probe.write(false);
     assertThat(store.store(List.of(order)).outcomes()).containsExactly(new Stored(order));
+  }
+
+  /** So that an idle writer does not take a slow MySQL for one that is lost. */
+  @Test
+  void aPatientProbeWaitsAsLongAsABatch() throws Exception {
+    DatabaseWriteProbe probe = consumer.bean(DatabaseWriteProbe.class);
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (RowLock held = consumer.lock("LOCK TABLES order_alias WRITE")) {
+      Future<?> patient =
+          thread.submit(
+              () -> {
+                probe.write(true);
+                return null;
+              });
+      eventually().until(() -> consumer.executing("DELETE FROM order_alias%").isPresent());
+      assertThatThrownBy(() -> probe.write(false)).isInstanceOf(java.sql.SQLException.class);
+      assertThat(patient).isNotDone();
+      held.release();
+      Bounded.get(patient);
+    }
+    thread.shutdown();
   }
 
   @Test
