@@ -15,23 +15,28 @@ import java.util.stream.Stream;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * What one SKU costs the busiest of three Redis primaries, in turns without shards and with some.
+ * What one SKU costs the busiest of three Redis primaries, in turns without shards and with some,
+ * for some shoppers at once and for many: the more wait, the more purchases a call of a shard has.
  */
 enum ShardPrimaries {
-  ONE(1),
-  FOUR(4),
-  SIXTEEN(16);
-
-  private static final int CONNECTIONS = 256;
+  ONE(1, 256),
+  FOUR(4, 256),
+  SIXTEEN(16, 256),
+  ONE_OF_MANY(1, 1_024),
+  FOUR_OF_MANY(4, 1_024),
+  SIXTEEN_OF_MANY(16, 1_024);
 
   private final int shards;
+  private final int connections;
   private final String key;
   private final String busiest;
 
-  ShardPrimaries(int shards) {
+  ShardPrimaries(int shards, int connections) {
     this.shards = shards;
-    this.key = "shards.primaries_%d_per_s".formatted(shards);
-    this.busiest = "shards.primaries_%d_busiest_cpu_us".formatted(shards);
+    this.connections = connections;
+    String name = "shards.primaries_%d_of_%d".formatted(shards, connections);
+    this.key = name + "_per_s";
+    this.busiest = name + "_busiest_cpu_us";
   }
 
   static void measureAll(Lab lab, Figures figures, String lostKey) throws Exception {
@@ -55,7 +60,7 @@ enum ShardPrimaries {
     List<Double> before = cpuMicros(lab);
     long bought =
         ClosedLoop.accepted(
-            new ClosedLoop(lab, figures, lostKey).buy(key, sales, count, CONNECTIONS));
+            new ClosedLoop(lab, figures, lostKey).buy(key, sales, count, connections));
     List<Double> after = cpuMicros(lab);
     lab.close(sales);
     double most =
@@ -86,8 +91,15 @@ enum ShardPrimaries {
         .map(
             form ->
                 new Row(
-                    "three primaries, shards: " + form.shards + ": CPU µs of the busiest an order",
+                    "three primaries, %d connections, shards: %d: CPU µs of the busiest an order"
+                        .formatted(form.connections, form.shards),
                     form.busiest,
-                    form == ONE ? List.of() : List.of(new Against("without shards", ONE.busiest))));
+                    form.shards == 1
+                        ? List.of()
+                        : List.of(new Against("without shards", form.unsharded().busiest))));
+  }
+
+  private ShardPrimaries unsharded() {
+    return connections == ONE.connections ? ONE : ONE_OF_MANY;
   }
 }
