@@ -163,7 +163,7 @@ refused_properties() { # LOG
 # What every service gets beside its addresses and secrets, as environment variables: a.b-c=1 becomes A_BC=1.
 property_lines() {
   local property name
-  echo SECKILL_WARMUP_REQUESTS=20000
+  echo SECKILL_WARMUP_REQUESTS=100000
   if is_ha && [[ ! $PROPERTIES =~ seckill\.admission\.durable-in=(redis|broker) ]]; then
     printf 'SECKILL_ADMISSION_DURABLEIN=replicas\nSECKILL_ADMISSION_REPLICAS=1\n'
   fi

@@ -29,6 +29,12 @@ sealed interface Admission
    */
   record Admitted(OrderId orderId, long position) implements Queued {
 
+    /**
+     * What a purchase of the warm-up is answered, for which the script has found no SKU: there is
+     * no such order.
+     */
+    static final Admitted IN_WARM_UP = new Admitted(new OrderId(Long.MAX_VALUE), 1);
+
     @Override
     public OrderStatus status() {
       return OrderStatus.QUEUED;

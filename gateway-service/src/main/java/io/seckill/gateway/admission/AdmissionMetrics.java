@@ -116,7 +116,9 @@ final class AdmissionMetrics {
 
   @SuppressWarnings("NullAway") // the maps hold every constant
   private Counter counter(Admission outcome) {
-    if (outcome instanceof Admission.Admitted) {
+    if (outcome == Admission.Admitted.IN_WARM_UP) {
+      return refused.get(Refusal.UNKNOWN_SKU);
+    } else if (outcome instanceof Admission.Admitted) {
       return admitted;
     } else if (outcome instanceof Admission.Stored order && !order.isRepeat()) {
       return confirmed;

@@ -6,6 +6,7 @@ import io.seckill.common.order.OrderMessage;
 import io.seckill.common.order.OrderStatus;
 import io.seckill.common.order.OrderTrail;
 import io.seckill.common.sale.Shards;
+import io.seckill.gateway.admission.Admission.Admitted;
 import io.seckill.gateway.admission.Admission.Queued;
 import io.seckill.gateway.admission.Admission.Unknown;
 import io.seckill.gateway.admission.AdmitReply.AdmittedSku;
@@ -18,6 +19,7 @@ import io.seckill.gateway.verification.VerifiedServers;
 import io.seckill.relay.lane.LaneMailbox.Reservation;
 import io.seckill.relay.publish.OutboundOrder;
 import io.seckill.support.contract.ProductRow;
+import io.seckill.support.web.PathIds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
@@ -70,9 +72,18 @@ record AdmitAnswers(
       if (one.isAdmitted() && OrderTrail.isOn()) {
         OrderTrail.mark(request.ids().get(i), attempt.skuId(), attempt.traceparent(), "admitted");
       }
-      promise(purchase, one.outcome(), reply.confirmed(), confirms);
+      promise(purchase, outcome(attempt, one), reply.confirmed(), confirms);
     }
     confirms.await(durability.within());
+  }
+
+  /** The broker never confirms what nobody has published. */
+  private Admission outcome(PurchaseAttempt attempt, ScriptReply reply) {
+    return attempt.skuId() == PathIds.NEVER_ON_SALE
+            && reply.outcome() == Refusal.UNKNOWN_SKU
+            && durability.in() != Durability.Store.BROKER
+        ? Admitted.IN_WARM_UP
+        : reply.outcome();
   }
 
   /**

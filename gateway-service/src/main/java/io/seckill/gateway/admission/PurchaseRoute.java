@@ -80,7 +80,7 @@ record PurchaseRoute(
     long skuId = sku == null ? 0 : WholeNumber.positive(sku);
     List<String> keys = headers.getAll(KEY_HEADER);
     int quantity = quantity(body);
-    if (skuId == 0 || (skuId >= Shards.FIRST_ID && skuId != PathIds.NEVER_ON_SALE)) {
+    if (skuId == 0 || (skuId >= Shards.FIRST_ID && !isInWarmUp(skuId, headers))) {
       return invalid("skuId", BAD_SKU, head);
     } else if (!keys.isEmpty() && !isKey(keys)) {
       return invalid(KEY_HEADER, BAD_KEY, head);
@@ -88,6 +88,10 @@ record PurchaseRoute(
       return invalid("quantity", BAD_BODY, head);
     }
     return submit(attempt(skuId, userId, keys, quantity, headers), head.correlationId());
+  }
+
+  private boolean isInWarmUp(long skuId, HttpHeaders headers) {
+    return skuId == PathIds.NEVER_ON_SALE && shoppers.limits().isWarmUp(headers);
   }
 
   private static boolean isKey(List<String> keys) {

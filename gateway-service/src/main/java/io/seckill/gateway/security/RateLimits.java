@@ -107,8 +107,8 @@ public final class RateLimits {
   }
 
   /**
-   * Whether the warm-up of this gateway sent a request that is above a limit. All its purchases
-   * come from one address, and where an issuer signs tokens from few users.
+   * Whether the warm-up of this gateway sent a request. All its purchases come from one address,
+   * and where an issuer signs tokens from few users; no limit applies to them.
    */
   public boolean isWarmUp(HttpHeaders headers) {
     String sent = headers.get(WARM_UP);

@@ -35,6 +35,7 @@ class AdmitCallTest {
   private static final Duration SHORT = Duration.ofMillis(200);
 
   private final List<Admission> outcomes = new ArrayList<>();
+  private long sku = SKU;
 
   @ParameterizedTest
   @CsvSource({"1, 1", "1, 2", "2, 1"})
@@ -53,6 +54,28 @@ class AdmitCallTest {
     } else {
       assertThat(outcomes).containsExactly(Unknown.REPLICAS);
     }
+  }
+
+  /** The broker would never confirm such an order. */
+  @ParameterizedTest
+  @CsvSource({
+    "1001, REDIS, false",
+    "9007199254740991, REDIS, true",
+    "9007199254740991, REPLICAS, true",
+    "9007199254740991, BROKER, false"
+  })
+  void answersOnlyTheWarmUpAsIfThereWereItsSku(
+      long bought, Durability.Store durable, boolean isAdmitted) {
+    sku = bought;
+    UnifiedJedis redis =
+        new CannedRedis(command -> command.get(0).equals("WAIT") ? 1L : List.of("U"));
+
+    buy(
+        redis,
+        new Durability(durable, durable == Durability.Store.REPLICAS ? 1 : 0, SHORT),
+        shield());
+
+    assertThat(outcomes).containsExactly(isAdmitted ? Admitted.IN_WARM_UP : Refusal.UNKNOWN_SKU);
   }
 
   /** Units may be back since Redis decided. */
@@ -118,7 +141,7 @@ class AdmitCallTest {
       SoldOutShield shield,
       List<LaneMailbox> lanes) {
     VerifiedServers servers = new VerifiedServers();
-    servers.verified((int) (SKU % 16), "server");
+    servers.verified(Partition.ofSku(sku), "server");
     Promises promises = TestPromises.withoutFallback();
     new AdmitCall(
             redis,
@@ -138,6 +161,6 @@ class AdmitCallTest {
         .execute(
             List.of(
                 new Purchase(
-                    new PurchaseAttempt(SKU, 7, "key-0001", true, 1, null), outcomes::add)));
+                    new PurchaseAttempt(sku, 7, "key-0001", true, 1, null), outcomes::add)));
   }
 }

@@ -2,7 +2,6 @@ package io.seckill.gateway.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.seckill.gateway.warmup.WarmUp.WarmUpAnswers;
 import org.junit.jupiter.api.Test;
 
 class AnswersTest {
@@ -12,6 +11,14 @@ class AnswersTest {
   @Test
   void claimsNothingWithoutAnswers() {
     assertThat(answers.whatIsWarm()).isEqualTo("nothing is warm");
+  }
+
+  @Test
+  void claimsAllWhenMostWereAnsweredAsAdmitted() {
+    answer(202, 2);
+    answer(503, 1);
+
+    assertThat(answers.whatIsWarm()).isEqualTo("warm is all of a purchase's way");
   }
 
   @Test

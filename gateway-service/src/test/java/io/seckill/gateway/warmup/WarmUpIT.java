@@ -20,7 +20,10 @@ import io.seckill.testing.TestServers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,6 +40,8 @@ class WarmUpIT {
 
   private static final String BRIEF = "seckill.warm-up.requests=300";
   private static final String UNHURRIED = "seckill.warm-up.at-most=2m";
+
+  private static final long NEVER_ON_SALE = 9_007_199_254_740_991L;
 
   private static final GatewayStage stage = GatewayStage.shared();
 
@@ -75,14 +80,28 @@ class WarmUpIT {
                   .mapToObj(RedisKeys::workers)
                   .toArray(String[]::new));
       assertThat(purchases(gateway)).isEqualTo(300);
+      assertThat(gateway.bean(WarmUp.class).answers).hasToString("{202=300}");
       assertThat(count(gateway, "seckill.admitted")).isZero();
+      assertThat(refusedByRedis(gateway)).isEqualTo(300);
       eventually().until(WarmUpIT::threads, count -> count == 0);
     }
   }
 
+  /** Only the gateway itself is answered as if there were such a SKU. */
   @Test
-  void buysWhatNobodyCanPutOnSale() {
-    String reserved = GatewayStage.admin(9_007_199_254_740_991L);
+  void buysWhatNobodyElseCanBuyOrPutOnSale() {
+    HttpRequest.Builder purchase =
+        stage
+            .gateway()
+            .purchase(stage.newUser(), NEVER_ON_SALE)
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString("{\"quantity\":1}"));
+    for (String secret : List.of("", "0b6f7a5e-1d53-4c7b-9f57-4a3f0f6f9f10")) {
+      GatewayAnswer refused = stage.gateway().send(purchase.setHeader("Warm-Up", secret));
+      assertThat(refused.status()).isEqualTo(400);
+      assertThat(refused.json().path("field").asString()).isEqualTo("skuId");
+    }
+    String reserved = GatewayStage.admin(NEVER_ON_SALE);
     String product = GatewayStage.product(PurchasePolicy.UNLIMITED, 0, 10);
 
     assertThat(stage.gateway().operate("PUT", reserved, product).status()).isEqualTo(400);

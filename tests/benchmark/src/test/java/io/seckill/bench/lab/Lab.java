@@ -63,7 +63,7 @@ public final class Lab implements AutoCloseable {
   private static final Map<String, String> VARIABLES =
       Map.of(
           "SECKILL_WARMUP_REQUESTS",
-          "20000",
+          "100000",
           "SECKILL_BROKER_HEARTBEAT",
           BenchServers.HEARTBEAT_SECONDS + "s",
           "SECKILL_PAYMENT_TIMEOUT",
