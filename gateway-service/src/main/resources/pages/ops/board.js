@@ -25,6 +25,7 @@ const LEDGERS = {
   moving: 'moves: orders are between two counters',
   balances: 'balances: every unit and every order is accounted for',
   'queue not checked': 'balances, but its queue was not checked',
+  'queue in doubt': 'balances, but its queue may still lack orders: wait until it is empty',
 };
 const STATES = {UP: ['up', 'good'], DEGRADED: ['up in part', 'bad'], DOWN: ['unavailable', 'bad'], UNKNOWN: ['not known', '']};
 

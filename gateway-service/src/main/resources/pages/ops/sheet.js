@@ -36,7 +36,14 @@ export function verdict(ledger) {
   if (!ledger) return ['no ledger', ''];
   if (!ledger.unbalancedSince) return isQueueChecked(ledger) ? ['balances', 'good'] : ['queue not checked', 'warn'];
   const seconds = (Date.parse(ledger.readAt) - Date.parse(ledger.unbalancedSince)) / 1000;
-  return seconds < 10 ? ['moving', 'warn'] : [`off for ${Math.round(seconds)} s`, 'bad'];
+  if (seconds < 10) return ['moving', 'warn'];
+  return differs(ledger) ? [`off for ${Math.round(seconds)} s`, 'bad'] : ['queue in doubt', 'warn'];
+}
+
+/** Else only a queue that has lacked orders may lack them still. */
+function differs(ledger) {
+  return [ledger, ...(ledger.shards ?? [])].some(({units, orders, mysql, partition, queue}) =>
+    [units, orders, mysql, partition].some((terms) => terms?.difference) || queue?.difference > 0);
 }
 
 /** Those of a sale, or shard, that MySQL decides are in no queue. */
@@ -56,7 +63,7 @@ export function renderSheets(ledger) {
     ['Stock in MySQL', mysql.stock],
   ], null, 'mysql', mysql.difference);
   $('sheets').replaceChildren(
-    make('div', {}, cameIn(units), itself, ...(shards ? [stockOf(ledger)] : [])),
+    make('div', {}, cameIn(units), itself, ...(shards ? [stockOf(ledger)] : []), ...missing(ledger)),
     sheet('Units, where they are', rows(UNITS, units), sum(UNITS, units), 'units-out', units.difference),
     sheet(`Orders admitted: ${number(orders.admitted)}, where they are`, rows(ORDERS, orders), sum(ORDERS, orders), 'orders-out', orders.difference),
   );
@@ -66,6 +73,16 @@ export function renderSheets(ledger) {
 function stockOf({units, pool, shards}) {
   const lines = shards.map((shard) => [`Shard in partition ${shard.partition.partition}`, shard.units.stock]);
   return sheet('Stock, by shard', [...lines, ['In no shard', pool]], units.stock, 'shards');
+}
+
+/** What the counters say is on its way, and is in no list or queue: of all SKUs that share them. */
+function missing(ledger) {
+  const sold = ledger.shards ?? [ledger];
+  const lists = sold.reduce((total, {partition}) => total + (partition?.difference ?? 0), 0);
+  const queues = sold.reduce((total, {queue}) => total + Math.max(0, queue?.difference ?? 0), 0);
+  return lists || queues
+    ? [sheet('Missing on the way, orders', [['Outbox and private queues', lists], ['Queue', queues]], null, 'missing')]
+    : [];
 }
 
 /** Of a strong sale, or one in a fallback: everything is in MySQL. */

@@ -54,7 +54,8 @@ class BrokerBalanceItems {
 
   /**
    * Reads ready first, then unacked: a message delivered in between is counted twice, not missed.
-   * Returns empty when the broker does not answer or has no such queue, or Redis does not answer.
+   * Returns empty when the broker does not answer, has no such queue or may not have read it, or
+   * Redis does not answer.
    */
   Optional<Messages> read(String queue) {
     Optional<Messages> found =
@@ -67,10 +68,13 @@ class BrokerBalanceItems {
     return found;
   }
 
+  /** A queue that only seems empty has no consumer either (facts.md 49). */
   private Optional<Long> ready(String queue) {
     try {
       QueueInformation found = broker.getQueueInfo(queue);
-      return found == null ? Optional.empty() : Optional.of(found.getMessageCount());
+      return found == null || (found.getMessageCount() == 0 && found.getConsumerCount() == 0)
+          ? Optional.empty()
+          : Optional.of(found.getMessageCount());
     } catch (AmqpException e) {
       log.debug("The broker does not answer", e);
       return Optional.empty();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.DefaultConsumer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.seckill.common.broker.BrokerTopology;
 import io.seckill.common.order.OrderMessage;
@@ -528,7 +529,8 @@ class LedgerIT {
       JsonNode there = balanced();
       assertThat(there.at("/queue/ready").longValue()).as("%s", there).isEqualTo(1);
 
-      channel.queuePurge(BrokerTopology.orderQueue(LedgerReader.queueOf(sku)));
+      channel.queuePurge(orderQueue());
+      channel.basicConsume(orderQueue(), new DefaultConsumer(channel)); // order-consumer is back
 
       eventually()
           .untilAsserted(
@@ -542,6 +544,37 @@ class LedgerIT {
     }
     flood.publish(order); // or it would be missing in other ledgers of its queue
     awaitUnits("confirmed", 3);
+  }
+
+  /**
+   * RabbitMQ then reports an empty queue; with messages of several orders a false loss would stay.
+   */
+  @Test
+  void doesNotTakeAQueueWithoutItsLeaderForEmpty() {
+    SaleInFlight sale = SaleInFlight.open(sku, 10, consumer, flood);
+    OrderMessage order = sale.order(7, 3);
+    sale.admit(order);
+    sale.claim(1);
+    Lifecycle intake = (Lifecycle) consumer.bean(DeliveriesInHand.class);
+    intake.stop();
+    try {
+      sale.publish(order);
+      assertThat(balanced().at("/queue/ready").longValue()).isEqualTo(1);
+      consumer.vhost().stopLeader(orderQueue());
+
+      JsonNode unread = readAnew();
+
+      assertThat(unread.path("queue").isNull()).as("%s", unread).isTrue();
+      assertThat(unread.path("unbalancedSince").isNull()).as("%s", unread).isTrue();
+    } finally {
+      consumer.vhost().restartLeader(orderQueue());
+      intake.start();
+    }
+    awaitUnits("confirmed", 3);
+  }
+
+  private String orderQueue() {
+    return BrokerTopology.orderQueue(LedgerReader.queueOf(sku));
   }
 
   @Tag("proof")

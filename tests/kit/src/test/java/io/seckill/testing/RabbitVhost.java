@@ -66,6 +66,22 @@ public final class RabbitVhost {
     return server.get().queueDepth(name, queue);
   }
 
+  /** Takes the leader of a quorum queue of one member away; its messages stay. */
+  public void stopLeader(String queue) {
+    leader(queue, "stop_server");
+  }
+
+  public void restartLeader(String queue) {
+    leader(queue, "restart_server");
+  }
+
+  private void leader(String queue, String function) {
+    String expression =
+        "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"%s\">>, queue, <<\"%s\">>)),"
+            + " ok = ra:%s(quorum_queues, amqqueue:get_pid(Q)).";
+    server.get().eval(expression.formatted(name, queue, function));
+  }
+
   /** Waits until a queue has no message, which counters that are too old do not prove. */
   public void awaitEmpty(String queue) {
     eventually(queue + " to be empty")

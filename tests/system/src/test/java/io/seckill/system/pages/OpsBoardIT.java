@@ -225,7 +225,8 @@ class OpsBoardIT extends OpsPageFixture {
     Object said =
         browser.run(
             """
-            const counts = new Proxy({difference: 0}, {get: (known, name) => known[name] ?? 1});
+            const countsWith = (difference) => new Proxy({difference}, {get: (known, name) => known[name] ?? 1});
+            const counts = countsWith(0);
             const ledger = {skuId: 7, decides: 'REDIS', balanced: true, units: counts, orders: counts, mysql: counts, queue: null};
             const queue = {queue: 'q', ready: 0, unacked: 0};
             const shard = (queue) => ({partition: {partition: 1}, units: counts, queue});
@@ -238,6 +239,12 @@ class OpsBoardIT extends OpsPageFixture {
               const said = (changed) => {
                 renderBoard({...snapshot, ...changed}, null, {});
                 return `${text('#ledger-verdict')} | ${text('#sales-rows td:last-child')} | ${text('#tiles div:nth-child(8) dd + dd')}`;
+              };
+              const off = (terms) => {
+                const times = {balanced: false, unbalancedSince: '2026-11-28T10:20:30Z', readAt: '2026-11-28T10:20:42Z'};
+                const words = said({ledgers: [{...ledger, ...times, ...terms}]});
+                const missing = [...document.querySelectorAll('#missing tbody tr')].map((row) => row.textContent);
+                return [words, ...missing].join(', ');
               };
               const outboxes = [0, 1].map((partition) => ({partition, orders: 0, oldestMs: 0}));
               const inFallback = (...shards) => {
@@ -268,8 +275,8 @@ class OpsBoardIT extends OpsPageFixture {
                 said({ledgers: [{...ledger, queue}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(null)]}]}),
                 said({ledgers: [{...ledger, shards: [shard(queue), shard(queue)]}]}),
-                ...[false, true].map((balanced) =>
-                  said({ledgers: [{...ledger, balanced, unbalancedSince: '2026-11-28T10:20:30Z', readAt: '2026-11-28T10:20:42Z'}]})),
+                ...[{units: countsWith(3)}, {units: countsWith(3), balanced: true}, {partition: {difference: 2}}, {queue: {...queue, difference: 5}},
+                  {queue: {...queue, difference: -5}}, {shards: [shard(queue), {...shard(queue), mysql: countsWith(1)}]}].map(off),
                 said({ledgers: [{...ledger, decides: 'MYSQL'}], services: {...services, mysql: 'DOWN'}}),
                 inFallback(ofMySql, shard(queue)),
                 inFallback(ofMySql, ofMySql),
@@ -298,6 +305,11 @@ class OpsBoardIT extends OpsPageFixture {
                 unchecked,
                 balances + "no order this minute",
                 off,
+                off,
+                off + ", Outbox and private queues2, Queue0",
+                off + ", Outbox and private queues0, Queue5",
+                "The ledger balances, but its queue may still lack orders: wait until it is empty"
+                    + " | queue in doubt | no order this minute",
                 off,
                 balances,
                 balances + "no order this minute, true, Admissible in Redis, Stock, by shard",
