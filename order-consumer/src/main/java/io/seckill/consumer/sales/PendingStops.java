@@ -14,11 +14,11 @@ import io.seckill.support.contract.ProductRow;
 import io.seckill.support.web.AuditLog;
 import io.seckill.support.web.Operator;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -87,15 +87,17 @@ record PendingStops(
   }
 
   /**
-   * Whether the stop of a shard came before an opening, which the shard has missed: all others that
-   * answer have followed it and have no stop. A stop that Redis alone has confirmed is recorded in
-   * every shard, and keeps each from following an opening, until MySQL has it.
+   * Whether the stop of a shard came before an opening, which the shard has missed, perhaps with
+   * others of its server: another one has followed it and has no stop. A stop that Redis alone has
+   * confirmed is recorded in every shard, and keeps each from following an opening, until MySQL has
+   * it.
    */
   private boolean hasMissedAnOpening(long id, List<Product> rows) {
     return Shards.isShard(id)
         && rows.stream().anyMatch(row -> row.skuId() == id && isBehindAnOpening(row))
-        && haveFollowed(
-            rows.stream().filter(row -> row.skuId() != id && row.phase().redisDecides()).toList());
+        && rows.stream()
+            .filter(row -> row.skuId() != id && row.phase().redisDecides())
+            .anyMatch(this::hasFollowed);
   }
 
   private boolean hasChangedInFallback(long id, List<Product> rows) {
@@ -110,25 +112,17 @@ record PendingStops(
         && states.version(row.skuId()) < row.row().stateVersion();
   }
 
-  /**
-   * Whether one of these shards answers, and all that do have their states of MySQL. One that Redis
-   * has lost, or loads, has none.
-   */
-  private boolean haveFollowed(List<Product> shards) {
-    List<Boolean> followed = new ArrayList<>();
-    for (Product shard : shards) {
-      long id = shard.skuId();
-      guard.run(
-          guard.partOf(id),
-          () -> {
-            long version = states.version(id);
-            boolean isStopped = states.pendingStop(id).isPresent();
-            if (version > 0 || isStopped) {
-              followed.add(version >= shard.row().stateVersion() && !isStopped);
-            }
-          });
-    }
-    return !followed.isEmpty() && !followed.contains(false);
+  /** Whether this shard answers and has its state of MySQL. */
+  private boolean hasFollowed(Product shard) {
+    long id = shard.skuId();
+    AtomicBoolean followed = new AtomicBoolean();
+    guard.run(
+        guard.partOf(id),
+        () ->
+            followed.set(
+                states.version(id) >= shard.row().stateVersion()
+                    && states.pendingStop(id).isEmpty()));
+    return followed.get();
   }
 
   private void end(Taken taken) {
@@ -254,7 +248,7 @@ record PendingStops(
     audit.audited(
         new Operator(stop.operator()),
         "stop",
-        "sku=" + stop.skuId(),
+        "sku=" + Shards.sku(stop.skuId()),
         () -> {
           carrying.run();
           return products.findBySkuId(stop.skuId());
