@@ -192,6 +192,7 @@ public class StockMoves {
     boolean maybeLater = false;
     ProductSnapshot pool = sku;
     List<StockChange> moving = List.of();
+    boolean enough = false;
     for (int round = 0; round < GATHERINGS; round++) {
       maybeLater = isBetween(sku); // before the units are read
       pool = mysql.sale(sku.skuId());
@@ -209,11 +210,12 @@ public class StockMoves {
               .toList();
       maybeLater |= stocks.size() < read.size() || mayBring(moving, missing - sum(stocks));
       List<Units> from = richest(stocks, missing);
-      if (sum(from) == missing) {
+      enough = sum(from) == missing;
+      if (enough) { // unless they are sold by now
         take(from);
       }
     }
-    return maybeLater || !moving(sku).equals(moving) || hasMovedSince(pool)
+    return enough || maybeLater || !moving(sku).equals(moving) || hasMovedSince(pool)
         ? Gathered.MAYBE_LATER
         : Gathered.TOO_FEW;
   }

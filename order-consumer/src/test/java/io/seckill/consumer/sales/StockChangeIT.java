@@ -701,19 +701,52 @@ class StockChangeIT {
             return super.run(part, work);
           }
         };
-    StockMoves counting =
-        new StockMoves(
-            consumer.bean(StockChangeTable.class),
-            consumer.bean(RedisStock.class),
-            consumer.bean(DatabaseStock.class),
-            consumer.bean(TransactionOperations.class),
-            consumer.redis(),
-            moving,
-            new SimpleMeterRegistry());
-
-    assertThat(counting.gather(ProductRows.find(consumer.sql(), sku).orElseThrow(), 400))
+    assertThat(counting(moving).gather(ProductRows.find(consumer.sql(), sku).orElseThrow(), 400))
         .isEqualTo(StockMoves.Gathered.MAYBE_LATER);
     sweepUntilFinished(shards.get(2));
+  }
+
+  /** In each round the shard that is asked has sold a unit since its stock was read. */
+  @Test
+  void aWithdrawalIsNotRefusedForUnitsThatAreSoldWhileOthersHaveEnough() {
+    openInShards();
+    List<Long> shards = Shards.ids(sku, 4);
+    AtomicInteger calls = new AtomicInteger();
+    RedisCallGuard selling =
+        new RedisCallGuard(consumer.redis(), new SimpleMeterRegistry()) {
+          @Override
+          public boolean run(int part, Runnable work) {
+            if (calls.getAndIncrement() % 5 == 4) { // four reads, then the withdrawal
+              Units richest = StockMoves.richest(stocks(shards), 1).get(0);
+              consumer.redis().decr(RedisKeys.stock(richest.shardId()));
+            }
+            return super.run(part, work);
+          }
+        };
+
+    assertThat(
+            counting(selling)
+                .gather(
+                    ProductRows.find(consumer.sql(), sku).orElseThrow(),
+                    stocks(shards).get(0).units()))
+        .isEqualTo(StockMoves.Gathered.MAYBE_LATER);
+  }
+
+  private static List<Units> stocks(List<Long> shards) {
+    return shards.stream()
+        .map(id -> new Units(id, Long.parseLong(consumer.redis().get(RedisKeys.stock(id)))))
+        .toList();
+  }
+
+  private static StockMoves counting(RedisCallGuard guard) {
+    return new StockMoves(
+        consumer.bean(StockChangeTable.class),
+        consumer.bean(RedisStock.class),
+        consumer.bean(DatabaseStock.class),
+        consumer.bean(TransactionOperations.class),
+        consumer.redis(),
+        guard,
+        new SimpleMeterRegistry());
   }
 
   /** A move of 100 units that Redis has made, and MySQL has not. */
