@@ -60,7 +60,7 @@ record LateOutcomes(
       var unused =
           asReadAgain(attempt.skuId())
               .timeout(patience())
-              .flatMap(found -> decidedBy(found, attempt, outcome))
+              .flatMap(found -> decidedAgain(found, decidedBy, attempt, outcome))
               .defaultIfEmpty(outcome)
               .onErrorReturn(Unknown.PRODUCTS)
               .subscribe(decided::complete);
@@ -87,9 +87,11 @@ record LateOutcomes(
     return read != null && read.shards() > 1 ? products.findAgain(skuId) : products.find(skuId);
   }
 
-  private Mono<Admission> decidedBy(ProductRow found, PurchaseAttempt attempt, Admission outcome) {
+  private Mono<Admission> decidedAgain(
+      ProductRow found, long decidedBy, PurchaseAttempt attempt, Admission outcome) {
     if (found.decides() != Decider.MYSQL) {
-      return Mono.just(isOfRedis(found) ? outcome : Unknown.PRODUCTS);
+      boolean isOfRedis = isOfRedis(found) || Shards.isShard(decidedBy);
+      return Mono.just(isOfRedis ? outcome : Unknown.PRODUCTS);
     }
     PurchaseAttempt decidedAs =
         attempt.at(Shards.purchased(found.skuId(), attempt.userId(), found.shards()));

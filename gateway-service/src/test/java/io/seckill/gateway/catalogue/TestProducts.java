@@ -6,6 +6,8 @@ import java.lang.reflect.Proxy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -50,6 +52,12 @@ public final class TestProducts {
   /** As read once, before the first preheat of the sale, which is to have four shards. */
   public static ProductCache beforeThePreheatOfShards() {
     return readOnce(with(Map.of("state", "NEW", "shards", 4)));
+  }
+
+  /** As read once; closed two hours ago. */
+  public static ProductCache afterASaleInShards() {
+    LocalDateTime closed = LocalDateTime.now(ZoneOffset.UTC).minusHours(2);
+    return readOnce(with(Map.of("state", "CLOSED", "shards", 4, "closes_at", closed)));
   }
 
   /** Not started yet. */
