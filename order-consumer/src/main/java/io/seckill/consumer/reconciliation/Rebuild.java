@@ -24,6 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
 
 /**
  * Rewrites from MySQL, under a new epoch, a sale that Redis has lost, and resumes it. The process
@@ -54,6 +55,7 @@ import org.springframework.stereotype.Component;
 record Rebuild(
     SaleLoader loader,
     JdbcClient jdbc,
+    TransactionOperations transactions,
     RedisSale sales,
     RedisListScan lists,
     Barriers barriers,
@@ -62,6 +64,7 @@ record Rebuild(
   private static final Logger log = LoggerFactory.getLogger(Rebuild.class);
   private static final Duration POLL = Duration.ofMillis(100);
   static final String CHANGED = "The sale has changed in MySQL meanwhile.";
+  private static final String IN_FALLBACK = "MySQL decides sales until the fallback ends.";
   private static final String CHANGED_IN_REDIS = "Redis has changed meanwhile.";
   private static final String NOT_STORED =
       "The barrier has not passed in time; orders are still being stored.";
@@ -91,7 +94,7 @@ record Rebuild(
       ProductSnapshot before = sale;
       for (int loadings = 0; loadings < SaleLoader.MOST_LOADINGS; loadings++) {
         requireHeld(lock);
-        require(raiseEpoch(before, seen), CHANGED);
+        raiseEpoch(before, seen);
         ProductSnapshot raised = ProductRows.find(jdbc, sale.skuId()).orElseThrow();
         Optional<Loaded> loaded =
             loader.load(
@@ -147,7 +150,7 @@ record Rebuild(
       ProductSnapshot sale, RedisSaleState seen, Duration atMost, RunLock lock, RepairLog repairs) {
     long deadline = System.nanoTime() + atMost.toNanos();
     long sku = sale.skuId();
-    require(FallbackTable.redisTakesSales(jdbc), "MySQL decides sales until the fallback ends.");
+    require(FallbackTable.redisTakesSales(jdbc), IN_FALLBACK); // spares the waits
     require(ProductRows.find(jdbc, sku).filter(sale::isSameLoadingAs).isPresent(), CHANGED);
     require(
         seen.isLoading() || sales.setState(sale, seen, RedisSaleState.LOADING), CHANGED_IN_REDIS);
@@ -196,6 +199,15 @@ record Rebuild(
     }
   }
 
+  /** A fallback may have begun again while the sale came to rest. */
+  private void raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
+    transactions.executeWithoutResult(
+        tx -> {
+          require(FallbackTable.redisTakesSales(jdbc), IN_FALLBACK);
+          require(setEpoch(sale, seen), CHANGED);
+        });
+  }
+
   /**
    * The new epoch is also above every epoch that Redis can have, because MySQL may be the store
    * that was restored from a backup. The sequence continues above every number that the lost data
@@ -206,7 +218,7 @@ record Rebuild(
    * to right. SQL cannot read how many units dead letters have: they keep what was reserved before,
    * but nothing that was reserved for unknown orders.
    */
-  private boolean raiseEpoch(ProductSnapshot sale, RedisSaleState seen) {
+  private boolean setEpoch(ProductSnapshot sale, RedisSaleState seen) {
     return jdbc.sql(
                 "UPDATE products SET epoch = "
                     + ProductRows.RAISED_EPOCH

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.seckill.common.order.OrderId;
 import io.seckill.common.order.OrderMessage;
+import io.seckill.common.order.OrderMessageCodec;
 import io.seckill.common.order.Partition;
 import io.seckill.common.order.PurchasePolicy;
 import io.seckill.common.redis.RedisKeys;
@@ -137,6 +138,29 @@ class FallbackReturnIT extends SaleInFallback {
     assertThat(sale.stock()).isEqualTo(19);
     fallback.assertStoresAgree(sku);
     fallback.assertBalanced(sku);
+  }
+
+  /** Its orders come to rest only then: Redis must not get a sale that MySQL is to decide. */
+  @Test
+  void aSaleDoesNotReturnOnceTheFallbackHasBegunAgain() {
+    OrderMessage onItsWay = sale.admit(8, 1);
+    fallback.enterWith(GATEWAY, admitted(sku, 1, 1), onItsWay);
+    execute("DELETE FROM gateway_node");
+    String outbox = RedisKeys.outbox(Partition.ofSku(sku));
+    consumer.redis().lpush(outbox, OrderMessageCodec.encode(onItsWay));
+    fallback.leaveSoon();
+    eventually().until(() -> sale.field("state").equals("PREHEATING"));
+    fallback.enter();
+    execute("DELETE FROM gateway_node");
+    fallback.awaitState("MYSQL");
+    long epoch = fallback.number(sku, "epoch");
+    consumer.redis().del(outbox);
+
+    String isOver = "SELECT IS_FREE_LOCK(CONCAT(LEFT(SHA2(DATABASE(), 256), 16), 'reconcile-%d'))";
+    eventually().until(() -> ledger.number(isOver.formatted(sku)) == 1);
+    assertThat(fallback.product(sku, "sale_phase")).isEqualTo("MYSQL");
+    assertThat(fallback.number(sku, "epoch")).isEqualTo(epoch);
+    assertThat(fallback.buy(sku, 9)).isEqualTo("CONFIRMED");
   }
 
   @Test

@@ -115,7 +115,13 @@ class RebuildIT extends ReconciliationFixture {
         };
     Rebuild rebuild =
         new Rebuild(
-            bean.loader(), extendsFirst, bean.sales(), bean.lists(), bean.barriers(), bean.lost());
+            bean.loader(),
+            extendsFirst,
+            bean.transactions(),
+            bean.sales(),
+            bean.lists(),
+            bean.barriers(),
+            bean.lost());
     try (RunLock lock = lock(sale)) {
       Found found =
           new SaleReconciliation(
@@ -339,6 +345,7 @@ class RebuildIT extends ReconciliationFixture {
         new Rebuild(
             bean.loader(),
             bean.jdbc(),
+            bean.transactions(),
             redis,
             bean.lists(),
             bean.barriers(),
