@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
@@ -140,16 +141,18 @@ public final class ShardedSale {
         eventually().until(() -> admin.ledger(skuId).json(), read -> isAtRest(read, units, asked));
     SaleOffer changed =
         new SaleOffer(skuId, offer.policy(), offer.limit(), units).inShards(offer.shards());
-    List<SaleAtRest> rest = // the relay removes orders after they are stored
+    AtomicReference<List<SaleAtRest>> before = new AtomicReference<>();
+    List<SaleAtRest> rest = // the relay removes orders after they are stored, and units may move
         eventually()
             .until(
                 () -> sales.readAll(changed),
                 read ->
-                    read.stream()
-                        .allMatch(
-                            one ->
-                                one.outboxed() + one.inPrivateQueues() == 0
-                                    && !one.compensations().containsValue(false)));
+                    read.equals(before.getAndSet(read))
+                        && read.stream()
+                            .allMatch(
+                                one ->
+                                    one.outboxed() + one.inPrivateQueues() == 0
+                                        && !one.compensations().containsValue(false)));
     List<String> complaints = new ArrayList<>();
     for (SaleAtRest sale : rest) {
       guarantees.forEach(guarantee -> guarantee.judge(sale, purchases, complaints));

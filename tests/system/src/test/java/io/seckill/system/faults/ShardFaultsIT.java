@@ -327,14 +327,16 @@ class ShardFaultsIT {
     List<Long> others = sale.users(40, shard -> shard != 2);
     assertThat(ShardedSale.codes(sale.buy(lab.shops(), others))).isEqualTo(Map.of("PAUSED", 40));
     release(point);
-    int sold = ShardedSale.codes(answers).get("202");
+    int sold = ShardedSale.codes(answers).getOrDefault("202", 0);
     assertThat(sale.judge(lab.admin(), lab.sales(), STOCK + 20)).isEqualTo(sold);
 
     Signals.await("a resume", () -> lab.admin().resume(sku).status() == 200);
     List<Long> later =
         sale.users(2 * SHOPPERS, shard -> shard == 2).subList(SHOPPERS, 2 * SHOPPERS);
-    assertThat(ShardedSale.codes(sale.buy(lab.shops(), later)))
-        .isEqualTo(Map.of("202", STOCK + 20 - sold, "SOLD_OUT", SHOPPERS - STOCK - 20 + sold));
+    Map<String, Integer> codes = ShardedSale.codes(sale.buy(lab.shops(), later));
+    int left = STOCK + 20 - sold; // 0 if a slow pause came after the last unit
+    assertThat(codes.getOrDefault("202", 0)).isEqualTo(left);
+    assertThat(codes.get("SOLD_OUT")).isEqualTo(SHOPPERS - left);
     assertThat(sale.judge(lab.admin(), lab.sales(), STOCK + 20)).isEqualTo(STOCK + 20);
   }
 
